@@ -1,0 +1,47 @@
+"""Every way in which tallybayes says no: one hierarchy, one sentence each.
+
+The sentence has one form, *where: what was wanted, what was got. What to do.* It is what the command line prints,
+so it must make sense to someone who has never seen the code.
+"""
+
+from __future__ import annotations
+
+__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "ImpossibleRow", "TallyError", "wanted"]
+
+
+class TallyError(ValueError):
+    """The base of all errors that a user's input can cause."""
+
+
+class BadOption(TallyError):
+    """An argument is not one of those that make sense."""
+
+
+class BadData(TallyError):
+    """The rows are not what the schema says they are."""
+
+
+class CannotMerge(TallyError):
+    """Two pieces of evidence do not speak of the same columns, or a difference would be negative."""
+
+
+class BadModelFile(TallyError):
+    """A model file is truncated, altered, from another version, or not a model file at all."""
+
+
+class ImpossibleRow(TallyError):
+    """A row has probability zero under every class, and the caller asked for that to be an error."""
+
+
+def wanted(where: str, want: str, got: str, do: str = "") -> str:
+    """The one sentence: *where: wanted ..., got .... What to do.*
+
+    Examples
+    --------
+    >>> wanted("prior", "3 numbers summing to 1", "[0.5, 0.6, 0.1] (sum 1.2)")
+    'prior: wanted 3 numbers summing to 1, got [0.5, 0.6, 0.1] (sum 1.2).'
+    >>> wanted("column 'age'", "numbers", "text (first: 'n/a', row 17)", "Declare it categorical")
+    "column 'age': wanted numbers, got text (first: 'n/a', row 17). Declare it categorical."
+    """
+    sentence = f"{where}: wanted {want}, got {got}."
+    return f"{sentence} {do.rstrip('.')}." if do else sentence

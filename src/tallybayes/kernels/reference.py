@@ -1,0 +1,241 @@
+"""The kernels in plain NumPy and Python integers: slow, obvious, and the specification of the compiled ones.
+
+Nothing here is fast and nothing is clever; tests compare every compiled kernel with its twin of the same name.
+Every exact sum is a Python integer in units of ``2**UNIT[p]``, where p factors multiply: a double is a multiple of
+2**-1074, and 1088 is the next multiple of a limb's 32 bits.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums
+
+WORD = 34  # limbs below the binary point that hold any double
+Objects = NDArray[np.object_]
+
+
+def _units(x: float) -> int:
+    """The integer x * 2**1088."""
+    numerator, denominator = float(x).as_integer_ratio()
+    return (numerator << 32 * WORD) // denominator
+
+
+def _columns(columns: Any) -> list[NDArray[Any]]:
+    """A table or a sequence of columns, as a list of columns."""
+    if isinstance(columns, np.ndarray):
+        return [columns[:, f] for f in range(columns.shape[1])]
+    return list(columns)
+
+
+def _zeros(*shape: int) -> Objects:
+    out = np.empty(shape, dtype=object)
+    out.fill(0)
+    return out
+
+
+def limbs(values: Objects, words: int = 0) -> Limbs:
+    """Python integers, in units of ``2**(-32 * words)``, as limbs over the range that they need."""
+    flat = [int(v) for v in values.ravel()]
+    low = min(((v & -v).bit_length() - 1) // 32 for v in flat if v) if any(flat) else words
+    high = max((v.bit_length() // 32 for v in flat if v), default=low)
+    out = np.zeros((len(flat), high - low + 1), dtype=np.int64)
+    for i, value in enumerate(flat):
+        rest = value >> (32 * low)
+        for k in range(high - low):
+            out[i, k] = rest & 0xFFFFFFFF
+            rest >>= 32
+        out[i, -1] = rest
+    return Limbs(out.reshape(*values.shape, -1), low - words)
+
+
+def integers(exact: Limbs) -> Objects:
+    """Limbs as Python integers in units of ``2**(32 * base)``."""
+    out = _zeros(*exact.limbs.shape[:-1])
+    for k in range(exact.limbs.shape[-1]):
+        out = out + exact.limbs[..., k].astype(object) * (1 << 32 * k)
+    return np.asarray(out, dtype=object)
+
+
+def power_sums(
+    columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
+) -> PowerSums:
+    """Exact sums of w, w*x and w*x*x per class and column; NaN is missing."""
+    parts = _columns(columns)
+    shape = n_classes, len(parts)
+    weight, first, second = _zeros(*shape), _zeros(*shape), _zeros(*shape)
+    for i, c in enumerate(classes):
+        w = 1 << 32 * WORD if weights is None else _units(weights[i])
+        for f, column in enumerate(parts):
+            x = float(column[i])
+            if np.isinf(x):
+                raise NotFinite(i, f, x)
+            if np.isnan(x):
+                continue
+            weight[c, f] += w
+            first[c, f] += w * _units(x)
+            second[c, f] += w * _units(x) ** 2
+    return PowerSums(limbs(weight, WORD), limbs(first, 2 * WORD), limbs(second, 3 * WORD) if order == 2 else None)
+
+
+def count_codes(
+    columns: Codes,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    sizes: Integers,
+    *,
+    low: int = 0,
+    weights: Floats | None = None,
+) -> tuple[Limbs, NDArray[np.int64]]:
+    """Exact weight of each code of each column per class, columns laid end to end; and how many codes fell outside."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    counts = _zeros(n_classes, int(offsets[-1]))
+    outside = np.zeros(len(sizes), dtype=np.int64)
+    for f, column in enumerate(_columns(columns)):
+        for i, c in enumerate(classes):
+            v = int(column[i]) - low
+            if 0 <= v < sizes[f]:
+                counts[c, offsets[f] + v] += 1 << 32 * WORD if weights is None else _units(weights[i])
+            else:
+                outside[f] += 1
+    return limbs(counts, WORD), outside
+
+
+def count_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    n_columns: int,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    *,
+    weights: Floats | None = None,
+    binary: bool = False,
+) -> Limbs:
+    """Exact weighted sums of the entries of a CSR matrix (binary: of their presence) per class and column."""
+    counts = _zeros(n_classes, n_columns)
+    for i, c in enumerate(classes):
+        w = 1 << 32 * WORD if weights is None else _units(weights[i])
+        for k in range(indptr[i], indptr[i + 1]):
+            x = data[k].item()
+            if not 0 <= x < np.inf:
+                raise BadEntry(i, int(indices[k]), x)
+            counts[c, indices[k]] += w * (((x > 0) << 32 * WORD) if binary else _exact(x))
+    return limbs(counts, 2 * WORD)
+
+
+def _exact(x: float | int) -> int:
+    return x << 32 * WORD if isinstance(x, int) else _units(x)
+
+
+def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
+    """Add the sum over columns of ``constant - ((x - mean) * scale)**2`` to out; NaN adds nothing."""
+    for f, column in enumerate(_columns(columns)):
+        z = (np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f]
+        out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - z * z)
+
+
+def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
+    """Add the sum over columns of ``constant - power * log1p(((x - mean) * scale)**2)`` to out; NaN adds nothing."""
+    for f, column in enumerate(_columns(columns)):
+        z = np.abs((np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f])
+        log = np.where(z > 1e100, 2 * np.log(np.maximum(z, 1)), np.log1p(np.minimum(z, 1e100) ** 2))
+        out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - power[:, f] * log)
+
+
+def score_codes(
+    columns: Codes,
+    table: Floats,
+    sizes: Integers,
+    out: Floats,
+    *,
+    low: int = 0,
+    outside: Literal["skip", "last"] = "skip",
+) -> None:
+    """Add to each row of out the rows of the table that its codes point to."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    for f, column in enumerate(_columns(columns)):
+        for i in range(len(out)):
+            v = int(column[i]) - low
+            if 0 <= v < sizes[f]:
+                out[i] += table[offsets[f] + v]
+            elif outside == "last" and sizes[f] > 0:
+                out[i] += table[offsets[f + 1] - 1]
+
+
+def score_own_codes(
+    columns: Codes, table: Floats, sizes: Integers, classes: NDArray[np.int32], out: Floats, *, low: int = 0
+) -> None:
+    """As score_codes, each row's own class only."""
+    everyone = np.zeros_like(out)
+    score_codes(columns, table, sizes, everyone, low=low)
+    rows = np.arange(len(out))
+    out[rows, classes] += everyone[rows, classes]
+
+
+def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
+    """Add to each row of out its CSR entries times their rows of the table; an entry of 0 adds nothing."""
+    for i in range(len(out)):
+        for k in range(indptr[i], indptr[i + 1]):
+            if data[k] != 0:
+                out[i] += float(data[k]) * table[indices[k]]
+
+
+def _log_norm(scores: Floats) -> Floats:
+    top = scores.max(axis=1, initial=-np.inf, keepdims=True)
+    shifted = np.exp(np.where(np.isneginf(top), -np.inf, scores) - np.where(np.isneginf(top), 0.0, top))
+    with np.errstate(divide="ignore"):
+        return np.asarray(top[:, 0] + np.log(shifted.sum(axis=1)))
+
+
+def softmax(scores: Floats, out: Floats | None = None) -> Floats:
+    """Each row of scores as probabilities, in out or in place; returns the log of each row's sum of exponentials."""
+    log_norm = _log_norm(scores)
+    out = scores if out is None else out
+    out[...] = np.exp(scores - np.where(np.isneginf(log_norm), 0.0, log_norm)[:, None])
+    return log_norm
+
+
+def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
+    """Each row of scores as log probabilities, in out or in place; returns what was subtracted."""
+    log_norm = _log_norm(scores)
+    out = scores if out is None else out
+    out[...] = scores - np.where(np.isneginf(log_norm), 0.0, log_norm)[:, None]
+    return log_norm
+
+
+def _ratio(numerator: int, denominator: int) -> float:
+    """The double nearest to a quotient of integers."""
+    try:
+        return numerator / denominator
+    except OverflowError:
+        return np.inf if (numerator < 0) == (denominator < 0) else -np.inf
+
+
+def _scaled(value: int, words: int) -> tuple[int, int]:
+    """``value * 2**(32 * words)`` as numerator and denominator."""
+    return (value << 32 * words, 1) if words >= 0 else (value, 1 << -32 * words)
+
+
+def to_float(exact: Limbs) -> Floats:
+    """The double nearest to each exact number."""
+    values = integers(exact)
+    out = [_ratio(*_scaled(int(v), exact.base)) for v in values.ravel()]
+    return np.array(out, dtype=np.float64).reshape(values.shape)
+
+
+def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
+    """Weight, mean and sum of squared deviations from the exact sums of w, w*x and w*x*x."""
+    mean, m2 = np.zeros(n.limbs.shape[:-1]), np.zeros(n.limbs.shape[:-1])
+    counts, sums, squares = integers(n), integers(s1), integers(s2)
+    for cell in np.ndindex(mean.shape):
+        a, b, c = (_scaled(int(v[cell]), e.base) for v, e in ((counts, n), (sums, s1), (squares, s2)))
+        if a[0]:
+            mean[cell] = _ratio(b[0] * a[1], b[1] * a[0])
+            # s2 - s1*s1/n over one common denominator
+            top = c[0] * b[1] ** 2 * a[0] - b[0] ** 2 * a[1] * c[1]
+            m2[cell] = _ratio(top, c[1] * b[1] ** 2 * a[0])
+    return to_float(n), mean, m2

@@ -1,0 +1,64 @@
+"""What the kernels take and give back: exact numbers as limbs, and the two errors that name a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BadEntry", "Codes", "Columns", "Floats", "Integers", "Limbs", "NotFinite", "PowerSums"]
+
+Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
+Columns: TypeAlias = NDArray[np.floating] | Sequence[NDArray[np.floating]]
+Codes: TypeAlias = NDArray[np.integer] | Sequence[NDArray[np.integer]]
+
+
+class Limbs(NamedTuple):
+    """Exact numbers: ``sum_k limbs[..., k] * 2**(32 * (base + k))``.
+
+    Attributes
+    ----------
+    limbs : int64 ndarray, shape (..., L)
+        Any int64 values: carries need not have been settled, so limbs of equal base add and subtract as arrays.
+    base : int
+        The power of 2**32 of the first limb.
+    """
+
+    limbs: NDArray[np.int64]
+    base: int
+
+
+class PowerSums(NamedTuple):
+    """Exact sums over the rows of each class: of w, of w·x and (order 2) of w·x², each ``Limbs`` of shape (C, F)."""
+
+    weight: Limbs
+    first: Limbs
+    second: Limbs | None
+
+
+class _CellError(ValueError):
+    """A value that cannot be counted, and where it stands."""
+
+    wanted = "a number"
+
+    def __init__(self, row: int, column: int, value: float) -> None:
+        super().__init__(f"row {row}, column {column}: wanted {self.wanted}, got {value}")
+        self.row, self.column, self.value = row, column, value
+
+    def __reduce__(self) -> tuple[type[_CellError], tuple[int, int, float]]:
+        return type(self), (self.row, self.column, self.value)
+
+
+class NotFinite(_CellError):
+    """An infinite value among numbers whose sums are wanted."""
+
+    wanted = "a finite number"
+
+
+class BadEntry(_CellError):
+    """A negative or non-finite entry in a matrix of counts."""
+
+    wanted = "a finite number not below 0"

@@ -52,13 +52,13 @@ class _CellError(ValueError):
         return type(self), (self.row, self.column, self.value)
 
 
-class NotFinite(_CellError):
+class NotFinite(_CellError):  # noqa: N818
     """An infinite value among numbers whose sums are wanted."""
 
     wanted = "a finite number"
 
 
-class BadEntry(_CellError):
+class BadEntry(_CellError):  # noqa: N818
     """A negative or non-finite entry in a matrix of counts."""
 
     wanted = "a finite number not below 0"

@@ -1,0 +1,43 @@
+"""tallybayes: exact counts in, honest probabilities out.
+
+Evidence adds; belief is computed from evidence; neither knows where the rows came from.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tallybayes import events as events
+    from tallybayes.evidence import Evidence as Evidence
+    from tallybayes.model import Model as Model
+    from tallybayes.model import fit as fit
+    from tallybayes.modelfile import load as load
+    from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+
+__version__ = "0.1.0"
+
+# Public names and where they live; loaded when first used, so that `import tallybayes` is quick.
+_PUBLIC = {
+    "fit": "tallybayes.model",
+    "Model": "tallybayes.model",
+    "Evidence": "tallybayes.evidence",
+    "load": "tallybayes.modelfile",
+    "ImpossibleRowWarning": "tallybayes.posterior",
+    "events": "tallybayes.events",
+    "errors": "tallybayes.errors",
+}
+
+__all__ = ["Evidence", "ImpossibleRowWarning", "Model", "__version__", "errors", "events", "fit", "load"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'tallybayes' has no attribute {name!r}")
+    module = import_module(_PUBLIC[name])
+    return module if _PUBLIC[name].endswith(f".{name}") else getattr(module, name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

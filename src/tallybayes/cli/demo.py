@@ -1,0 +1,75 @@
+"""`tally demo`: the weather table, its tables as a lecture would print them, and a new day."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+import tallybayes as tb
+from tallybayes.events import Table
+
+__all__ = ["WEATHER", "grid", "run"]
+
+WEATHER = {
+    "outlook": "sunny sunny overcast rainy rainy rainy overcast sunny sunny rainy sunny overcast overcast rainy".split(),
+    "temperature": "hot hot hot mild cool cool cool mild cool mild mild mild hot mild".split(),
+    "humidity": "high high high high normal normal normal high normal normal normal high normal high".split(),
+    "windy": "false true false false false true true false false false true true false true".split(),
+    "play": "no no yes yes yes no yes no yes yes yes yes yes no".split(),
+}
+NEW_DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
+
+
+def run() -> None:
+    """Fit, show and predict."""
+    console = Console(highlight=False)
+    model = tb.fit(WEATHER, "play")
+    likely = model.with_(estimate="mle")
+    console.print(Text("The weather data: 14 days, play or not", style="bold"))
+    console.print(f"P(play) = {_shares(model.prior)}\n")
+    for column in model.schema.columns:
+        console.print(grid(likely.table(column), model.table(column)))
+    day = ", ".join(NEW_DAY.values())
+    console.print(Text(f"\nA new day: {day}", style="bold"))
+    joint = dict(zip(likely.classes, likely.log_joint([NEW_DAY])[0], strict=True))
+    for name, score in joint.items():
+        console.print(f"  prior × likelihood of {name:<3} = {_exp(score):.6f}")
+    console.print(f"  as counted      P = {_shares(_row(likely))}")
+    console.print(f"  add-one (α = 1) P = {_shares(_row(model))}")
+    console.print(Text(f"  play? {model.predict([NEW_DAY])[0]}", style="bold green"))
+    yes_alone = model.forget({name: values[:1] for name, values in WEATHER.items()})
+    console.print(f"\nForget the first day, exactly: {yes_alone!r}")
+
+
+def grid(counted: Table, smoothed: Table) -> Grid:
+    """One column's counts, shares and smoothed shares, a row per value."""
+    table = Grid(title=counted.column, title_justify="left", title_style="bold", header_style="dim")
+    table.add_column("value")
+    for heading in ("count", "share", "smoothed"):
+        for name in counted.classes:
+            table.add_column(f"{heading}\n{name}", justify="right")
+    assert counted.counts is not None
+    for k, value in enumerate(counted.rows):
+        totals = counted.counts.sum(axis=0)
+        cells = [f"{n:g}" for n in counted.counts[k]]
+        cells += [f"{n:g}/{total:g}" for n, total in zip(counted.counts[k], totals, strict=True)]
+        cells += [f"{p:.3f}" for p in smoothed.values[k]]
+        table.add_row(str(value), *cells)
+    return table
+
+
+def _row(model: tb.Model) -> dict[Any, float]:
+    return dict(zip(model.classes, model.predict_proba([NEW_DAY])[0].tolist(), strict=True))
+
+
+def _shares(shares: dict[Any, float]) -> str:
+    return ", ".join(f"{name} {p:.4f}" for name, p in shares.items())
+
+
+def _exp(score: float) -> float:
+    import math
+
+    return math.exp(score)

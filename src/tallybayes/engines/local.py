@@ -1,0 +1,120 @@
+"""The fold and the map on this machine's threads.
+
+The compiled kernels release the interpreter's lock, so plain threads use all cores. At most a few batches are in
+flight at a time: a file of any size is folded in bounded memory.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
+
+import pyarrow as pa
+
+from tallybayes.errors import BadOption, wanted
+
+__all__ = ["default_threads", "fold", "map_slices"]
+
+T = TypeVar("T")
+
+# Slices are large enough to pay for their thread and small enough that copies made of one stay small.
+_SLICE_BYTES = 64 << 20
+_LEAST_ROWS = 8192
+
+
+def default_threads(threads: int | None) -> int:
+    """The number of threads asked for, or one per core."""
+    if threads is None:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+        raise BadOption(wanted("threads", "a whole number from 1", repr(threads)))
+    return threads
+
+
+def fold(
+    batches: Iterable[pa.RecordBatch],
+    count: Callable[[pa.RecordBatch, int], T],
+    merge: Callable[[T, T], T],
+    zero: T,
+    *,
+    threads: int,
+    slice_bytes: int = _SLICE_BYTES,
+) -> T:
+    """Count every slice of every batch and merge the results.
+
+    Parameters
+    ----------
+    batches : iterable of RecordBatch
+        The rows.
+    count : callable
+        Takes a slice and the number of rows before it.
+    merge : callable
+        Takes two results; must not care for their order.
+    zero : object
+        The result for no rows.
+    threads : int
+        How many slices are counted at a time.
+    slice_bytes : int
+        About how many bytes of rows make a slice.
+    """
+    total = zero
+    for result in _in_threads(_slices(batches, threads, slice_bytes), count, threads):
+        total = merge(total, result)
+    return total
+
+
+def map_slices(
+    batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None], *, threads: int, rows: int
+) -> None:
+    """Do the work on every slice of so many rows of one batch."""
+    pieces = ((batch.slice(start, rows), start) for start in range(0, batch.num_rows, rows))
+    for _ in _in_threads(pieces, work, threads):
+        pass
+
+
+def _slices(
+    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int
+) -> Iterator[tuple[pa.RecordBatch, int]]:
+    first = 0
+    for batch in batches:
+        n = batch.num_rows
+        pieces = max(1, -(-batch.nbytes // slice_bytes))
+        pieces = -(-pieces // threads) * threads  # a whole number of rounds, so that no thread idles in the last
+        size = max(_LEAST_ROWS, -(-n // pieces))
+        for start in range(0, n, size):
+            yield batch.slice(start, size), first + start
+        first += n
+
+
+def _in_threads(
+    pieces: Iterable[tuple[pa.RecordBatch, int]], work: Callable[[pa.RecordBatch, int], T], threads: int
+) -> Iterator[T]:
+    """The results, in order; no more than a few pieces ahead, and at the first error the rest is left undone."""
+    if threads == 1:
+        yield from (work(piece, first) for piece, first in pieces)
+        return
+    pool: ThreadPoolExecutor | None = None
+    waiting: deque[Future[T]] = deque()
+    pieces = iter(pieces)
+    head = next(pieces, None)
+    if head is None:
+        return
+    second = next(pieces, None)
+    if second is None:  # one piece is no reason to start a thread
+        yield work(*head)
+        return
+    try:
+        pool = ThreadPoolExecutor(threads)
+        waiting.extend([pool.submit(work, *head), pool.submit(work, *second)])
+        for piece in pieces:
+            waiting.append(pool.submit(work, *piece))
+            if len(waiting) > threads + 1:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        if pool is not None:
+            pool.shutdown(wait=True, cancel_futures=True)

@@ -1,0 +1,164 @@
+"""Belief from evidence: the class prior, and each block's parameters, by one of three rules.
+
+"mle" takes the parameters under which the rows are most likely, "map" the most probable ones given a prior, "bayes"
+averages over all of them. The evidence stays as it is, so another rule, smoothing or prior needs no second look at
+the data.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events import How
+from tallybayes.evidence import Evidence
+from tallybayes.labels import Labels
+from tallybayes.names import hint
+from tallybayes.schema import Block, Schema
+
+__all__ = ["Alpha", "Belief", "Choices", "Prior", "Rule", "Unseen", "estimate", "how_for", "log_prior"]
+
+Rule: TypeAlias = Literal["mle", "map", "bayes"]
+Unseen: TypeAlias = Literal["smooth", "skip", "error"]
+Alpha: TypeAlias = float | Mapping[str, float]
+Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
+_PRIOR_SLACK = 1e-8
+
+
+@dataclass(frozen=True)
+class Choices:
+    """How belief is made of evidence.
+
+    Attributes
+    ----------
+    estimate : {"bayes", "map", "mle"}
+        The rule.
+    alpha : float or mapping
+        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. A
+        mapping gives columns, by name or glob, their own; the rest have 1.
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities: the share of the rows, all the same, or given.
+    variance : {"n", "n-1"}
+        What the sum of squares is divided by under "mle" and "map".
+    floor : float
+        The least variance, as a share of the column's variance over all rows.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training is: one more value with a count of zero, nothing, or an error.
+    """
+
+    estimate: Rule = "bayes"
+    alpha: Alpha = 1.0
+    prior: Prior = "learned"
+    variance: Literal["n", "n-1"] = "n"
+    floor: float = 1e-9
+    unseen: Unseen = "smooth"
+
+    def __post_init__(self) -> None:
+        _one_of("estimate", self.estimate, get_args(Rule))
+        _one_of("variance", self.variance, ("n", "n-1"))
+        _one_of("unseen", self.unseen, get_args(Unseen))
+        if not _is_number(self.floor) or not 0 < self.floor < 1:
+            raise BadOption(wanted("floor", "a number above 0 and below 1", repr(self.floor)))
+        alphas = self.alpha.values() if isinstance(self.alpha, Mapping) else (self.alpha,)
+        for alpha in alphas:
+            if not _is_number(alpha) or not 0 <= alpha < np.inf:
+                raise BadOption(wanted("alpha", "a number not below 0", repr(alpha)))
+        if isinstance(self.prior, str):
+            _one_of("prior", self.prior, ("learned", "uniform"))
+
+    def alphas(self, block: Block) -> Floats:  # (F,)
+        """The weight of the prior for each column of a block."""
+        if self.estimate == "mle":
+            return np.zeros(len(block.columns))
+        if not isinstance(self.alpha, Mapping):
+            return np.full(len(block.columns), float(self.alpha))
+        return np.array([self._alpha_of(name) for name in block.columns], np.float64)
+
+    def _alpha_of(self, name: str) -> float:
+        assert isinstance(self.alpha, Mapping)
+        if name in self.alpha:
+            return float(self.alpha[name])
+        return float(next((a for pattern, a in self.alpha.items() if fnmatchcase(name, pattern)), 1.0))
+
+    def check(self, schema: Schema) -> None:
+        """Raise if a smoothing is given for a column that is not there."""
+        if not isinstance(self.alpha, Mapping):
+            return
+        for pattern in self.alpha:
+            if pattern != "*" and not any(pattern == name or fnmatchcase(name, pattern) for name in schema.columns):
+                raise BadOption(wanted("alpha", "names or globs of columns", repr(pattern), hint(pattern, schema.columns)))
+
+
+@dataclass(frozen=True)
+class Belief:
+    """What is believed: the log of the class prior, and the parameters of each block."""
+
+    log_prior: Floats  # (C,)
+    parameters: tuple[Any, ...]
+
+
+def how_for(block: Block, choices: Choices) -> How:
+    """The choices as one block's event model takes them."""
+    ddof = 1 if choices.variance == "n-1" else 0
+    return How(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
+
+
+def estimate(evidence: Evidence, choices: Choices) -> Belief:
+    """What to believe, given the evidence."""
+    pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
+    parameters = tuple(block.event.estimate(statistic, how_for(block, choices)) for block, statistic in pairs)
+    return Belief(log_prior(evidence.rows.to_float(), evidence.classes, choices.prior), parameters)
+
+
+def log_prior(rows: Floats, classes: Labels, prior: Prior) -> Floats:
+    """The log of the class prior, (..., C); a class without rows has −∞ where the prior is learned.
+
+    Examples
+    --------
+    >>> np.exp(log_prior(np.array([9.0, 5.0]), Labels.of(["no", "yes"]), "learned")).round(4)
+    array([0.6429, 0.3571])
+    """
+    if not isinstance(prior, str):
+        with np.errstate(divide="ignore"):
+            given = np.log(_given(prior, classes))
+            return np.where(rows > 0, given, -np.inf) if rows.ndim > 1 else given
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if prior == "uniform":
+            return np.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True))
+        return np.log(rows) - np.log(rows.sum(axis=-1, keepdims=True))
+
+
+def _given(prior: Mapping[Any, float] | Sequence[float], classes: Labels) -> npt.NDArray[np.float64]:
+    """A given prior in the order of the classes."""
+    if isinstance(prior, Mapping):
+        unknown = [c for c in prior if c not in classes.values]
+        lacking = [c for c in classes.values if c not in prior]
+        if unknown or lacking:
+            got = f"{unknown[0]!r}" if unknown else f"none for {lacking[0]!r}"
+            raise BadOption(wanted("prior", f"a number for each of {', '.join(map(repr, classes.values))}", got))
+        prior = [prior[c] for c in classes.values]
+    try:
+        values = np.asarray(prior, np.float64)
+    except (TypeError, ValueError):
+        raise BadOption(wanted("prior", f"{len(classes)} numbers summing to 1", repr(prior))) from None
+    total = float(values.sum())
+    if values.shape != (len(classes),) or not (values >= 0).all() or abs(total - 1) > _PRIOR_SLACK:
+        got = f"{values.tolist()} (sum {total:.6g})"
+        raise BadOption(wanted("prior", f"{len(classes)} numbers summing to 1", got))
+    return values
+
+
+def _one_of(where: str, value: Any, allowed: Sequence[str]) -> None:
+    if value not in allowed:
+        raise BadOption(wanted(where, f"one of {', '.join(map(repr, allowed))}", repr(value)))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -1,0 +1,5 @@
+"""Event models: what one value of a column tells about the class. One file each; subclassing registers."""
+
+from tallybayes.events.base import Event, How, Table, known, parse
+
+__all__ = ["Event", "How", "Table", "known", "parse"]

@@ -1,0 +1,216 @@
+"""The contract of an event model, and the registry that finds them.
+
+An event model says four things of a block of columns: what to remember (`count`), what to believe given what is
+remembered (`estimate`), how probable a row is under each class (`score`), and how probable it would be had it never
+been counted (`leave_one_out`). Everything else, from adding evidence to the model file, is written once elsewhere.
+
+Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Encoded, Floats
+from tallybayes.errors import BadOption, wanted
+from tallybayes.exact import Exact
+from tallybayes.labels import Labels
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["ClassCodes", "Counted", "Event", "How", "Table", "Weights", "known", "parse"]
+
+ClassCodes: TypeAlias = npt.NDArray[np.int32]
+Weights: TypeAlias = Floats | None
+Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Labels, ...]]
+
+
+@dataclass(frozen=True)
+class How:
+    """How belief is made of evidence, for one block of columns.
+
+    Attributes
+    ----------
+    rule : {"mle", "map", "bayes"}
+        The most likely parameters, the most probable ones, or the average over all of them.
+    alpha : ndarray, shape (F,)
+        The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
+    ddof : {0, 1}
+        Variances divide by n − ddof where the rule is "mle" or "map".
+    floor : float
+        The least variance, as a share of the column's variance over all rows.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training says.
+    """
+
+    rule: Literal["mle", "map", "bayes"]
+    alpha: Floats
+    ddof: int = 0
+    floor: float = 1e-9
+    unseen: Literal["smooth", "skip", "error"] = "smooth"
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a person wants to see of one column: a row per value or parameter, a column per class.
+
+    Attributes
+    ----------
+    column, event : str
+        Whose table this is.
+    rows : tuple of str
+        The names of the rows: values, or parameters such as "mean".
+    classes : tuple
+        The names of the classes.
+    counts : ndarray, shape (rows, C), or None
+        The weight of training rows behind each entry, where the entries are of values.
+    values : ndarray, shape (rows, C)
+        Probabilities, or parameters.
+    """
+
+    column: str
+    event: str
+    rows: tuple[Any, ...]
+    classes: tuple[Any, ...]
+    counts: Floats | None
+    values: Floats
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists and numbers."""
+        return {
+            "column": self.column,
+            "event": self.event,
+            "rows": list(self.rows),
+            "classes": list(self.classes),
+            "counts": None if self.counts is None else self.counts.tolist(),
+            "values": self.values.tolist(),
+        }
+
+
+class Event(ABC):
+    """The base of all event models; a subclass with a `name` is registered by being defined."""
+
+    name: ClassVar[str] = ""
+    takes: ClassVar[Literal["dense", "codes", "bag"]] = "dense"
+    wants: ClassVar[str] = "finite numbers"
+    axes: ClassVar[Mapping[str, Axis]] = {}
+    registry: ClassVar[dict[str, type[Event]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.name:
+            Event.registry[cls.name] = cls
+
+    @abstractmethod
+    def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
+
+    @abstractmethod
+    def estimate(self, statistic: Statistic, how: How) -> Any:
+        """The parameters believed in, given the sums."""
+
+    @abstractmethod
+    def score(self, parameters: Any, data: Any, out: Floats) -> None:
+        """Add to ``out[i, c]`` the log-probability of row i's values under class c."""
+
+    @abstractmethod
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Any, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
+
+    @abstractmethod
+    def sample(self, parameters: Any, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+        """Values drawn for each column, given class c."""
+
+    @abstractmethod
+    def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Row names, counts (or None) and values of one column's table."""
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Where values are not what the event `wants` (None: nowhere); NaN, being missing, is fit."""
+        return None
+
+    def slots(self, parameters: Any) -> tuple[Labels, ...]:
+        """The values of each column that the parameters speak of (empty unless `takes` is "codes")."""
+        return ()
+
+    def log_prob(self, parameters: Any, data: Encoded, n_classes: int) -> Floats:  # (n, C)
+        """The log-probability of each row's values under each class."""
+        out = np.zeros((len(data), n_classes))
+        self.score(parameters, data, out)
+        return out
+
+    @property
+    def spec(self) -> str:
+        """The event as it is written in an option or a file: its name, and the options that differ from default."""
+        options = ", ".join(f"{k}={v!r}" for k, v in self.options().items())
+        return f"{self.name}({options})" if options else self.name
+
+    def options(self) -> dict[str, Any]:
+        """The options that differ from their default."""
+        given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
+        return {k: value for k, (value, default) in given.items() if value != default}
+
+
+@cache
+def known() -> dict[str, type[Event]]:
+    """Every event model in this folder, by name.
+
+    Examples
+    --------
+    >>> sorted(known())[:3]
+    ['bernoulli', 'categorical', 'complement']
+    """
+    folder = importlib.import_module("tallybayes.events")
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"tallybayes.events.{module.name}")
+    return dict(sorted(Event.registry.items()))
+
+
+def parse(spec: str | Event, where: str = "events") -> Event:
+    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
+
+    Examples
+    --------
+    >>> parse("bernoulli(threshold=127)").threshold
+    127
+    """
+    if isinstance(spec, Event):
+        return spec
+    if not isinstance(spec, str):
+        raise BadOption(wanted(where, "an event model or its name", repr(spec)))
+    try:
+        name, options = _split(spec)
+    except (SyntaxError, ValueError, TypeError):
+        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
+    if name not in known():
+        raise BadOption(wanted(where, f"one of {', '.join(known())}", repr(name)))
+    event = known()[name]
+    names = [f.name for f in fields(event)]  # type: ignore[arg-type]
+    for option in options:
+        if option not in names:
+            raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
+    return event(**options)
+
+
+def _split(spec: str) -> tuple[str, dict[str, Any]]:
+    tree = ast.parse(spec.strip(), mode="eval").body
+    if isinstance(tree, ast.Name):
+        return tree.id, {}
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        raise ValueError(spec)
+    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+
+
+def chunks(n: int, size: int = 4096) -> Sequence[slice]:
+    """Row slices small enough that a few (rows, C) temporaries stay in cache."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]

@@ -1,0 +1,196 @@
+"""Bernoulli: a column is 0 or 1 (a pixel is black, a word is present), with probability p of 1 in each class.
+
+Remembered: the weight of ones, and of missing entries. Believed: p = (ones + α) / (n + 2α).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.encoded import Dense, Floats, Sparse
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
+from tallybayes.events.dirichlet import log_share
+from tallybayes.exact import Exact
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["Bernoulli"]
+
+
+@dataclass(frozen=True)
+class Coins:
+    """Log-probabilities of 0 and of 1."""
+
+    log_zero: Floats  # (F, C)
+    log_one: Floats  # (F, C)
+
+
+@dataclass(frozen=True)
+class Bernoulli(Event):
+    """0 or 1, with its own probability of 1 in each class.
+
+    Parameters
+    ----------
+    threshold : float, optional
+        Values above it count as 1, others as 0. Without it only 0 and 1 (or booleans) are accepted.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"black": [1, 1, 0], "digit": [5, 5, 6]}, "digit", events={"black": "bernoulli"})
+    >>> model.table("black").values      # zeros: (0+1)/(2+2), (1+1)/(1+2); ones: (2+1)/(2+2), (0+1)/(1+2)
+    array([[0.25      , 0.66666667],
+           [0.75      , 0.33333333]])
+    """
+
+    threshold: float | None = None
+
+    name: ClassVar[str] = "bernoulli"
+    takes: ClassVar[Any] = "bag"
+    wants: ClassVar[str] = "0 and 1 (or a threshold)"
+    axes: ClassVar[dict[str, Axis]] = {"ones": "column", "missing": "column"}
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Anything but 0 and 1, unless there is a threshold."""
+        if self.threshold is not None:
+            return None
+        return (values != 0) & (values != 1) & ~np.isnan(values)
+
+    def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """The weight of ones in each class, and of missing entries."""
+        if isinstance(data, Sparse):
+            ones = kernels.count_sparse(*self._present(data), data.width, classes, n_classes, weights=weights, binary=True)
+            return {"ones": Exact.from_limbs(ones), "missing": Exact.zeros((n_classes, data.width))}, ()
+        codes = self._codes(data)
+        sizes = np.full(data.width, 3, np.int64)
+        counts, _ = kernels.count_codes(codes, classes, n_classes, sizes, low=-1, weights=weights)
+        by_value = Exact.from_limbs(counts).reshape((n_classes, data.width, 3))
+        missing, ones = (by_value.take(np.array([k]), axis=2).reshape((n_classes, data.width)) for k in (0, 2))
+        return {"ones": ones, "missing": missing}, ()
+
+    def estimate(self, statistic: Statistic, how: How) -> Coins:
+        """The log-shares of 0 and of 1, smoothed."""
+        ones, n = _ones(statistic)
+        alpha = how.alpha[:, None]
+        return Coins(log_share(n - ones, n, alpha, 2.0), log_share(ones, n, alpha, 2.0))
+
+    def score(self, parameters: Coins, data: Dense | Sparse, out: Floats) -> None:
+        """Add log p for a 1, log(1 − p) for a 0."""
+        if isinstance(data, Dense):
+            sizes = np.full(data.width, 2, np.int64)
+            kernels.score_codes(self._codes(data), _interleave(parameters), sizes, out)
+            return
+        # Every column absent, then the difference for those present: O(entries), not O(columns).
+        with np.errstate(invalid="ignore"):
+            change = parameters.log_one - parameters.log_zero
+        if np.isfinite(change).all():
+            out += parameters.log_zero.sum(axis=0)
+            indptr, indices, _ = self._present(data)
+            kernels.score_sparse(indptr, indices, np.ones(len(indices)), change, out)
+            return
+        for rows in chunks(len(data), 256):
+            part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
+            self.score(parameters, part.dense(), out[rows])
+
+    def leave_one_out(
+        self,
+        statistic: Statistic,
+        how: How,
+        data: Dense | Sparse,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
+    ) -> None:
+        """As `score`, the own class having one row less."""
+        if isinstance(data, Sparse):
+            self._leave_one_out_sparse(statistic, how, data, classes, weights, out)
+            return
+        coins = self.estimate(statistic, how)
+        ones, n = _ones(statistic)
+        for f, value in enumerate(data.map(self._binary).each()):
+            w = np.ones(len(value)) if weights is None else weights
+            here = np.flatnonzero(~np.isnan(value))
+            x, own, w = value[here], classes[here], w[here]
+            terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
+            same = np.where(x > 0, ones[f, own], n[f, own] - ones[f, own])
+            terms[np.arange(len(here)), own] = log_share(same - w, n[f, own] - w, how.alpha[f], 2.0)
+            out[here] += terms
+
+    def _leave_one_out_sparse(
+        self, statistic: Statistic, how: How, data: Sparse, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """The own class's absent columns are summed once per class and distinct weight, its present ones per entry."""
+        coins = self.estimate(statistic, how)
+        ones, n = _ones(statistic)
+        self.score(coins, data, out)
+        alpha = how.alpha
+        weight = np.ones(len(data)) if weights is None else weights
+        distinct, which = np.unique(np.column_stack([classes, weight]), axis=0, return_inverse=True)
+        absent = np.zeros(len(data))
+        row, column, _ = Sparse(*self._present(data), data.width).entries()
+        gain = np.zeros(len(row))
+        for k, (c, w) in enumerate(distinct):
+            c = int(c)
+            zero = log_share(n[:, c] - ones[:, c], n[:, c] - w, alpha, 2.0)
+            mine, entries = which.ravel() == k, which.ravel()[row] == k
+            absent[mine] = zero.sum()
+            j = column[entries]
+            gain[entries] = log_share(ones[j, c] - w, n[j, c] - w, alpha[j], 2.0) - zero[j]
+        out[np.arange(len(data)), classes] = 0.0
+        raise_to = absent + np.bincount(row, gain, minlength=len(data))
+        out[np.arange(len(data)), classes] += raise_to
+
+    def sample(self, parameters: Coins, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+        """Coins flipped, one per column."""
+        return [(rng.random(size) < p).astype(np.int64) for p in np.exp(parameters.log_one[:, c])]
+
+    def table(self, statistic: Statistic, parameters: Coins, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row for 0 and one for 1: counts beside probabilities."""
+        ones, n = _ones(statistic)
+        counts = np.stack([n[f] - ones[f], ones[f]])
+        return (0, 1), counts, np.exp(np.stack([parameters.log_zero[f], parameters.log_one[f]]))
+
+    def _binary(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        if self.threshold is None:
+            return values
+        return np.where(np.isnan(values), np.nan, values > self.threshold)
+
+    def _codes(self, data: Dense) -> npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]:
+        """1, 0, and −1 for missing."""
+        threshold = 0.5 if self.threshold is None else self.threshold
+
+        def code(values: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
+            codes = (values > threshold).astype(np.int8)
+            codes[np.isnan(values)] = -1
+            return codes
+
+        return data.map(code).columns
+
+    def _present(self, data: Sparse) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
+        """The sparse rows with only the entries that are ones."""
+        threshold = 0.5 if self.threshold is None else self.threshold
+        row, column, value = data.entries()
+        keep = value > threshold
+        if keep.all():
+            start = int(data.indptr[0])
+            return data.indptr - start, column, value
+        indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=len(data)))])
+        return indptr, column[keep], value[keep]
+
+
+def _interleave(coins: Coins) -> Floats:
+    """A table whose row 2f is column f being 0, and 2f + 1 its being 1."""
+    return np.stack([coins.log_zero, coins.log_one], axis=1).reshape(-1, coins.log_zero.shape[1])
+
+
+def _ones(statistic: Statistic) -> tuple[Floats, Floats]:
+    """The weight of ones and of all entries that are not missing, each (F, C).
+
+    Zeros are counted as n − ones, so n must not be less than ones by a rounding: both come from exact sums.
+    """
+    ones, n = statistic.sums["ones"].to_float().T, statistic.present().to_float().T
+    return np.ascontiguousarray(ones), np.ascontiguousarray(n)

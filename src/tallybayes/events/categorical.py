@@ -1,0 +1,131 @@
+"""Categorical: a column takes one of a few values, each with its own probability in each class.
+
+Remembered: how often each value occurs in each class. Believed: (count + α) / (total + α·K), K the number of values
+seen. A value never seen counts as one more value with a count of zero.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.encoded import Codes, Floats
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
+from tallybayes.events.dirichlet import log_share
+from tallybayes.exact import Exact
+from tallybayes.labels import Labels
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["Categorical"]
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Log-probabilities of every value, and after each column's values one row for a value never seen."""
+
+    log: Floats  # (Σ (V + 1), C)
+    labels: tuple[Labels, ...]  # (F,)
+
+
+@dataclass(frozen=True)
+class Categorical(Event):
+    """One of K values, each with its own probability in each class.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
+    >>> model.table("outlook").values.round(3)      # (1+1)/(1+2), (0+1)/(2+2); (0+1)/(1+2), (2+1)/(2+2)
+    array([[0.333, 0.75 ],
+           [0.667, 0.25 ]])
+    """
+
+    name: ClassVar[str] = "categorical"
+    takes: ClassVar[Any] = "codes"
+    axes: ClassVar[dict[str, Axis]] = {"counts": "value"}
+
+    def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """How often each value occurs in each class."""
+        counts, outside = kernels.count_codes(
+            data.columns, classes, n_classes, data.sizes, low=data.low, weights=weights
+        )
+        if data.settle is not None and outside.any():
+            return self.count(data.settle(), classes, n_classes, weights)
+        return {"counts": Exact.from_limbs(counts)}, data.labels
+
+    def estimate(self, statistic: Statistic, how: How) -> Tables:
+        """The log-share of each value, smoothed."""
+        counts, totals = _counts(statistic)
+        of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
+        size = statistic.sizes[:, None].astype(float)
+        seen = log_share(counts, totals[of], how.alpha[of, None], size[of])
+        unseen = np.zeros_like(totals)
+        if how.unseen != "skip":
+            unseen = log_share(0.0, totals, how.alpha[:, None], size + 1)
+        at = np.cumsum(statistic.sizes)
+        return Tables(np.insert(seen, at, unseen, axis=0), statistic.labels)
+
+    def slots(self, parameters: Tables) -> tuple[Labels, ...]:
+        """The values of each column; one more slot behind them is for a value never seen."""
+        return parameters.labels
+
+    def score(self, parameters: Tables, data: Codes, out: Floats) -> None:
+        """Look up each value's log-probability."""
+        table = data.table(parameters.log)
+        kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
+
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Codes, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """As `score`, the own class having one row less.
+
+        A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
+        formula stays the same.
+        """
+        tables = self.estimate(statistic, how)
+        counts, totals = _counts(statistic)
+        for rows in chunks(len(data)):
+            weight = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
+            for f, size in enumerate(statistic.sizes):
+                at = statistic.values_of(f)
+                code = data.of_column(f, rows)
+                seen = np.flatnonzero((code >= 0) & (code < size))
+                if not len(seen):
+                    continue
+                value, own, w = at[code[seen]], classes[rows][seen], weight[seen]
+                terms = tables.log[value + f]
+                left = counts[value, own] - w
+                terms[np.arange(len(seen)), own] = log_share(left, totals[f, own] - w, how.alpha[f], float(size))
+                if how.unseen == "skip":
+                    terms[counts[value].sum(axis=1) <= w] = 0.0
+                out[rows.start + seen] += terms
+
+    def sample(self, parameters: Tables, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+        """Values drawn by their probabilities."""
+        drawn, start = [], 0
+        for labels in parameters.labels:
+            p = np.exp(parameters.log[start : start + len(labels), c])
+            drawn.append(labels.to_numpy()[rng.choice(len(labels), size=size, p=p / p.sum())])
+            start += len(labels) + 1
+        return drawn
+
+    def table(self, statistic: Statistic, parameters: Tables, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row per value: counts beside probabilities."""
+        at = statistic.values_of(f)
+        counts = statistic.sums["counts"].take(at, axis=1).to_float().T
+        return statistic.labels[f].values, counts, np.exp(parameters.log[at + f])
+
+
+def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
+    """Counts (ΣV, C) and each column's totals (F, C)."""
+    counts = statistic.sums["counts"]
+    starts = np.cumsum(statistic.sizes) - statistic.sizes
+    totals = np.zeros((len(statistic.labels), counts.shape[0]))
+    some = statistic.sizes > 0
+    if some.any():
+        totals[some] = counts.group(starts[some]).to_float().T
+    return np.ascontiguousarray(counts.to_float().T), totals

@@ -1,0 +1,58 @@
+"""Smoothed shares of counts: the arithmetic that bernoulli, categorical, multinomial and complement have in common."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Floats
+
+__all__ = ["log_share", "share"]
+
+
+def share(
+    count: npt.ArrayLike,
+    total: npt.ArrayLike,
+    alpha: npt.ArrayLike,
+    size: npt.ArrayLike,
+    mass: npt.ArrayLike | None = None,
+) -> Floats:
+    """(count + α) / (total + mass); where nothing was counted, its limit for small α: 1 / size.
+
+    Parameters
+    ----------
+    count, total : array_like
+        How often the value occurred, among how many.
+    alpha : array_like
+        The value's pseudo-count.
+    size : array_like
+        How many values there are.
+    mass : array_like, optional
+        The sum of all values' pseudo-counts; α · size unless given.
+
+    Notes
+    -----
+    It is at once the posterior mean under Dirichlet(α), which predicts the next value, and the posterior mode under
+    Dirichlet(α + 1), the flat prior with α further observations of each value.
+
+    Examples
+    --------
+    >>> share(2, 2, 1, 2), share(0, 0, 0, 4)
+    (array(0.75), array(0.25))
+    """
+    pseudo = np.multiply(alpha, size) if mass is None else mass
+    with np.errstate(divide="ignore", invalid="ignore"):
+        whole = np.asarray(total + np.asarray(pseudo), np.float64)
+        return np.asarray(np.where(whole > 0, np.add(count, alpha) / whole, 1 / np.asarray(size, np.float64)))
+
+
+def log_share(
+    count: npt.ArrayLike,
+    total: npt.ArrayLike,
+    alpha: npt.ArrayLike,
+    size: npt.ArrayLike,
+    mass: npt.ArrayLike | None = None,
+) -> Floats:
+    """The logarithm of `share`; −∞ for a count of zero without smoothing."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(share(count, total, alpha, size, mass)))

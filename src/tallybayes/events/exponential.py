@@ -1,0 +1,97 @@
+"""Exponential: a column of waiting times, at a rate λ in each class.
+
+Remembered: n and Σx. Believed: λ = n / Σx (mle), (n + α) / (Σx + αm) (map), or the Lomax density that is left when λ is
+averaged over its Gamma posterior (bayes). The prior is α waits of the column's overall mean m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Dense, Floats
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.rates import Rates, count_rates, leave_rates_out, score_rates, totals
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["Exponential"]
+
+
+class Waits(NamedTuple):
+    """Events seen (a) in a time (b); `averaged` over what the rate may be, or taken at a / b."""
+
+    a: Floats
+    b: Floats
+    averaged: bool
+
+    def log_density(self, x: Floats) -> Floats:
+        """The log-density of a wait x."""
+        if not self.averaged:
+            return np.log(self.a / self.b) - self.a / self.b * x
+        return np.log(self.a / self.b) - (self.a + 1) * np.log1p(x / self.b)
+
+
+@dataclass(frozen=True)
+class Exponential(Event):
+    """Waiting times, at a rate of its own in each class.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> waits = {"wait": [1.0, 3.0, 10.0], "kind": ["bus", "bus", "train"]}
+    >>> tb.fit(waits, "kind", events={"wait": "exponential"}, estimate="mle").table("wait").values  # 2/4, 1/10
+    array([[0.5, 0.1],
+           [2. , 1. ]])
+    """
+
+    name: ClassVar[str] = "exponential"
+    wants: ClassVar[str] = "finite numbers not below 0"
+    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Negative or infinite values."""
+        return (values < 0) | np.isinf(values)
+
+    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """n and Σx of each class."""
+        return count_rates(data, classes, n_classes, weights)
+
+    def estimate(self, statistic: Statistic, how: How) -> Waits:  # of (C, F)
+        """The rate of each class and column, or the weight of evidence for it."""
+        own, whole = totals(statistic)
+        return _believe(own, whole, how, how.alpha)
+
+    def score(self, parameters: Waits, data: Dense, out: Floats) -> None:
+        """Add the log-density of each wait."""
+        score_rates(lambda f: Waits(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
+
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """As `score`, with the row taken from its class and from the column as a whole."""
+        leave_rates_out(_believe, statistic, how, data, classes, weights, out)
+
+    def sample(self, parameters: Waits, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+        """Waits drawn at each column's rate."""
+        a, b = parameters.a[c], parameters.b[c]
+        rates = rng.gamma(a, 1 / b, (size, len(a))) if parameters.averaged else np.tile(a / b, (size, 1))
+        return list(rng.exponential(1 / rates).T)
+
+    def table(self, statistic: Statistic, parameters: Waits, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Rate and weight."""
+        n = statistic.present().to_float()[:, f]
+        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
+
+
+def _believe(own: Rates, whole: Rates, how: How, alpha: npt.ArrayLike) -> Waits:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A column of zeros has no scale: take one, the same for every class.
+        mean = np.where(whole.total > 0, whole.total / whole.n, 1.0)
+    a, b = own.n + alpha, own.total + alpha * mean
+    known = a > 0
+    # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
+    least = how.floor * mean * np.where(known, a, 1.0)
+    return Waits(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), how.rule == "bayes")

@@ -1,0 +1,99 @@
+"""Poisson: a column counts how often something happened, at a rate λ in each class.
+
+Remembered: n and Σx. Believed: λ = Σx / n (mle), (Σx + αm) / (n + α) (map), or the negative binomial that is left when
+λ is averaged over its Gamma posterior (bayes). The prior is α rows at the column's overall rate m.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy.special import gammaln, xlogy
+
+from tallybayes.encoded import Dense, Floats
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.rates import Rates, count_rates, leave_rates_out, score_rates, totals
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["Poisson"]
+
+
+class Counts(NamedTuple):
+    """Events seen (a) in a time (b); `averaged` over what the rate may be, or taken at a / b."""
+
+    a: Floats
+    b: Floats
+    averaged: bool
+
+    def log_density(self, x: Floats) -> Floats:
+        """The log-probability of x events."""
+        if not self.averaged:
+            rate = self.a / self.b
+            return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
+        with np.errstate(invalid="ignore"):
+            chosen = gammaln(x + self.a) - gammaln(self.a) - gammaln(x + 1)
+        # a = 0: nothing was ever seen to happen and nothing is expected to.
+        chosen = np.where(self.a > 0, chosen, np.where(x > 0, -np.inf, 0.0))
+        return chosen - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
+
+
+@dataclass(frozen=True)
+class Poisson(Event):
+    """How often something happened, at a rate of its own in each class.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> calls = {"calls": [0, 2, 5, 7], "day": ["sun", "sun", "mon", "mon"]}
+    >>> tb.fit(calls, "day", events={"calls": "poisson"}, estimate="mle").table("calls").values
+    array([[6., 1.],
+           [2., 2.]])
+    """
+
+    name: ClassVar[str] = "poisson"
+    wants: ClassVar[str] = "finite numbers not below 0"
+    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Negative or infinite values."""
+        return (values < 0) | np.isinf(values)
+
+    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """n and Σx of each class."""
+        return count_rates(data, classes, n_classes, weights)
+
+    def estimate(self, statistic: Statistic, how: How) -> Counts:  # of (C, F)
+        """The rate of each class and column, or the weight of evidence for it."""
+        own, whole = totals(statistic)
+        return _believe(own, whole, how, how.alpha)
+
+    def score(self, parameters: Counts, data: Dense, out: Floats) -> None:
+        """Add the log-probability of each count."""
+        score_rates(lambda f: Counts(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
+
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """As `score`, with the row taken from its class and from the column as a whole."""
+        leave_rates_out(_believe, statistic, how, data, classes, weights, out)
+
+    def sample(self, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+        """Counts drawn at each column's rate."""
+        a, b = parameters.a[c], parameters.b[c]
+        rates = rng.gamma(a, 1 / b, (size, len(a))) if parameters.averaged else np.tile(a / b, (size, 1))
+        return list(rng.poisson(rates).T)
+
+    def table(self, statistic: Statistic, parameters: Counts, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Rate and weight."""
+        n = statistic.present().to_float()[:, f]
+        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
+
+
+def _believe(own: Rates, whole: Rates, how: How, alpha: npt.ArrayLike) -> Counts:
+    # Half an event in one row more keeps the overall rate of a column of zeros above zero.
+    rate = (whole.total + 0.5) / (whole.n + 1)
+    a, b = own.total + alpha * rate, own.n + alpha
+    return Counts(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), how.rule == "bayes")

@@ -1,0 +1,106 @@
+"""What poisson and exponential have in common: both remember only how many rows there were and what they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.encoded import Dense, Floats
+from tallybayes.events.base import ClassCodes, Counted, How, Weights, chunks
+from tallybayes.exact import Exact
+from tallybayes.statistic import Statistic
+
+__all__ = ["Rates", "count_rates", "leave_rates_out", "score_rates", "totals"]
+
+# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
+_CANCELLED = 1e-4
+
+
+class Rates(NamedTuple):
+    """The weight of the rows and the sum of their values."""
+
+    n: Floats
+    total: Floats
+
+
+class Density(Protocol):
+    """Something that gives a log-density."""
+
+    def log_density(self, x: Floats) -> Floats:
+        """The log-density at x."""
+        ...
+
+
+Believe = Callable[[Rates, Rates, How, npt.ArrayLike], Density]
+
+
+def count_rates(data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+    """n and the exact Σx of each class and column."""
+    sums = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights)
+    return {"present": Exact.from_limbs(sums.weight), "first": Exact.from_limbs(sums.first)}, ()
+
+
+def totals(statistic: Statistic) -> tuple[Rates, Rates]:
+    """By class (C, F), and over all classes (F,)."""
+    n, first = statistic.present(), statistic.sums["first"]
+    return Rates(n.to_float(), first.to_float()), Rates(n.sum(axis=0).to_float(), first.sum(axis=0).to_float())
+
+
+def score_rates(density: Callable[[int], Density], data: Dense, out: Floats) -> None:
+    """Add each column's log-density where it is not missing."""
+    for f in range(data.width):
+        of_column, column = density(f), data.column(f)
+        for rows in chunks(len(data)):
+            x = column[rows].astype(np.float64)
+            here = ~np.isnan(x)
+            out[rows][here] += of_column.log_density(x[here, None])
+
+
+def leave_rates_out(
+    believe: Believe,
+    statistic: Statistic,
+    how: How,
+    data: Dense,
+    classes: ClassCodes,
+    weights: Weights,
+    out: Floats,
+) -> None:
+    """Add each column's log-density given the sums without the row."""
+    own_all, whole_all = totals(statistic)
+    for f in range(data.width):
+        column, exact = data.column(f), _ExactTotals(statistic, f)
+        for rows in chunks(len(data)):
+            x = column[rows].astype(np.float64)
+            here = np.flatnonzero(~np.isnan(x))
+            own, x = classes[rows][here], x[here]
+            w = np.ones(len(here)) if weights is None else weights[rows][here]
+            mine = exact.without(Rates(own_all.n[own, f], own_all.total[own, f]), x, w, own)
+            whole = exact.without(Rates(*(np.full(len(here), part[f]) for part in whole_all)), x, w, None)
+            each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in own_all))
+            for part, replacement in zip(each, mine, strict=True):
+                part[np.arange(len(here)), own] = replacement
+            density = believe(each, Rates(*(part[:, None] for part in whole)), how, how.alpha[f])
+            out[rows.start + here] += density.log_density(x[:, None])
+
+
+class _ExactTotals:
+    """The exact sums of one column, looked up only where doubles do not suffice."""
+
+    def __init__(self, statistic: Statistic, f: int) -> None:
+        self._parts = [p.take(np.array([f]), axis=1) for p in (statistic.present(), statistic.sums["first"])]
+        self._wholes = [part.sum(axis=0) for part in self._parts]
+
+    def without(self, rates: Rates, x: Floats, w: Floats, own: ClassCodes | None) -> Rates:
+        """The sums without a row of value x and weight w, row by row."""
+        n, total = rates.n - w, rates.total - w * x
+        for i in np.flatnonzero((n <= _CANCELLED * rates.n) | (total <= _CANCELLED * rates.total)):
+            parts, index = (self._wholes, (0,)) if own is None else (self._parts, (int(own[i]), 0))
+            weight, value = Fraction(float(w[i])), Fraction(float(x[i]))
+            n[i] = float(parts[0].fraction(*index) - weight)
+            total[i] = float(parts[1].fraction(*index) - weight * value)
+        return Rates(n, total)

@@ -1,0 +1,374 @@
+"""`fit`, and the frozen `Model` it gives: evidence, the choices made, and what follows from the two."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import batches, engines
+from tallybayes.decide import ABSTAIN, decide
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData, wanted
+from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, estimate
+from tallybayes.events import Table
+from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.posterior import normalise
+from tallybayes.schema import Events, Missing, Schema, infer
+from tallybayes.score import add_scores, leave_one_out
+
+__all__ = ["Model", "fit"]
+
+# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
+_SCORED_ROWS = 8192
+
+
+def fit(
+    source: Any,
+    label: Any,
+    *,
+    events: Events = None,
+    weights: Any = None,
+    estimate: Rule = "bayes",
+    alpha: Alpha = 1.0,
+    prior: Prior = "learned",
+    variance: str = "n",
+    floor: float = 1e-9,
+    missing: Missing = "skip",
+    unseen: Unseen = "smooth",
+    missing_values: tuple[str, ...] | list[str] = (),
+    threads: int | None = None,
+) -> Model:
+    """A naive Bayes model, from one pass over the rows.
+
+    Parameters
+    ----------
+    source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
+        The rows. A file larger than memory is read batch by batch.
+    label : str or array_like
+        The column that holds the class, or the classes themselves.
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models; what is not named is
+        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves
+        a column out.
+    weights : str or array_like, optional
+        The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
+    estimate : {"bayes", "map", "mle"}
+        Average over the parameters, take the most probable, or those under which the rows are most likely.
+    alpha : float or mapping
+        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. A
+        mapping gives columns, by name or glob, their own.
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities.
+    variance : {"n", "n-1"}
+        What Gaussian sums of squares are divided by under "mle" and "map".
+    floor : float
+        The least variance of a Gaussian column, as a share of its variance over all rows.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training is when a row is scored.
+    missing_values : sequence of str
+        Texts that stand for a missing value in a csv file, such as "?".
+    threads : int, optional
+        How many threads count; one per core by default. The result does not depend on it.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
+    >>> model.predict([{"outlook": "sunny"}])
+    array(['no'], dtype='<U3')
+    """
+    choices = Choices(estimate, alpha, prior, variance, floor, unseen)  # type: ignore[arg-type]
+    threads = engines.default_threads(threads)
+    rows, label_name, weight_name = _labelled(source, label, weights, missing_values)
+    schema = infer(
+        rows.schema, label_name, weight=weight_name, events=events, missing=missing, where=rows.name
+    )
+    choices.check(schema)
+    evidence = _count_all(schema, rows, threads)
+    if not len(evidence.classes):
+        got = "none" if weights is None else "none with a weight above 0"
+        raise BadData(wanted(rows.name, "rows to learn from", got))
+    if len(evidence.classes) == 1:
+        only = evidence.classes.values[0]
+        raise BadData(wanted(f"label {label_name!r}", "at least two classes", f"only {only!r}"))
+    return Model(evidence, choices)
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """Evidence, and what is believed of it.
+
+    A model never changes: `learn`, `forget`, `with_` and `+` give a new one.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        The exact counts and sums of the rows learned.
+    choices : Choices
+        How belief is made of them.
+    """
+
+    evidence: Evidence
+    choices: Choices
+
+    @property
+    def schema(self) -> Schema:
+        """What each column is."""
+        return self.evidence.schema
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes, sorted; the order of the columns of all arrays of probabilities."""
+        return self.evidence.classes.values
+
+    @cached_property
+    def belief(self) -> Belief:
+        """The class prior and the parameters of each block."""
+        return estimate(self.evidence, self.choices)
+
+    @property
+    def prior(self) -> dict[Any, float]:
+        """The probability of each class before a row is looked at."""
+        return dict(zip(self.classes, np.exp(self.belief.log_prior).tolist(), strict=True))
+
+    def __repr__(self) -> str:
+        events = sorted({block.event.name for block in self.schema.blocks})
+        total = self.evidence.rows.sum().to_float()
+        return (
+            f"<tallybayes.Model of {self.schema.label!r}: {len(self.classes)} classes, {len(self.schema.columns)} "
+            f"columns ({', '.join(events)}), {total:g} rows>"
+        )
+
+    def log_joint(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
+        """The log of prior times likelihood: of each row, with each class.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data; a label among them is not looked at.
+        threads : int, optional
+            How many threads score; one per core by default.
+        """
+        return self._scored(rows, threads, normalised=False)
+
+    def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
+        """The probability of each class for each row, in the order of `classes`.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+        >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
+        array([[0.6667, 0.3333]])
+        """
+        return self._scored(rows, threads, normalised=True)
+
+    def predict(
+        self,
+        rows: Any,
+        *,
+        costs: npt.ArrayLike | None = None,
+        threshold: Mapping[Any, float] | None = None,
+        abstain: float | None = None,
+        threads: int | None = None,
+    ) -> npt.NDArray[Any]:  # (n,)
+        """The class of each row: the most probable, the cheapest, one past a threshold, or None.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        costs : array_like, shape (C, C), optional
+            ``costs[i][j]`` is what it costs to decide for class i when class j is true.
+        threshold : mapping, optional
+            Decide for a class when its probability reaches the number given.
+        abstain : float, optional
+            Answer None where the probability of the chosen class is below this.
+        threads : int, optional
+            How many threads score.
+        """
+        probabilities = self.predict_proba(rows, threads=threads)
+        chosen = decide(probabilities, self.evidence.classes, costs=costs, threshold=threshold, abstain=abstain)
+        names = self.evidence.classes.to_numpy()
+        if abstain is None:
+            return names[chosen]
+        answers = names.astype(object)[chosen]
+        answers[chosen == ABSTAIN] = None
+        return answers
+
+    def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
+        """The log-probability of labelled rows under the model: the sum of each row's log joint with its own class.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Labelled rows.
+        label, weights : str or array_like, optional
+            As in `fit`; by default the columns that were given there.
+        threads : int, optional
+            How many threads score.
+        """
+        total = 0.0
+        source, schema = self._labelled(rows, label, weights)
+        for batch in source:
+            part = Rows(batch, missing=schema.missing)
+            codes, found = class_codes(part, schema.label)
+            place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}")
+            scores = self._scored(batch, threads, normalised=False)
+            own = np.where(place[codes] < 0, -np.inf, np.take_along_axis(scores, place[codes][:, None], axis=1)[:, 0])
+            w = row_weights(part, schema.weight)
+            total += float(own.sum() if w is None else (own * w)[w > 0].sum())
+        return total
+
+    def leave_one_out(self, rows: Any, label: Any = None, *, weights: Any = None) -> Floats:  # (n, C)
+        """The log joint of each row with each class, had that row never been learned.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Labelled rows that the model was fitted on.
+        label, weights : str or array_like, optional
+            As in `fit`; by default the columns that were given there.
+        """
+        source, schema = self._labelled(rows, label, weights)
+        parts = []
+        first = 0
+        for batch in source:
+            part = Rows(batch, first, schema.missing)
+            codes, found = class_codes(part, schema.label)
+            place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}")
+            if (place < 0).any():
+                raise BadData(wanted("leave-one-out", "rows that were learned", f"class {found.values[0]!r}"))
+            own = place.astype(np.int32)[codes]
+            parts.append(leave_one_out(self.evidence, self.choices, part, own, row_weights(part, schema.weight)))
+            first += len(part)
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def table(self, column: str) -> Table:
+        """What one column says: a row per value or parameter, a column per class.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> table = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").table("x")
+        >>> table.rows, table.counts.tolist(), table.values.round(3).tolist()
+        (('p', 'q'), [[1.0, 0.0], [0.0, 1.0]], [[0.667, 0.333], [0.333, 0.667]])
+        """
+        b, f = self.schema.place(column)
+        event = self.schema.blocks[b].event
+        rows, counts, values = event.table(self.evidence.statistics[b], self.belief.parameters[b], f)
+        return Table(column, event.name, rows, self.classes, counts, values)
+
+    def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
+        """This model with further rows: the same, to the bit, as one fitted on all of them at once."""
+        return replace(self, evidence=self.evidence + self._count(rows, label, weights, threads))
+
+    def forget(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
+        """This model without rows that it has learned: the same, to the bit, as one that never saw them."""
+        return replace(self, evidence=self.evidence - self._count(rows, label, weights, threads))
+
+    def __add__(self, other: Model) -> Model:
+        return replace(self, evidence=self.evidence + other.evidence) if isinstance(other, Model) else NotImplemented
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self.choices == other.choices and self.evidence == other.evidence
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def with_(self, **choices: Any) -> Model:
+        """The same evidence under other choices: estimate, alpha, prior, variance, floor or unseen.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+        >>> model.with_(estimate="mle").table("x").values.tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+        """
+        new = replace(self.choices, **choices)
+        new.check(self.schema)
+        return replace(self, choices=new)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to one safe file; equal models give equal bytes."""
+        from tallybayes.modelfile import save
+
+        save(self, path)
+
+    def _labelled(self, rows: Any, label: Any, weights: Any) -> tuple[batches.Source, Schema]:
+        schema = self.schema
+        weights = schema.weight if weights is None and label is None else weights
+        label = schema.label if label is None else label
+        source, label_name, weight_name = _labelled(rows, label, weights, ())
+        return source, replace(schema, label=label_name, weight=weight_name)
+
+    def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
+        source, schema = self._labelled(rows, label, weights)
+        counted = _count_all(schema, source, engines.default_threads(threads))
+        return replace(counted, schema=self.schema)
+
+    def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
+        threads = engines.default_threads(threads)
+        source = batches.read(rows)
+        parts, first = [], 0
+        for batch in source:
+            out = np.empty((batch.num_rows, len(self.classes)))
+            belief, before = self.belief, first
+
+            def work(piece: Any, start: int, out: Floats = out, belief: Belief = belief, before: int = before) -> None:
+                mine = out[start : start + piece.num_rows]
+                add_scores(self.schema, belief, self.choices, Rows(piece, before + start, self.schema.missing), mine)
+                if normalised:
+                    normalise(mine, belief.log_prior, first=before + start)
+
+            engines.map_slices(batch, work, threads=threads, rows=_SCORED_ROWS)
+            parts.append(out)
+            first += batch.num_rows
+        if not parts:
+            return np.zeros((0, len(self.classes)))
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _labelled(
+    source: Any, label: Any, weights: Any, missing_values: Any
+) -> tuple[batches.Source, str, str | None]:
+    """The source with label and weights among its columns, and their names."""
+    rows = batches.read(source, missing=tuple(missing_values))
+    if not isinstance(label, str):
+        name = _free("label", rows)
+        rows, label = batches.attach(rows, name, label), name
+    if weights is not None and not isinstance(weights, str):
+        name = _free("weight", rows)
+        rows, weights = batches.attach(rows, name, weights), name
+    return rows, label, weights
+
+
+def _free(name: str, rows: batches.Source) -> str:
+    while name in rows.schema.names:
+        name += "_"
+    return name
+
+
+def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
+    return engines.fold(
+        rows,
+        lambda batch, first: count(schema, batch, first),
+        lambda left, right: left + right,
+        Evidence.empty(schema),
+        threads=threads,
+    )

@@ -1,0 +1,53 @@
+"""The one normaliser: from log joint probabilities to probabilities that sum to 1, shifted so that nothing underflows."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+
+from tallybayes import kernels
+from tallybayes.encoded import Floats
+
+__all__ = ["ImpossibleRowWarning", "normalise"]
+
+
+class ImpossibleRowWarning(UserWarning):
+    """Some rows have probability zero under every class, which only happens without smoothing."""
+
+
+def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats:
+    """Probabilities from log joint probabilities, in place.
+
+    Parameters
+    ----------
+    log_joint : ndarray, shape (n, C)
+        Becomes the probabilities.
+    log_prior : ndarray, shape (C,)
+        What is answered for a row that is impossible under every class: of its values nothing can be said.
+    first : int
+        How many rows came before these, for the warning.
+
+    Returns
+    -------
+    ndarray, shape (n,)
+        The log of each row's total, the log-probability of the row itself.
+
+    Examples
+    --------
+    >>> scores = np.log([[0.005291, 0.020571]]) - 5000
+    >>> _ = normalise(scores, np.log([0.5, 0.5])); scores.round(4)
+    array([[0.2046, 0.7954]])
+    """
+    log_total = kernels.softmax(log_joint, log_joint)
+    impossible = np.isneginf(log_total)
+    if impossible.any():
+        log_joint[impossible] = np.exp(log_prior)
+        rows = np.flatnonzero(impossible)
+        warnings.warn(
+            f"{len(rows)} of these rows (first: row {first + rows[0] + 1}) have probability zero under every class; "
+            "their answer is the class prior. Smooth (alpha above 0, estimate='bayes') to avoid this.",
+            ImpossibleRowWarning,
+            stacklevel=2,
+        )
+    return log_total

@@ -1,0 +1,218 @@
+"""What each column is: the label, a weight, or a feature with its event model.
+
+Given by the user or inferred from the Arrow types. Columns that share an event model form a block, and a block is
+counted and scored in one go: that is what makes ten thousand pixels as cheap as one matrix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Literal, TypeAlias, get_args
+
+import pyarrow as pa
+
+from tallybayes import batches
+from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
+from tallybayes.events import Event, parse
+from tallybayes.names import Numbered, hint, names
+
+__all__ = ["Block", "Events", "Missing", "Schema", "infer"]
+
+Missing: TypeAlias = Literal["skip", "category", "error"]
+Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
+_IGNORE = "ignore"
+
+
+@dataclass(frozen=True)
+class Block:
+    """Columns that share an event model."""
+
+    event: Event
+    columns: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Schema:
+    """What each column of the rows is.
+
+    Attributes
+    ----------
+    label : str
+        The column that holds the class.
+    weight : str or None
+        The column that holds the weights of the rows.
+    blocks : tuple of Block
+        The features, grouped by event model.
+    columns : sequence of str
+        The features in the order of the source.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+    """
+
+    label: str
+    weight: str | None
+    blocks: tuple[Block, ...]
+    columns: Sequence[str]
+    missing: Missing = "skip"
+
+    def event(self, column: str) -> Event:
+        """The event model of a column."""
+        return self.blocks[self.place(column)[0]].event
+
+    def place(self, column: str) -> tuple[int, int]:
+        """The block in which a column stands, and where in it."""
+        for b, block in enumerate(self.blocks):
+            if column in block.columns:
+                return b, block.columns.index(column)
+        raise BadOption(wanted("column", "a column of the model", repr(column), hint(column, self.columns)))
+
+    def events(self) -> dict[str, str]:
+        """The event model of every column, as it is written."""
+        return {name: block.event.spec for block in self.blocks for name in block.columns}
+
+    def check_merges(self, other: Schema) -> None:
+        """Raise unless both speak of the same columns in the same way."""
+        if self.same_features(other):
+            return
+        left, right = self.events(), other.events()
+        for name in [*left, *right]:
+            if left.get(name) != right.get(name):
+                have = [f"column {name!r} as {e[name]}" if name in e else f"no column {name!r}" for e in (left, right)]
+                raise CannotMerge(
+                    f"cannot merge: left has {have[0]}, right has {have[1]}. Fit both with the same schema."
+                )
+        if self.missing != other.missing:
+            raise CannotMerge(
+                f"cannot merge: left takes missing values as {self.missing!r}, right as {other.missing!r}. "
+                "Fit both with the same schema."
+            )
+
+    def same_features(self, other: Schema) -> bool:
+        """Whether blocks, columns and missing are the same; the names of label and weight do not matter."""
+        return self.blocks == other.blocks and self.missing == other.missing
+
+
+def infer(
+    fields: pa.Schema,
+    label: str,
+    *,
+    weight: str | None = None,
+    events: Events = None,
+    missing: Missing = "skip",
+    where: str = "the data",
+) -> Schema:
+    """The schema of a source with these fields.
+
+    Parameters
+    ----------
+    fields : pyarrow.Schema
+        The fields of the source.
+    label, weight : str
+        The columns of classes and of row weights.
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models. What is not named is
+        inferred: text, booleans, dates and dictionaries are categorical, numbers are Gaussian, sparse rows
+        multinomial. "ignore" leaves a column out.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is.
+
+    Examples
+    --------
+    >>> fields = pa.schema([("outlook", pa.string()), ("humidity", pa.int64()), ("play", pa.string())])
+    >>> infer(fields, "play").events()
+    {'outlook': 'categorical', 'humidity': 'gaussian'}
+    """
+    if missing not in get_args(Missing):
+        raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
+    _check_names(fields.names, where)
+    for role, name in (("label", label), ("weight", weight)):
+        if name is not None and name not in fields.names:
+            raise BadData(wanted(role, f"a column of {where}", repr(name), hint(name, fields.names)))
+    features = [field for field in fields if field.name not in (label, weight)]
+    chosen = _Chooser(events)
+    columns: list[Sequence[str]] = []
+    blocks: dict[Event, list[Sequence[str]]] = {}
+    for field in features:
+        for event, members in chosen.of(field):
+            columns.append(members)
+            blocks.setdefault(event, []).append(members)
+    chosen.check(n for field in features for n in _columns_of(field))
+    if not blocks:
+        raise BadData(wanted(where, "at least one column besides the label", "none"))
+    grouped = tuple(Block(event, _join(members)) for event, members in blocks.items())
+    return Schema(label, weight, grouped, _join(columns), missing)
+
+
+class _Chooser:
+    """Finds each column's event model among what the user declared, or infers it."""
+
+    def __init__(self, events: Events) -> None:
+        given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
+        self._declared = {name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()}
+        self._open = not isinstance(events, Mapping)
+        self._used: set[str] = set()
+
+    def of(self, field: pa.Field) -> list[tuple[Event, Sequence[str]]]:
+        """The event models of a field's columns, each with the columns it is for."""
+        columns = _columns_of(field)
+        patterns = [p for p in self._declared if p != "*"]
+        if not patterns:  # one event model for all: no need to look at each of a hundred thousand names
+            event = self._declared.get("*") or _inferred(field)
+            self._used.add("*")
+            return [] if event == _IGNORE else [(event, columns)]  # type: ignore[list-item]
+        runs: dict[Any, list[str]] = {}
+        for name in columns:
+            event = self._match(name) or _inferred(field)
+            if event != _IGNORE:
+                runs.setdefault(event, []).append(name)
+        return [(event, names(members)) for event, members in runs.items()]
+
+    def _match(self, name: str) -> Event | str | None:
+        pattern = name if name in self._declared else next((p for p in self._declared if fnmatchcase(name, p)), None)
+        if pattern is None:
+            return None
+        self._used.add(pattern)
+        return self._declared[pattern]
+
+    def check(self, columns: Any) -> None:
+        """Raise if a declared name or glob fits no column."""
+        unused = [p for p in self._declared if p not in self._used and p != "*"]
+        if unused:
+            raise BadOption(wanted("events", "names or globs of columns", repr(unused[0]), hint(unused[0], columns)))
+
+
+def _columns_of(field: pa.Field) -> Sequence[str]:
+    """The names of the columns that a field holds: one, or those of a matrix."""
+    if batches.kind_of(field) == "column":
+        return (field.name,)
+    given = batches.names_of(field)
+    return Numbered(batches.width_of(field)) if given is None else names(given)
+
+
+def _inferred(field: pa.Field) -> Event:
+    if batches.kind_of(field) == "sparse":
+        return parse("multinomial")
+    type_ = field.type.value_type if batches.kind_of(field) == "matrix" else field.type
+    is_ = pa.types
+    if batches.was_bool(field):
+        return parse("bernoulli")
+    if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_decimal(type_):
+        return parse("gaussian")
+    if is_.is_nested(type_) or is_.is_binary(type_) or is_.is_duration(type_):
+        what = "text, numbers, booleans or dates"
+        raise BadData(wanted(f"column {field.name!r}", what, str(type_), "Convert it, or declare it 'ignore'"))
+    return parse("categorical")
+
+
+def _join(parts: list[Sequence[str]]) -> Sequence[str]:
+    return parts[0] if len(parts) == 1 else names(name for part in parts for name in part)
+
+
+def _check_names(given: list[str], where: str) -> None:
+    seen: set[str] = set()
+    for name in given:
+        if name in seen:
+            raise BadData(wanted(where, "column names that differ", f"{name!r} twice", "Rename one of them"))
+        seen.add(name)

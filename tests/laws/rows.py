@@ -1,0 +1,56 @@
+"""Random rows for any event model, made from what the model itself says it wants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.events import Event, known
+
+
+def every_event() -> list[Event]:
+    """Each registered event model with its default options."""
+    return [event() for event in known().values()]
+
+
+def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:
+    """Values that the event model accepts, from the richest kind that it does."""
+    if event.takes == "codes":
+        return np.array(["red", "green", "blue", "grey"], object)[rng.integers(0, 4, n)]
+    for candidate in _candidates(n, rng):
+        unfit = event.unfit(candidate)
+        if unfit is None or not unfit.any():
+            return candidate
+    raise AssertionError(f"no candidate fits {event.name}")
+
+
+def _candidates(n: int, rng: np.random.Generator) -> Iterator[np.ndarray]:
+    yield rng.normal(3, 2, n) * 10.0 ** rng.integers(-3, 4, n)
+    yield rng.integers(0, 6, n).astype(float)
+    yield np.exp(rng.normal(0, 2, n))
+    yield rng.integers(0, 2, n).astype(float)
+
+
+def rows_for(
+    event: Event,
+    n: int = 40,
+    *,
+    columns: int = 3,
+    classes: int = 3,
+    missing: float = 0.1,
+    weighted: bool = False,
+    seed: int = 0,
+) -> pa.Table:
+    """A table with a label, some missing values and, if asked for, weights."""
+    rng = np.random.default_rng(seed)
+    table: dict[str, Any] = {}
+    for f in range(columns):
+        values = values_for(event, n, rng)
+        table[f"c{f}"] = pa.array(values, mask=rng.random(n) < missing)
+    table["label"] = pa.array([f"k{c}" for c in rng.integers(0, classes, n)])
+    if weighted:
+        table["w"] = pa.array(rng.choice([0.25, 1.0, 2.0, 0.1], n))
+    return pa.table(table)

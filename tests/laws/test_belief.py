@@ -1,0 +1,131 @@
+"""The laws of belief, for every event model and every rule of estimation."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tallybayes as tb
+from tallybayes.events import Event, known, parse
+
+from .rows import every_event, rows_for
+
+each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.name)
+each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
+
+
+def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choices: object) -> np.ndarray:
+    """The scores of each row under a model fitted on all the others: what leave-one-out must equal."""
+    weights = "w" if "w" in table.column_names else None
+    scores = np.full((len(table), len(model.classes)), -np.inf)
+    for i in range(len(table)):
+        others = pa.concat_tables([table.slice(0, i), table.slice(i + 1)])
+        other = tb.fit(others, "label", events=event, weights=weights, **choices)
+        place = [model.classes.index(c) for c in other.classes]
+        scores[i, place] = other.log_joint(table.slice(i, 1))[0]
+    return scores
+
+
+@each_event
+@each_rule
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 0.3])
+def test_leave_one_out_equals_refitting(event: Event, rule: str, weighted: bool, alpha: float) -> None:
+    table = rows_for(event, 24, weighted=weighted, seed=5)
+    table = pa.concat_tables([table, rows_for(event, 1, missing=0.0, weighted=weighted, seed=9)])
+    alone = table.column("label").to_pylist()
+    alone[-1] = "alone"  # a class with a single row
+    table = table.set_column(table.column_names.index("label"), "label", pa.array(alone))
+    model = tb.fit(table, "label", events=event, weights="w" if weighted else None, estimate=rule, alpha=alpha)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tb.ImpossibleRowWarning)
+        wanted = refitted_without_each(table, model, event, estimate=rule, alpha=alpha)
+    np.testing.assert_allclose(model.leave_one_out(table), wanted, rtol=1e-9, atol=1e-9)
+
+
+@each_event
+def test_leave_one_out_survives_constant_columns_and_outliers(event: Event) -> None:
+    table = rows_for(event, 12, missing=0.0, classes=2)
+    column = table.column("c0").to_pylist()
+    table = table.set_column(0, "c0", pa.array([column[0]] * 11 + [column[5]]))
+    table = table.set_column(1, "c1", pa.array([table.column("c1")[0].as_py()] * 12))
+    for rule in ("mle", "bayes"):
+        model = tb.fit(table, "label", events=event, estimate=rule)
+        wanted = refitted_without_each(table, model, event, estimate=rule)
+        np.testing.assert_allclose(model.leave_one_out(table), wanted, rtol=1e-9, atol=1e-9)
+
+
+@each_event
+@each_rule
+def test_probabilities_sum_to_one(event: Event, rule: str) -> None:
+    table = rows_for(event, 60)
+    p = tb.fit(table, "label", events=event, estimate=rule, alpha=0.5).predict_proba(table)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
+    assert ((p >= 0) & (p <= 1)).all()
+
+
+@each_event
+def test_a_flat_prior_makes_the_mode_the_most_likely(event: Event) -> None:
+    table = rows_for(event, 60)
+    flat = tb.fit(table, "label", events=event, estimate="map", alpha=0.0)
+    likely = tb.fit(table, "label", events=event, estimate="mle")
+    np.testing.assert_array_equal(flat.log_joint(table), likely.log_joint(table))
+
+
+@each_event
+def test_classes_renamed_are_scores_reordered(event: Event) -> None:
+    table = rows_for(event, 60)
+    names = {"k0": "z", "k1": "m", "k2": "a"}
+    at = table.column_names.index("label")
+    renamed = table.set_column(at, "label", pa.array([names[c] for c in table.column("label").to_pylist()]))
+    plain, other = (tb.fit(t, "label", events=event) for t in (table, renamed))
+    order = [other.classes.index(names[c]) for c in plain.classes]
+    np.testing.assert_allclose(other.log_joint(table)[:, order], plain.log_joint(table), rtol=1e-12, atol=1e-12)
+
+
+@each_event
+def test_a_missing_value_says_nothing(event: Event) -> None:
+    table = rows_for(event, 60, missing=0.0)
+    model = tb.fit(table, "label", events=event)
+    nothing = pa.table({name: pa.nulls(1, table.schema.field(name).type) for name in ("c0", "c1", "c2")})
+    np.testing.assert_allclose(model.predict_proba(nothing)[0], list(model.prior.values()), rtol=1e-12)
+
+
+@each_event
+@each_rule
+def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
+    table = rows_for(event, 400, missing=0.0, classes=2)
+    model = tb.fit(table, "label", events=event, estimate=rule)
+    drawn = event.sample(model.belief.parameters[0], 1, 50, np.random.default_rng(0))
+    assert len(drawn) == 3
+    sampled = {f"c{f}": values for f, values in enumerate(drawn)}
+    assert np.isfinite(model.log_joint(sampled)[:, 1]).all()
+
+
+@pytest.mark.parametrize("event", [e for e in every_event() if e.takes != "codes"], ids=lambda event: event.name)
+def test_float32_columns_mean_what_float64_would(event: Event) -> None:
+    table = rows_for(event, 60, missing=0.0)
+    narrow = {f"c{f}": table.column(f"c{f}").to_numpy().astype(np.float32) for f in range(3)}
+    wide = {name: values.astype(np.float64) for name, values in narrow.items()}
+    label = table.column("label").to_pylist()
+    one, two = (tb.fit(columns, label, events=event) for columns in (narrow, wide))
+    assert one.evidence == two.evidence
+    np.testing.assert_allclose(one.log_joint(narrow), two.log_joint(wide), rtol=1e-12)
+
+
+@each_event
+def test_an_event_model_is_written_as_it_is_read(event: Event) -> None:
+    assert parse(event.spec) == event
+    assert known()[event.name] is type(event)
+
+
+@each_event
+def test_a_table_has_a_column_for_each_class(event: Event) -> None:
+    model = tb.fit(rows_for(event, 60), "label", events=event)
+    for f in range(3):
+        table = model.table(f"c{f}")
+        assert table.values.shape == (len(table.rows), 3)
+        assert table.to_dict()["classes"] == ["k0", "k1", "k2"]

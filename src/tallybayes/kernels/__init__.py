@@ -2,23 +2,23 @@
 
 Every function is single-threaded and releases the GIL: the caller slices rows and runs the slices on its own threads.
 Exact sums come back as ``Limbs``, so that what slices give can be added in any order and gives the same integers.
+The door is strict about types and shapes (``TypeError``, ``ValueError``) and no input can crash the process.
+
+``reference`` has the same functions in plain NumPy: the specification, which tests compare with these.
 """
 
 from __future__ import annotations
 
-from .reference import (
-    count_codes,
-    count_sparse,
-    exact_moments,
+from .counts import count_codes, count_sparse, power_sums
+from .moments import exact_moments, to_float
+from .scores import (
     log_softmax,
-    power_sums,
     score_codes,
     score_gaussian,
     score_own_codes,
     score_sparse,
     score_student,
     softmax,
-    to_float,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 

@@ -1,0 +1,20 @@
+// All kernels of one instruction set, as a table. Include once per set, with TALLY_ISA defined as its namespace.
+#pragma once
+
+#include "bigint.hpp"
+#include "codes.hpp"
+#include "interface.hpp"
+#include "power_sums.hpp"
+#include "score_dense.hpp"
+#include "softmax.hpp"
+#include "sparse.hpp"
+
+namespace tally::TALLY_ISA {
+
+inline const Kernels* table(const char* name) {
+    static const Kernels kernels{name,        power_sums,  count_codes,     count_sparse, score_gaussian, score_student,
+                                 score_codes, score_own_codes, score_sparse, softmax,        exact_moments, to_float};
+    return &kernels;
+}
+
+}  // namespace tally::TALLY_ISA

@@ -1,0 +1,134 @@
+"""Exact sums and counts per class: the door to the counting kernels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums
+
+__all__ = ["count_codes", "count_sparse", "power_sums"]
+
+
+def power_sums(
+    columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
+) -> PowerSums:
+    """Exact sums of w, w·x and w·x² over the rows of each class, for each column; NaN is missing and left out.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    classes : int32 ndarray, shape (n,)
+        The class of each row, in [0, n_classes).
+    n_classes : int
+    order : {1, 2}
+        1 leaves out the squares.
+    weights : float64 ndarray, shape (n,), optional
+        Finite and not below 0; 1 if not given.
+
+    Returns
+    -------
+    PowerSums
+        ``weight``, ``first`` and ``second`` (None for order 1), each ``Limbs`` of shape (C, F).
+
+    Raises
+    ------
+    NotFinite
+        At the first infinite value, in row order.
+
+    Examples
+    --------
+    >>> x = np.array([[1e16], [1.0], [-1e16], [np.nan]])
+    >>> sums = power_sums(x, np.zeros(4, np.int32), 1)
+    >>> from tallybayes.kernels import to_float
+    >>> to_float(sums.weight).item(), to_float(sums.first).item(), to_float(sums.second).item()
+    (3.0, 1.0, 2e+32)
+    """
+    weight, first, second = _native.power_sums(columns, classes, n_classes, order, weights)
+    return PowerSums(Limbs(*weight), Limbs(*first), None if second is None else Limbs(*second))
+
+
+def count_codes(
+    columns: Codes,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    sizes: Integers,
+    *,
+    low: int = 0,
+    weights: Floats | None = None,
+) -> tuple[Limbs, NDArray[np.int64]]:
+    """Exact weight of each code of each column per class, and how many codes of each column fell outside.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    classes : int32 ndarray, shape (n,)
+    n_classes : int
+    sizes : sequence of int, length F
+        Column f has the codes low, ..., low + sizes[f] - 1; others are skipped and counted as outside.
+    low : int
+    weights : float64 ndarray, shape (n,), optional
+
+    Returns
+    -------
+    Limbs, shape (C, sum(sizes))
+        The columns laid end to end.
+    int64 ndarray, shape (F,)
+        Codes outside.
+
+    Examples
+    --------
+    >>> counts, outside = count_codes(np.array([[0, 1], [2, 1], [-1, 0]]), np.array([0, 1, 1], np.int32), 2, [3, 2])
+    >>> counts.limbs[..., 0].tolist(), outside.tolist()
+    ([[1, 0, 0, 0, 1], [0, 0, 1, 1, 1]], [1, 0])
+    """
+    counts, outside = _native.count_codes(columns, classes, n_classes, sizes, low, weights)
+    return Limbs(*counts), outside
+
+
+def count_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    n_columns: int,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    *,
+    weights: Floats | None = None,
+    binary: bool = False,
+) -> Limbs:
+    """Exact sums of the entries of a compressed sparse row matrix per class and column.
+
+    Parameters
+    ----------
+    indptr : int32 or int64 ndarray, shape (n + 1,)
+        Row i has the entries indptr[i], ..., indptr[i + 1] - 1. It need not start at 0: slice it to slice rows.
+    indices, data : ndarray, shape (entries,)
+        Columns (int32 or int64) and values (float64, float32, int32 or int64) of the entries.
+    n_columns : int
+    classes : int32 ndarray, shape (n,)
+    n_classes : int
+    weights : float64 ndarray, shape (n,), optional
+    binary : bool
+        Count an entry above 0 as 1. An index that a row repeats is counted as often as it is there.
+
+    Returns
+    -------
+    Limbs, shape (C, n_columns)
+
+    Raises
+    ------
+    BadEntry
+        At the first negative or non-finite entry, in row order.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> x = csr_array(np.array([[2, 0, 1], [0, 0, 3], [1, 0, 0]]))
+    >>> count_sparse(x.indptr, x.indices, x.data, 3, np.array([0, 0, 1], np.int32), 2).limbs[..., 0].tolist()
+    [[2, 0, 4], [1, 0, 0]]
+    """
+    return Limbs(*_native.count_sparse(indptr, indices, data, n_columns, classes, n_classes, weights, binary))

@@ -1,0 +1,63 @@
+"""From exact sums to doubles, rounded once, at the very end: the door to those kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from . import _native
+from .types import Floats, Limbs
+
+__all__ = ["exact_moments", "to_float"]
+
+
+def to_float(exact: Limbs) -> Floats:
+    """The double nearest to each exact number, ±inf beyond the largest.
+
+    Parameters
+    ----------
+    exact : Limbs, shape (...)
+
+    Returns
+    -------
+    float64 ndarray, shape (...)
+
+    Examples
+    --------
+    >>> to_float(Limbs(np.array([[1, 1], [-1, 0]]), -1)).tolist()
+    [1.0000000002328306, -2.3283064365386963e-10]
+    """
+    limbs = np.ascontiguousarray(exact.limbs)
+    out = np.empty(limbs.shape[:-1])
+    _native.to_float(limbs, exact.base, out)
+    return out
+
+
+def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
+    """Weight, mean and sum of squared deviations, from the exact sums of w, w·x and w·x².
+
+    The differences are taken in integers, so that no cancellation is felt however far the mean is from 0: each
+    result is within 2 units in the last place.
+
+    Parameters
+    ----------
+    n, s1, s2 : Limbs, of one shape (...)
+
+    Returns
+    -------
+    n, mean, m2 : float64 ndarray, shape (...)
+        The weight, s1 / n, and s2 - s1²/n; mean and m2 are 0 where n is 0.
+
+    Examples
+    --------
+    >>> from tallybayes.kernels import power_sums
+    >>> x = 1e15 + np.array([[1.0], [2.0], [3.0], [4.0]])
+    >>> [part.item() for part in exact_moments(*power_sums(x, np.zeros(4, np.int32), 1))]
+    [4.0, 1000000000000002.5, 5.0]
+    """
+    parts = [np.ascontiguousarray(exact.limbs) for exact in (n, s1, s2)]
+    shape = parts[0].shape[:-1]
+    if parts[1].shape[:-1] != shape or parts[2].shape[:-1] != shape:
+        raise ValueError(f"s1 and s2: wanted shape {shape}, got {parts[1].shape[:-1]} and {parts[2].shape[:-1]}")
+    out = np.empty(shape), np.empty(shape), np.empty(shape)
+    _native.exact_moments(parts[0], n.base, parts[1], s1.base, parts[2], s2.base, *out)
+    return out

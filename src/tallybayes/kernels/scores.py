@@ -1,0 +1,190 @@
+"""Log scores of rows under each class, added to what ``out`` holds, and the normaliser: the door to those kernels.
+
+``out`` is always a C-contiguous float64 array of shape (n, C). A row's scores depend on that row alone, to the last
+bit, so that slicing the rows changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .types import Codes, Columns, Floats, Integers
+
+__all__ = [
+    "log_softmax",
+    "score_codes",
+    "score_gaussian",
+    "score_own_codes",
+    "score_sparse",
+    "score_student",
+    "softmax",
+]
+
+
+def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
+    """Add ``constant - ((x - mean) * scale)**2``, summed over the columns that are not NaN, to out.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    mean, scale, constant : float64 ndarray, shape (C, F)
+    out : float64 ndarray, shape (n, C)
+
+    Examples
+    --------
+    >>> out = np.zeros((1, 2))
+    >>> score_gaussian(np.array([[3.0]]), np.array([[1.0], [3.0]]), np.full((2, 1), 0.5), np.full((2, 1), -1.0), out)
+    >>> out.tolist()
+    [[-2.0, -1.0]]
+    """
+    _native.score_gaussian(columns, mean, scale, constant, out)
+
+
+def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
+    """Add ``constant - power * log1p(((x - mean) * scale)**2)``, summed over the columns that are not NaN, to out.
+
+    Neighbouring columns of equal power share a logarithm, so that order them so if there is a choice.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    mean, scale, constant, power : float64 ndarray, shape (C, F)
+    out : float64 ndarray, shape (n, C)
+
+    Examples
+    --------
+    >>> out, one = np.zeros((1, 1)), np.ones((1, 1))
+    >>> score_student(np.array([[2.0]]), one, one, 0 * one, one, out)
+    >>> round(out.item(), 6)
+    -0.693147
+    """
+    _native.score_student(columns, mean, scale, constant, power, out)
+
+
+def score_codes(
+    columns: Codes,
+    table: Floats,
+    sizes: Integers,
+    out: Floats,
+    *,
+    low: int = 0,
+    outside: Literal["skip", "last"] = "skip",
+) -> None:
+    """Add the rows of the table that a row's codes point to.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    table : float64 ndarray, shape (sum(sizes), C)
+        The columns laid end to end, as ``count_codes`` gives them, transposed.
+    sizes : sequence of int, length F
+    out : float64 ndarray, shape (n, C)
+    low : int
+        The first code of every column.
+    outside : {"skip", "last"}
+        A code outside its column's range adds nothing, or what the column's last code would.
+
+    Examples
+    --------
+    >>> out, table = np.zeros((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0], [10.0, 20.0]])
+    >>> score_codes(np.array([[1, 0], [0, 7]]), table, [2, 1], out)
+    >>> out.tolist()
+    [[13.0, 24.0], [1.0, 2.0]]
+    """
+    if outside not in ("skip", "last"):
+        raise ValueError(f"outside: wanted 'skip' or 'last', got {outside!r}")
+    _native.score_codes(columns, table, sizes, out, low, outside == "last")
+
+
+def score_own_codes(
+    columns: Codes, table: Floats, sizes: Integers, classes: NDArray[np.int32], out: Floats, *, low: int = 0
+) -> None:
+    """Add what ``score_codes`` would, but only to ``out[i, classes[i]]``: what leaving a row out changes.
+
+    Parameters
+    ----------
+    columns, table, sizes, out, low
+        As for ``score_codes``; a code outside adds nothing.
+    classes : int32 ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> out, table = np.zeros((2, 2)), np.array([[1.0, 2.0], [3.0, 4.0]])
+    >>> score_own_codes(np.array([[1], [0]]), table, [2], np.array([0, 1], np.int32), out)
+    >>> out.tolist()
+    [[3.0, 0.0], [0.0, 2.0]]
+    """
+    _native.score_own_codes(columns, table, sizes, classes, out, low)
+
+
+def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
+    """Add each row's entries times their columns' rows of the table; an entry of 0 adds nothing, even to -inf.
+
+    Parameters
+    ----------
+    indptr, indices, data
+        A compressed sparse row matrix, as for ``count_sparse``.
+    table : float64 ndarray, shape (n_columns, C)
+    out : float64 ndarray, shape (n, C)
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> x, out = csr_array(np.array([[2, 0], [1, 1]])), np.zeros((2, 1))
+    >>> score_sparse(x.indptr, x.indices, x.data, np.array([[-1.0], [-0.5]]), out)
+    >>> out.tolist()
+    [[-2.0], [-1.5]]
+    """
+    _native.score_sparse(indptr, indices, data, table, out)
+
+
+def softmax(scores: Floats, out: Floats | None = None) -> Floats:
+    """Turn each row of scores into probabilities, in ``out`` or in place; the logs of the sums of exponentials.
+
+    Parameters
+    ----------
+    scores : float64 ndarray, shape (n, C)
+    out : float64 ndarray, shape (n, C), optional
+
+    Returns
+    -------
+    float64 ndarray, shape (n,)
+        ``log(sum(exp(scores)))`` of each row; -inf, and zeros in ``out``, where all scores are -inf.
+
+    Examples
+    --------
+    >>> scores = np.log([[1.0, 3.0], [2.0, 2.0]]) - 1000.0
+    >>> softmax(scores).round(6).tolist(), scores.round(6).tolist()
+    ([-998.613706, -998.613706], [[0.25, 0.75], [0.5, 0.5]])
+    """
+    log_norm = np.empty(len(scores))
+    _native.softmax(scores, scores if out is None else out, log_norm, False)
+    return log_norm
+
+
+def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
+    """Turn each row of scores into log probabilities, in ``out`` or in place; the logs of the sums of exponentials.
+
+    Parameters
+    ----------
+    scores : float64 ndarray, shape (n, C)
+    out : float64 ndarray, shape (n, C), optional
+
+    Returns
+    -------
+    float64 ndarray, shape (n,)
+        As ``softmax``; a row of -inf stays as it is.
+
+    Examples
+    --------
+    >>> scores = np.zeros((1, 4))
+    >>> log_softmax(scores).round(6).tolist(), scores.round(6).tolist()
+    ([1.386294], [[-1.386294, -1.386294, -1.386294, -1.386294]])
+    """
+    log_norm = np.empty(len(scores))
+    _native.softmax(scores, scores if out is None else out, log_norm, True)
+    return log_norm

@@ -8,7 +8,7 @@ so that equal values are equal bits. Everything that a model remembers is made o
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,10 @@ __all__ = ["Exact"]
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
 _HALF = 1 << (_LIMB - 1)
+
+# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact one instead.
+_CANCELLED = 1e-4
+_REMEMBERED = 1 << 18
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,21 +48,22 @@ class Exact:
     array([3., 4.])
     """
 
-    __slots__ = ("base", "limbs")
+    __slots__ = ("_float", "base", "is_zero", "limbs")
 
     base: int
     limbs: npt.NDArray[np.int64]
+    is_zero: bool
+    _float: Floats | None
 
     def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0) -> None:
-        self.limbs, self.base = _canonical(limbs, base)
+        self._float = None
+        self.is_zero = not limbs.any()
+        self.limbs, self.base = (_no_limbs(limbs.shape[:-1]), 0) if self.is_zero else _canonical(limbs, base)
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> Self:
         """All zeros; they take no memory however large the shape, since most sums of missing values are zero."""
-        new = cls.__new__(cls)
-        new.limbs = np.broadcast_to(np.zeros((), np.int64), (*shape, 1))
-        new.base = 0
-        return new
+        return cls(_no_limbs(shape))
 
     @classmethod
     def from_limbs(cls, limbs: Limbs) -> Self:
@@ -84,11 +89,6 @@ class Exact:
     def shape(self) -> tuple[int, ...]:
         """The shape without the axis of limbs."""
         return self.limbs.shape[:-1]
-
-    @property
-    def is_zero(self) -> bool:
-        """Whether every value is zero."""
-        return self.limbs.size == 0 or not any(self.limbs.strides) or not self.limbs.any()
 
     def __add__(self, other: Self) -> Self:
         return self._combine(other, np.add)
@@ -155,8 +155,40 @@ class Exact:
         return Limbs(self.limbs, self.base)
 
     def to_float(self) -> Floats:
-        """The nearest doubles."""
-        return kernels.to_float(self.to_limbs())
+        """The nearest doubles; remembered for small arrays, which leave-one-out asks for again and again."""
+        if self._float is not None:
+            return self._float
+        values = kernels.to_float(self.to_limbs())
+        if values.size <= _REMEMBERED:
+            values.flags.writeable = False
+            self._float = values
+        return values
+
+    def less(self, index: tuple[npt.NDArray[Any], ...], *factors: Floats) -> Floats:
+        """Entries less a product of doubles each, as if subtracted exactly.
+
+        Parameters
+        ----------
+        index : tuple of ndarrays, shape (n,)
+            Which entries.
+        factors : ndarrays, shape (n,)
+            Their product is what is taken away, such as a weight and a value.
+
+        Examples
+        --------
+        >>> Exact.of([0.3]).less((np.array([0]),), np.array([0.3]))
+        array([0.])
+        """
+        whole = self.to_float()[index]
+        left = np.asarray(whole - np.prod(factors, axis=0))
+        if self.base == 0 and self.limbs.shape[-1] == 1 and all((f == np.rint(f)).all() for f in factors):
+            return left
+        for i in np.flatnonzero(np.abs(left) <= _CANCELLED * np.abs(whole)):
+            term = Fraction(1)
+            for factor in factors:
+                term *= Fraction(float(factor[i]))
+            left[i] = float(self.fraction(*(int(part[i]) for part in index)) - term)
+        return left
 
     def fraction(self, *index: int) -> Fraction:
         """One entry as an exact fraction.
@@ -181,21 +213,20 @@ def _widen(value: Exact, low: int, high: int) -> npt.NDArray[np.int64]:
     return wide
 
 
+def _no_limbs(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
+    """Zeros of any shape in the memory of one."""
+    return np.broadcast_to(np.zeros((), np.int64), (*shape, 1))
+
+
 def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Carried, then trimmed at the top and at the bottom."""
-    limbs = np.asarray(limbs, np.int64)
-    shape = limbs.shape[:-1]
-    if limbs.size == 0 or not any(limbs.strides):
-        return np.broadcast_to(np.zeros((), np.int64), (*shape, 1)), 0
+    """Carried, then trimmed at the top and at the bottom; not all are zero."""
     limbs = _carry(limbs)
     while limbs.shape[-1] > 1 and _top_is_sign_only(limbs):
         limbs = limbs[..., :-1]
         limbs[..., -1] -= (limbs[..., -1] >= _HALF).astype(np.int64) << _LIMB
     drop = 0
-    while drop < limbs.shape[-1] and not limbs[..., drop].any():
+    while not limbs[..., drop].any():
         drop += 1
-    if drop == limbs.shape[-1]:
-        return np.broadcast_to(np.zeros((), np.int64), (*shape, 1)), 0
     return np.ascontiguousarray(limbs[..., drop:]), base + drop
 
 

@@ -48,7 +48,7 @@ class Labels:
     """
 
     def __init__(self, array: pa.Array) -> None:
-        self.array = array
+        self.array = array if len(array) else pa.nulls(0)  # nothing is of no kind
 
     @classmethod
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:

@@ -60,7 +60,7 @@ def leave_one_out(
     """
     n = len(rows)
     weight = np.tile(evidence.rows.to_float(), (n, 1))
-    weight[np.arange(n), classes] -= 1.0 if weights is None else weights
+    weight[np.arange(n), classes] = evidence.rows.less((classes,), np.ones(n) if weights is None else weights)
     out = log_prior(weight, evidence.classes, choices.prior)
     for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
         data: Encoded = rows.encode(block, statistic.labels or None)

@@ -110,14 +110,16 @@ class Bernoulli(Event):
             self._leave_one_out_sparse(statistic, how, data, classes, weights, out)
             return
         coins = self.estimate(statistic, how)
-        ones, n = _ones(statistic)
+        ones, n = statistic.sums["ones"], statistic.present()
+        zeros = n - ones
         for f, value in enumerate(data.map(self._binary).each()):
             w = np.ones(len(value)) if weights is None else weights
             here = np.flatnonzero(~np.isnan(value))
             x, own, w = value[here], classes[here], w[here]
             terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
-            same = np.where(x > 0, ones[f, own], n[f, own] - ones[f, own])
-            terms[np.arange(len(here)), own] = log_share(same - w, n[f, own] - w, how.alpha[f], 2.0)
+            at = own, np.full(len(own), f)
+            same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
+            terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), how.alpha[f], 2.0)
             out[here] += terms
 
     def _leave_one_out_sparse(
@@ -125,24 +127,34 @@ class Bernoulli(Event):
     ) -> None:
         """The own class's absent columns are summed once per class and distinct weight, its present ones per entry."""
         coins = self.estimate(statistic, how)
-        ones, n = _ones(statistic)
-        self.score(coins, data, out)
+        ones, n = statistic.sums["ones"], statistic.present()
+        zeros = n - ones
+        scores = np.zeros_like(out)
+        self.score(coins, data, scores)
         alpha = how.alpha
         weight = np.ones(len(data)) if weights is None else weights
         distinct, which = np.unique(np.column_stack([classes, weight]), axis=0, return_inverse=True)
-        absent = np.zeros(len(data))
+        absent, impossible = np.zeros(len(data)), np.zeros(len(data))
         row, column, _ = Sparse(*self._present(data), data.width).entries()
         gain = np.zeros(len(row))
         for k, (c, w) in enumerate(distinct):
             c = int(c)
-            zero = log_share(n[:, c] - ones[:, c], n[:, c] - w, alpha, 2.0)
+            whole = np.full(data.width, c), np.arange(data.width)
+            left = n.less(whole, np.full(data.width, w))
+            lacking = zeros.less(whole, np.full(data.width, w))
+            zero = log_share(np.maximum(lacking, 0.0), left, alpha, 2.0)
+            never = np.isneginf(zero)  # without smoothing: only a row that has the column is possible
+            zero[never] = 0.0
             mine, entries = which.ravel() == k, which.ravel()[row] == k
             absent[mine] = zero.sum()
+            impossible[mine] = never.sum()
             j = column[entries]
-            gain[entries] = log_share(ones[j, c] - w, n[j, c] - w, alpha[j], 2.0) - zero[j]
-        out[np.arange(len(data)), classes] = 0.0
-        raise_to = absent + np.bincount(row, gain, minlength=len(data))
-        out[np.arange(len(data)), classes] += raise_to
+            present = ones.less((np.full(len(j), c), j), np.full(len(j), w))
+            gain[entries] = log_share(present, left[j], alpha[j], 2.0) - zero[j]
+            np.subtract.at(impossible, row[entries], never[j])
+        own = absent + np.bincount(row, gain, minlength=len(data))
+        scores[np.arange(len(data)), classes] = np.where(impossible > 0, -np.inf, own)
+        out += scores
 
     def sample(self, parameters: Coins, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Coins flipped, one per column."""

@@ -87,7 +87,8 @@ class Categorical(Event):
         formula stays the same.
         """
         tables = self.estimate(statistic, how)
-        counts, totals = _counts(statistic)
+        counts, totals = statistic.sums["counts"], _totals(statistic)
+        everywhere = counts.sum(axis=0)
         for rows in chunks(len(data)):
             weight = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
             for f, size in enumerate(statistic.sizes):
@@ -98,10 +99,10 @@ class Categorical(Event):
                     continue
                 value, own, w = at[code[seen]], classes[rows][seen], weight[seen]
                 terms = tables.log[value + f]
-                left = counts[value, own] - w
-                terms[np.arange(len(seen)), own] = log_share(left, totals[f, own] - w, how.alpha[f], float(size))
+                count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
+                terms[np.arange(len(seen)), own] = log_share(count, total, how.alpha[f], float(size))
                 if how.unseen == "skip":
-                    terms[counts[value].sum(axis=1) <= w] = 0.0
+                    terms[everywhere.less((value,), w) <= 0] = 0.0
                 out[rows.start + seen] += terms
 
     def sample(self, parameters: Tables, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
@@ -122,10 +123,14 @@ class Categorical(Event):
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
     """Counts (ΣV, C) and each column's totals (F, C)."""
-    counts = statistic.sums["counts"]
-    starts = np.cumsum(statistic.sizes) - statistic.sizes
-    totals = np.zeros((len(statistic.labels), counts.shape[0]))
-    some = statistic.sizes > 0
-    if some.any():
-        totals[some] = counts.group(starts[some]).to_float().T
-    return np.ascontiguousarray(counts.to_float().T), totals
+    counts = statistic.sums["counts"].to_float().T
+    return np.ascontiguousarray(counts), np.ascontiguousarray(_totals(statistic).to_float().T)
+
+
+def _totals(statistic: Statistic) -> Exact:  # (C, F)
+    """The weight of all values of each column."""
+    counts, sizes = statistic.sums["counts"], statistic.sizes
+    some = np.flatnonzero(sizes)
+    if not len(some):
+        return Exact.zeros((counts.shape[0], len(sizes)))
+    return counts.group((np.cumsum(sizes) - sizes)[some]).spread(some, len(sizes), axis=1)

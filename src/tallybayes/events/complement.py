@@ -59,9 +59,9 @@ class Complement(Event):
 
     def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
-        outside, totals = _outside(statistic)
-        alpha = _alpha(how)
-        return -log_share(outside, totals, alpha[:, None], len(outside), alpha.sum())
+        outside = _outside(statistic)
+        counts, totals, alpha = outside.to_float().T, outside.sum(axis=1).to_float(), _alpha(how)
+        return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
 
     def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
         """Σ count · −log θ."""
@@ -77,13 +77,15 @@ class Complement(Event):
         out: Floats,
     ) -> None:
         """As `score`, with the row's own counts taken from the outside of every class but its own."""
-        outside, totals = _outside(statistic)
+        outside = _outside(statistic)
+        totals = outside.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)
         alpha = _alpha(how)
-        for c in range(outside.shape[1]):
+        for c in range(outside.shape[0]):
             taken = np.where(classes == c, 0.0, w)[row]
-            count, total = outside[column, c] - taken * value, totals[c] - taken * size[row]
-            left = log_share(count, total, alpha[column], len(outside), alpha.sum())
+            at = np.full(len(row), c)
+            count, total = outside.less((at, column), taken, value), totals.less((at,), taken, size[row])
+            left = log_share(count, total, alpha[column], data.width, alpha.sum())
             out[:, c] -= np.bincount(row, value * left, minlength=len(data))
 
     def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
@@ -103,10 +105,9 @@ def _alpha(how: How) -> Floats:
     return np.maximum(how.alpha, _LEAST_ALPHA)
 
 
-def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
-    """Counts outside each class (F, C) and their totals (C,), subtracted exactly."""
+def _outside(statistic: Statistic) -> Exact:  # (C, F)
+    """Counts outside each class."""
     counts = statistic.sums["counts"]
     everywhere = counts.sum(axis=0)
     limbs = np.broadcast_to(everywhere.limbs, (*counts.shape, everywhere.limbs.shape[-1]))
-    outside = Exact(limbs, everywhere.base) - counts
-    return np.ascontiguousarray(outside.to_float().T), outside.sum(axis=1).to_float()
+    return Exact(limbs, everywhere.base) - counts

@@ -74,15 +74,16 @@ class Multinomial(Event):
         out: Floats,
     ) -> None:
         """As `score`, with the row's own counts taken from its class."""
-        add_products(data, self.estimate(statistic, how), out)
-        counts, totals = _counts(statistic)
+        scores = np.zeros_like(out)
+        add_products(data, self.estimate(statistic, how), scores)
+        counts = statistic.sums["counts"]
+        totals = counts.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)
         own = classes[row]
-        count, total = counts[column, own] - w[row] * value, totals[own] - w[row] * size[row]
-        left = log_share(count, total, how.alpha[column], len(counts), how.alpha.sum())
-        rows = np.arange(len(data))
-        out[rows, classes] = 0.0
-        np.add.at(out, (row, own), value * left)
+        count, total = counts.less((own, column), w[row], value), totals.less((own,), w[row], size[row])
+        left = log_share(count, total, how.alpha[column], data.width, how.alpha.sum())
+        scores[np.arange(len(data)), classes] = np.bincount(row, value * left, minlength=len(data))
+        out += scores
 
     def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Each row one roll of the die: the shape of a text of one word."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -16,10 +15,6 @@ from tallybayes.exact import Exact
 from tallybayes.statistic import Statistic
 
 __all__ = ["Rates", "count_rates", "leave_rates_out", "score_rates", "totals"]
-
-# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
-_CANCELLED = 1e-4
-
 
 class Rates(NamedTuple):
     """The weight of the rows and the sum of their values."""
@@ -71,36 +66,21 @@ def leave_rates_out(
     out: Floats,
 ) -> None:
     """Add each column's log-density given the sums without the row."""
-    own_all, whole_all = totals(statistic)
+    own_all, _ = totals(statistic)
+    n, first = statistic.present(), statistic.sums["first"]
+    n_all, first_all = n.sum(axis=0), first.sum(axis=0)
     for f in range(data.width):
-        column, exact = data.column(f), _ExactTotals(statistic, f)
+        column, at = data.column(f), np.full(len(data), f)
         for rows in chunks(len(data)):
             x = column[rows].astype(np.float64)
             here = np.flatnonzero(~np.isnan(x))
             own, x = classes[rows][here], x[here]
             w = np.ones(len(here)) if weights is None else weights[rows][here]
-            mine = exact.without(Rates(own_all.n[own, f], own_all.total[own, f]), x, w, own)
-            whole = exact.without(Rates(*(np.full(len(here), part[f]) for part in whole_all)), x, w, None)
+            column_of = at[: len(here)]
+            mine = Rates(n.less((own, column_of), w), first.less((own, column_of), w, x))
+            whole = Rates(n_all.less((column_of,), w), first_all.less((column_of,), w, x))
             each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in own_all))
             for part, replacement in zip(each, mine, strict=True):
                 part[np.arange(len(here)), own] = replacement
             density = believe(each, Rates(*(part[:, None] for part in whole)), how, how.alpha[f])
             out[rows.start + here] += density.log_density(x[:, None])
-
-
-class _ExactTotals:
-    """The exact sums of one column, looked up only where doubles do not suffice."""
-
-    def __init__(self, statistic: Statistic, f: int) -> None:
-        self._parts = [p.take(np.array([f]), axis=1) for p in (statistic.present(), statistic.sums["first"])]
-        self._wholes = [part.sum(axis=0) for part in self._parts]
-
-    def without(self, rates: Rates, x: Floats, w: Floats, own: ClassCodes | None) -> Rates:
-        """The sums without a row of value x and weight w, row by row."""
-        n, total = rates.n - w, rates.total - w * x
-        for i in np.flatnonzero((n <= _CANCELLED * rates.n) | (total <= _CANCELLED * rates.total)):
-            parts, index = (self._wholes, (0,)) if own is None else (self._parts, (int(own[i]), 0))
-            weight, value = Fraction(float(w[i])), Fraction(float(x[i]))
-            n[i] = float(parts[0].fraction(*index) - weight)
-            total[i] = float(parts[1].fraction(*index) - weight * value)
-        return Rates(n, total)

@@ -103,6 +103,11 @@ class Belief:
     log_prior: Floats  # (C,)
     parameters: tuple[Any, ...]
 
+    def contrast(self, schema: Schema) -> Belief:
+        """The same belief less what it says of all classes alike: other scores, the same probabilities."""
+        pairs = zip(schema.blocks, self.parameters, strict=True)
+        return Belief(self.log_prior, tuple(block.event.contrast(parameters) for block, parameters in pairs))
+
 
 def how_for(block: Block, choices: Choices) -> How:
     """The choices as one block's event model takes them."""

@@ -139,6 +139,10 @@ class Model:
         """The class prior and the parameters of each block."""
         return estimate(self.evidence, self.choices)
 
+    @cached_property
+    def _contrast(self) -> Belief:
+        return self.belief.contrast(self.schema)
+
     @property
     def prior(self) -> dict[Any, float]:
         """The probability of each class before a row is looked at."""
@@ -328,7 +332,7 @@ class Model:
         parts, first = [], 0
         for batch in source:
             out = np.empty((batch.num_rows, len(self.classes)))
-            belief, before = self.belief, first
+            belief, before = self._contrast if normalised else self.belief, first
 
             def work(piece: Any, start: int, out: Floats = out, belief: Belief = belief, before: int = before) -> None:
                 mine = out[start : start + piece.num_rows]

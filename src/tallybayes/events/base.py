@@ -139,6 +139,14 @@ class Event(ABC):
         """Where values are not what the event `wants` (None: nowhere); NaN, being missing, is fit."""
         return None
 
+    def contrast(self, parameters: Any) -> Any:
+        """The parameters less what they say of all classes alike, where that is easily told apart.
+
+        What all classes share cancels when probabilities are made of scores, but not before it has cost digits: over a
+        million columns the shared part is millions, and the differences that decide are rounded to its last bit.
+        """
+        return parameters
+
     def slots(self, parameters: Any) -> tuple[Labels, ...]:
         """The values of each column that the parameters speak of (empty unless `takes` is "codes")."""
         return ()

@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
-from tallybayes.events.dirichlet import log_share
+from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -77,6 +77,10 @@ class Bernoulli(Event):
         ones, n = _ones(statistic)
         alpha = how.alpha[:, None]
         return Coins(log_share(n - ones, n, alpha, 2.0), log_share(ones, n, alpha, 2.0))
+
+    def contrast(self, parameters: Coins) -> Coins:
+        """The log-probabilities of 0, and of 1, less the largest of each."""
+        return Coins(contrast(parameters.log_zero), contrast(parameters.log_one))
 
     def score(self, parameters: Coins, data: Dense | Sparse, out: Floats) -> None:
         """Add log p for a 1, log(1 − p) for a 0."""

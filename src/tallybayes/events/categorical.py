@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Codes, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
-from tallybayes.events.dirichlet import log_share
+from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
@@ -68,6 +68,10 @@ class Categorical(Event):
             unseen = log_share(0.0, totals, how.alpha[:, None], size + 1)
         at = np.cumsum(statistic.sizes)
         return Tables(np.insert(seen, at, unseen, axis=0), statistic.labels)
+
+    def contrast(self, parameters: Tables) -> Tables:
+        """Each value's log-probabilities less the largest."""
+        return Tables(contrast(parameters.log), parameters.labels)
 
     def slots(self, parameters: Tables) -> tuple[Labels, ...]:
         """The values of each column; one more slot behind them is for a value never seen."""

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.dirichlet import log_share
+from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.multinomial import add_products, count_bag, own_entries
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -62,6 +62,10 @@ class Complement(Event):
         outside = _outside(statistic)
         counts, totals, alpha = outside.to_float().T, outside.sum(axis=1).to_float(), _alpha(how)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
+
+    def contrast(self, parameters: Floats) -> Floats:
+        """Each face's log-shares less the largest."""
+        return contrast(parameters)
 
     def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
         """Σ count · −log θ."""

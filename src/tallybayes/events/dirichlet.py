@@ -7,7 +7,20 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Floats
 
-__all__ = ["log_share", "share"]
+__all__ = ["contrast", "log_share", "share"]
+
+
+def contrast(log_table: Floats) -> Floats:
+    """A table (V, C) of log-probabilities less the largest of each row.
+
+    Examples
+    --------
+    >>> contrast(np.array([[-2.0, -5.0], [-np.inf, -np.inf]]))
+    array([[  0.,  -3.],
+           [-inf, -inf]])
+    """
+    largest = log_table.max(axis=1, keepdims=True, initial=-np.inf)
+    return log_table - np.where(np.isfinite(largest), largest, 0.0)
 
 
 def share(

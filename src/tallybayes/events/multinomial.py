@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.dirichlet import log_share
+from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -59,6 +59,10 @@ class Multinomial(Event):
         """The log-share of each face, smoothed."""
         counts, totals = _counts(statistic)
         return log_share(counts, totals, how.alpha[:, None], len(counts), how.alpha.sum())
+
+    def contrast(self, parameters: Floats) -> Floats:
+        """Each face's log-shares less the largest."""
+        return contrast(parameters)
 
     def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
         """Σ count · log φ."""

@@ -1,0 +1,37 @@
+"""Row 26: four sentences as presence of six words, add-one; "Had a bad day :-(" is sad."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+
+WORDS = ["great", "had", "a", "bad", "day", ":-("]
+SENTENCES = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0], [0, 0, 0, 1, 1, 1], [0, 0, 0, 0, 0, 1]])
+MOODS = ["happy", "happy", "sad", "sad"]
+ROWS = {word: SENTENCES[:, j] for j, word in enumerate(WORDS)}
+QUESTION = [dict(zip(WORDS, [0, 1, 1, 1, 1, 1], strict=True))]
+
+
+@pytest.fixture(scope="module")
+def model() -> tb.Model:
+    return tb.fit(ROWS, MOODS, events="bernoulli")
+
+
+def test_the_smoothed_table(model: tb.Model) -> None:
+    ones = {word: model.table(word).values[1].tolist() for word in WORDS}
+    assert [ones[word][0] for word in WORDS] == [0.75, 0.5, 0.5, 0.25, 0.5, 0.25]
+    assert [ones[word][1] for word in WORDS] == [0.25, 0.25, 0.25, 0.5, 0.5, 0.75]
+
+
+def test_the_joint_probabilities(model: tb.Model) -> None:
+    happy, sad = np.exp(model.log_joint(QUESTION))[0]
+    assert round(happy, 7) == 0.0009766
+    assert round(sad, 7) == 0.0043945
+    assert model.predict(QUESTION).tolist() == ["sad"]
+
+
+def test_without_smoothing_both_moods_are_impossible() -> None:
+    model = tb.fit(ROWS, MOODS, events="bernoulli", estimate="mle")
+    assert np.isneginf(model.log_joint(QUESTION)).all()

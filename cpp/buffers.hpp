@@ -30,13 +30,21 @@ inline std::int64_t size_of(Type type) {
 
 inline bool is_real(Type type) { return type == Type::f64 || type == Type::f32; }
 
+inline std::string text_of(nb::handle object) {
+    const nb::object text = nb::steal(PyObject_Str(object.ptr()));
+    const char* characters = text.is_valid() ? PyUnicode_AsUTF8AndSize(text.ptr(), nullptr) : nullptr;
+    if (characters != nullptr) return characters;
+    PyErr_Clear();
+    return "?";
+}
+
 [[noreturn]] inline void refuse(const std::string& name, const std::string& want, const std::string& got) {
     throw nb::value_error((name + ": wanted " + want + ", got " + got).c_str());
 }
 
 [[noreturn]] inline void refuse_type(const std::string& name, const std::string& want, nb::handle got) {
     std::string kind = Py_TYPE(got.ptr())->tp_name;
-    if (nb::hasattr(got, "dtype")) kind = nb::str(got.attr("dtype")).c_str();
+    if (nb::hasattr(got, "dtype")) kind = text_of(nb::object(got.attr("dtype")));
     throw nb::type_error((name + ": wanted " + want + ", got " + kind).c_str());
 }
 

@@ -67,9 +67,9 @@ void raise_fault(const Fault& fault) {
             throw nb::python_error();
         }
         case FaultKind::bad_class:
-            refuse("classes", "numbers from 0 to n_classes - 1", nb::str(nb::float_(fault.value)).c_str() + (", " + row));
+            refuse("classes", "numbers from 0 to n_classes - 1", text_of(nb::float_(fault.value)) + ", " + row);
         case FaultKind::bad_weight:
-            refuse("weights", "finite numbers not below 0", nb::str(nb::float_(fault.value)).c_str() + (", " + row));
+            refuse("weights", "finite numbers not below 0", text_of(nb::float_(fault.value)) + ", " + row);
         case FaultKind::bad_index:
             refuse("indices", "numbers from 0 to n_columns - 1", std::to_string(fault.column) + ", " + row);
         default: refuse("indptr", "row bounds that increase and stay within indices", "others, " + row);

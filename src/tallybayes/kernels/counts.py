@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums
+from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes
 
 __all__ = ["count_codes", "count_sparse", "power_sums"]
 
@@ -55,7 +55,7 @@ def count_codes(
     columns: Codes,
     classes: NDArray[np.int32],
     n_classes: int,
-    sizes: Integers,
+    sizes: Sizes,
     *,
     low: int = 0,
     weights: Floats | None = None,

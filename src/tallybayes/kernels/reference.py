@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums
+from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]
@@ -49,7 +49,7 @@ def limbs(values: Objects, words: int = 0) -> Limbs:
             out[i, k] = rest & 0xFFFFFFFF
             rest >>= 32
         out[i, -1] = rest
-    return Limbs(out.reshape(*values.shape, -1), low - words)
+    return Limbs(out.reshape(*values.shape, high - low + 1), low - words)
 
 
 def integers(exact: Limbs) -> Objects:
@@ -85,7 +85,7 @@ def count_codes(
     columns: Codes,
     classes: NDArray[np.int32],
     n_classes: int,
-    sizes: Integers,
+    sizes: Sizes,
     *,
     low: int = 0,
     weights: Floats | None = None,
@@ -149,7 +149,7 @@ def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Float
 def score_codes(
     columns: Codes,
     table: Floats,
-    sizes: Integers,
+    sizes: Sizes,
     out: Floats,
     *,
     low: int = 0,
@@ -167,7 +167,7 @@ def score_codes(
 
 
 def score_own_codes(
-    columns: Codes, table: Floats, sizes: Integers, classes: NDArray[np.int32], out: Floats, *, low: int = 0
+    columns: Codes, table: Floats, sizes: Sizes, classes: NDArray[np.int32], out: Floats, *, low: int = 0
 ) -> None:
     """As score_codes, each row's own class only."""
     everyone = np.zeros_like(out)
@@ -184,27 +184,29 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
                 out[i] += float(data[k]) * table[indices[k]]
 
 
-def _log_norm(scores: Floats) -> Floats:
-    top = scores.max(axis=1, initial=-np.inf, keepdims=True)
-    shifted = np.exp(np.where(np.isneginf(top), -np.inf, scores) - np.where(np.isneginf(top), 0.0, top))
+def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:
+    """Scores less the greatest of their row, that greatest, and the log of the sum of exponentials of the former."""
+    top = scores.max(axis=1, initial=-np.inf)
+    top = np.where(np.isneginf(top), 0.0, top)
+    shifted = scores - top[:, None]
     with np.errstate(divide="ignore"):
-        return np.asarray(top[:, 0] + np.log(shifted.sum(axis=1)))
+        return shifted, top, np.log(np.exp(shifted).sum(axis=1))
 
 
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Each row of scores as probabilities, in out or in place; returns the log of each row's sum of exponentials."""
-    log_norm = _log_norm(scores)
+    shifted, top, log_sum = _shifted(scores)
     out = scores if out is None else out
-    out[...] = np.exp(scores - np.where(np.isneginf(log_norm), 0.0, log_norm)[:, None])
-    return log_norm
+    out[...] = np.exp(shifted - np.where(np.isneginf(log_sum), 0.0, log_sum)[:, None])
+    return np.asarray(top + log_sum)
 
 
 def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Each row of scores as log probabilities, in out or in place; returns what was subtracted."""
-    log_norm = _log_norm(scores)
+    shifted, top, log_sum = _shifted(scores)
     out = scores if out is None else out
-    out[...] = scores - np.where(np.isneginf(log_norm), 0.0, log_norm)[:, None]
-    return log_norm
+    out[...] = shifted - np.where(np.isneginf(log_sum), 0.0, log_sum)[:, None]
+    return np.asarray(top + log_sum)
 
 
 def _ratio(numerator: int, denominator: int) -> float:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Codes, Columns, Floats, Integers
+from .types import Codes, Columns, Floats, Integers, Sizes
 
 __all__ = [
     "log_softmax",
@@ -68,7 +68,7 @@ def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Float
 def score_codes(
     columns: Codes,
     table: Floats,
-    sizes: Integers,
+    sizes: Sizes,
     out: Floats,
     *,
     low: int = 0,
@@ -101,7 +101,7 @@ def score_codes(
 
 
 def score_own_codes(
-    columns: Codes, table: Floats, sizes: Integers, classes: NDArray[np.int32], out: Floats, *, low: int = 0
+    columns: Codes, table: Floats, sizes: Sizes, classes: NDArray[np.int32], out: Floats, *, low: int = 0
 ) -> None:
     """Add what ``score_codes`` would, but only to ``out[i, classes[i]]``: what leaving a row out changes.
 

@@ -8,12 +8,13 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BadEntry", "Codes", "Columns", "Floats", "Integers", "Limbs", "NotFinite", "PowerSums"]
+__all__ = ["BadEntry", "Codes", "Columns", "Floats", "Integers", "Limbs", "NotFinite", "PowerSums", "Sizes"]
 
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Columns: TypeAlias = NDArray[np.floating] | Sequence[NDArray[np.floating]]
 Codes: TypeAlias = NDArray[np.integer] | Sequence[NDArray[np.integer]]
+Sizes: TypeAlias = Sequence[int] | Integers
 
 
 class Limbs(NamedTuple):

@@ -1,0 +1,54 @@
+# The compiled module. The door (counts.py, scores.py, moments.py) gives these their meaning, defaults and names.
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+_Limbs = tuple[NDArray[np.int64], int]
+_Array = NDArray[Any]
+_Columns = _Array | Sequence[_Array]
+_Sizes = _Array | Sequence[int]
+
+def use(name: str, /) -> str: ...
+def available() -> list[str]: ...
+def isa() -> str: ...
+def power_sums(
+    columns: _Columns, classes: _Array, n_classes: int, order: int, weights: _Array | None
+) -> tuple[_Limbs, _Limbs, _Limbs | None]: ...
+def count_codes(
+    columns: _Columns, classes: _Array, n_classes: int, sizes: _Sizes, low: int, weights: _Array | None
+) -> tuple[_Limbs, NDArray[np.int64]]: ...
+def count_sparse(
+    indptr: _Array,
+    indices: _Array,
+    data: _Array,
+    n_columns: int,
+    classes: _Array,
+    n_classes: int,
+    weights: _Array | None,
+    binary: bool,
+) -> _Limbs: ...
+def score_gaussian(columns: _Columns, mean: _Array, scale: _Array, constant: _Array, out: _Array, /) -> None: ...
+def score_student(
+    columns: _Columns, mean: _Array, scale: _Array, constant: _Array, power: _Array, out: _Array, /
+) -> None: ...
+def score_codes(columns: _Columns, table: _Array, sizes: _Sizes, out: _Array, low: int, last: bool, /) -> None: ...
+def score_own_codes(
+    columns: _Columns, table: _Array, sizes: _Sizes, classes: _Array, out: _Array, low: int, /
+) -> None: ...
+def score_sparse(indptr: _Array, indices: _Array, data: _Array, table: _Array, out: _Array, /) -> None: ...
+def softmax(scores: _Array, out: _Array, log_norm: _Array, log: bool, /) -> None: ...
+def to_float(limbs: _Array, base: int, out: _Array, /) -> None: ...
+def exact_moments(
+    n: _Array,
+    n_base: int,
+    s1: _Array,
+    s1_base: int,
+    s2: _Array,
+    s2_base: int,
+    out_n: _Array,
+    out_mean: _Array,
+    out_m2: _Array,
+    /,
+) -> None: ...

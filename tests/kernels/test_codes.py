@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
+TYPES = [np.int8, np.uint8, np.int16, np.int32, np.int64]
+
+
+@st.composite
+def coded(draw):
+    """Codes, some of them outside their ranges; classes; sizes; the lowest code."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, columns = draw(st.sampled_from([0, 1, 63, 64, 65, 200])), draw(st.integers(0, 5))
+    n_classes = draw(st.sampled_from([1, 2, 3, 4, 5, 10, 17, 20, 21]))
+    dtype, low = draw(st.sampled_from(TYPES)), draw(st.sampled_from([0, 1, -1]))
+    codes = rng.integers(0 if dtype is np.uint8 else -2, 8, (n, columns)).astype(dtype)
+    if n and columns and draw(st.booleans()):
+        codes[rng.integers(n), rng.integers(columns)] = np.iinfo(dtype).min
+        codes[rng.integers(n), rng.integers(columns)] = np.iinfo(dtype).max
+    sizes = rng.integers(0, 8, columns)
+    return codes, rng.integers(0, n_classes, n).astype(np.int32), n_classes, sizes, low, draw(st.sampled_from(FORMS))
+
+
+@given(drawn=coded(), weighting=st.sampled_from([None, [1.0], [0.0, 0.1, 3.0], [5e-324, 1e308, 0.5]]))
+@settings(max_examples=80, deadline=None)
+def test_counts(each_isa, exact, as_table, drawn, weighting):
+    codes, y, n_classes, sizes, low, form = drawn
+    weights = None if weighting is None else np.resize(weighting, len(y)).astype(float)
+    want, want_outside = reference.count_codes(codes, y, n_classes, sizes, low=low, weights=weights)
+    for _ in each_isa():
+        got, outside = kernels.count_codes(as_table(codes, form), y, n_classes, sizes, low=low, weights=weights)
+        assert got.limbs.shape[:-1] == (n_classes, sizes.sum())
+        assert (exact(got) == exact(want)).all()
+        assert outside.tolist() == want_outside.tolist()
+
+
+@given(drawn=coded(), outside=st.sampled_from(["skip", "last"]))
+@settings(max_examples=80, deadline=None)
+def test_scores(each_isa, as_table, drawn, outside):
+    codes, y, n_classes, sizes, low, form = drawn
+    rng = np.random.default_rng(len(y))
+    table = rng.normal(size=(sizes.sum(), n_classes))
+    table[rng.random(table.shape) < 0.05] = -np.inf
+    start = rng.normal(size=(len(y), n_classes))
+    want, want_own = start.copy(), start.copy()
+    reference.score_codes(codes, table, sizes, want, low=low, outside=outside)
+    reference.score_own_codes(codes, table, sizes, y, want_own, low=low)
+    for _ in each_isa():
+        got, got_own = start.copy(), start.copy()
+        kernels.score_codes(as_table(codes, form), table, sizes, got, low=low, outside=outside)
+        kernels.score_own_codes(as_table(codes, form), table, sizes, y, got_own, low=low)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(got_own, want_own, rtol=1e-12, atol=1e-12)
+
+
+def test_columns_of_all_types_may_be_mixed(each_isa):
+    columns = [np.array([0, 1, 2], dtype) for dtype in [*TYPES, np.int8]]
+    y, table = np.zeros(3, np.int32), np.arange(18.0)[:, None]
+    for _ in each_isa():
+        counts, outside = kernels.count_codes(columns, y, 1, [3] * 6)
+        assert counts.limbs.ravel().tolist() == [1] * 18
+        assert not outside.any()
+        out = np.zeros((3, 1))
+        kernels.score_codes(columns, table, [3] * 6, out)
+        assert out.ravel().tolist() == [45.0, 51.0, 57.0]
+
+
+def test_booleans_are_codes():
+    counts, _ = kernels.count_codes(np.array([[True], [False], [True]]), np.zeros(3, np.int32), 1, [2])
+    assert counts.limbs.ravel().tolist() == [1, 2]
+
+
+@pytest.mark.parametrize("n", [10, 100_000])
+def test_few_and_many_rows_are_counted_alike(each_isa, n):
+    rng = np.random.default_rng(n)
+    codes, y = rng.integers(0, 5, (n, 3)), rng.integers(0, 4, n).astype(np.int32)
+    for _ in each_isa():
+        counts = kernels.count_codes(codes, y, 4, [5, 5, 5])[0].limbs[..., 0]
+        for f in range(3):
+            want = np.bincount(y * 5 + codes[:, f], minlength=20).reshape(4, 5)
+            assert (counts[:, 5 * f : 5 * f + 5] == want).all()

@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
+
+
+@st.composite
+def dense(draw):
+    """A table, in some form; parameters; scores to add to."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n = draw(st.sampled_from([0, 1, 3, 4, 31, 32, 33, 100]))
+    columns, n_classes = draw(st.sampled_from([0, 1, 3, 4, 5, 9, 64, 70])), draw(st.sampled_from([1, 2, 3, 10]))
+    x = rng.normal(size=(n, columns)) * draw(st.sampled_from([1.0, 1e-8, 1e8]))
+    if draw(st.booleans()):
+        x[rng.random(x.shape) < 0.1] = np.nan
+    x = x.astype(draw(st.sampled_from([np.float64, np.float32])))
+    mean, scale, constant = rng.normal(size=(3, n_classes, columns))
+    return x, draw(st.sampled_from(FORMS)), mean, np.abs(scale), constant, rng.normal(size=(n, n_classes))
+
+
+@given(drawn=dense())
+@settings(max_examples=80, deadline=None)
+def test_gaussian(each_isa, as_table, drawn):
+    x, form, mean, scale, constant, start = drawn
+    want = start.copy()
+    reference.score_gaussian(x, mean, scale, constant, want)
+    for _ in each_isa():
+        got = start.copy()
+        kernels.score_gaussian(as_table(x, form), mean, scale, constant, got)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+@given(
+    drawn=dense(),
+    powers=st.sampled_from([[0.5], [3.0], [1.0, 1.0, 2.0], [0.5, 2.5, 5e5], [1e6]]),
+    spread=st.sampled_from([1.0, 1e-6, 1e10, 1e60, 1e150, 1e200]),
+)
+@settings(max_examples=150, deadline=None)
+def test_student(each_isa, as_table, drawn, powers, spread):
+    x, form, mean, scale, constant, start = drawn
+    scale, power = scale * spread, np.resize(powers, mean.shape).astype(float)
+    want = start.copy()
+    reference.score_student(x, mean, scale, constant, power, want)
+    size = np.abs(start)  # what the terms add up to without cancelling
+    reference.score_student(x, mean, scale, np.abs(constant), -power, size)
+    for _ in each_isa():
+        got = start.copy()
+        kernels.score_student(as_table(x, form), mean, scale, constant, power, got)
+        assert (np.abs(got - want) <= 1e-13 * (1 + np.abs(size))).all()
+
+
+def test_student_of_infinite_distance(each_isa):
+    one = np.ones((1, 2))
+    for _ in each_isa():
+        out = np.zeros((3, 1))
+        kernels.score_student(np.array([[np.inf, 0.0], [1e300, -1e300], [1.0, np.nan]]), -one, 1e5 * one, one, one, out)
+        assert out[0, 0] == -np.inf
+        assert out[1, 0] == pytest.approx(2 - 2 * 2 * np.log(1e305), rel=1e-13)
+        assert out[2, 0] == pytest.approx(1 - np.log1p(4e10), rel=1e-13)
+
+
+@pytest.mark.parametrize("score", ["gaussian", "student"])
+@pytest.mark.parametrize("spread", [1.0, 1e30])
+def test_a_rows_scores_depend_on_that_row_alone(each_isa, score, spread):
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(100, 70)) * spread
+    x[rng.random(x.shape) < 0.02] = np.nan
+    parameters = [*rng.normal(size=(3, 3, 70))] + ([np.ones((3, 70))] if score == "student" else [])
+    kernel = getattr(kernels, f"score_{score}")
+    for _ in each_isa():
+        together, alone = np.zeros((100, 3)), np.zeros((100, 3))
+        kernel(x, *parameters, together)
+        for i in range(100):
+            kernel([x[i : i + 1, f] for f in range(70)], *parameters, alone[i : i + 1])
+        assert (together == alone).all()
+
+
+def rows_of_scores():
+    score = st.one_of(st.floats(-800, 800), st.floats(-1e308, 1e308), st.just(-np.inf))
+    return st.integers(1, 9).flatmap(
+        lambda width: st.lists(st.lists(score, min_size=width, max_size=width), min_size=1, max_size=70)
+    )
+
+
+@given(rows=rows_of_scores())
+@settings(max_examples=150, deadline=None)
+def test_softmax(each_isa, rows):
+    scores = np.array(rows)
+    want, want_log = scores.copy(), scores.copy()
+    want_norm = reference.softmax(want)
+    reference.log_softmax(want_log)
+    for _ in each_isa():
+        got, out = scores.copy(), np.empty_like(scores)
+        norm = kernels.softmax(got)
+        np.testing.assert_allclose(norm, want_norm, rtol=1e-14, atol=1e-15)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-322)
+        assert (kernels.softmax(scores, out) == norm).all()
+        assert (out == got).all()
+        got = scores.copy()
+        assert (kernels.log_softmax(got) == norm).all()
+        np.testing.assert_allclose(got, want_log, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0, 0), (1, 5000)])
+def test_softmax_of_odd_shapes(each_isa, shape):
+    for _ in each_isa():
+        scores = np.zeros(shape)
+        norm = kernels.softmax(scores)
+        assert norm.shape == shape[:1]
+        if shape[1] == 0:
+            assert (norm == -np.inf).all()
+        else:
+            np.testing.assert_allclose(scores, 1 / shape[1])
+
+
+def test_softmax_of_not_a_number_is_not_a_number(each_isa):
+    for _ in each_isa():
+        for bad in (np.nan, np.inf):
+            scores = np.array([[0.0, bad, 1.0], [0.0, 0.0, 0.0]])
+            norm = kernels.softmax(scores)
+            assert np.isnan(norm[0])
+            assert np.isnan(scores[0]).all()
+            assert norm[1] == pytest.approx(np.log(3))
+
+
+def test_exponential_and_logarithm_are_good_to_two_units_in_the_last_place(each_isa):
+    x = np.linspace(0, 700, 200_001)
+    for _ in each_isa():
+        scores = np.stack([np.zeros_like(x), -x], 1)
+        kernels.softmax(scores)
+        ratio = scores[:, 1] / scores[:, 0]
+        assert (np.abs(ratio / np.exp(-x) - 1) < 8e-16).all()
+        u = np.exp(np.linspace(-40, 200, 100_001))
+        out = np.zeros((len(u), 1))
+        one = np.ones((1, 1))
+        kernels.score_student(np.sqrt(u)[:, None], 0 * one, one, 0 * one, one, out)
+        assert (np.abs(-out[:, 0] / np.log1p(np.sqrt(u) ** 2) - 1) < 8e-16).all()

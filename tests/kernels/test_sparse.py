@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+
+@st.composite
+def matrices(draw):
+    """A CSR matrix that may be a slice of a longer one, its classes, and their number."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, columns = draw(st.sampled_from([0, 1, 5, 50])), draw(st.sampled_from([1, 7, 40]))
+    n_classes = draw(st.sampled_from([1, 2, 4, 5, 12, 16, 20, 21]))
+    before = draw(st.sampled_from([0, 3]))
+    lengths = rng.integers(0, 6, n)
+    indptr = before + np.concatenate([[0], np.cumsum(lengths)])
+    entries = int(indptr[-1]) + draw(st.sampled_from([0, 2]))
+    indices = rng.integers(0, columns, entries)
+    index = st.sampled_from([np.int32, np.int64])
+    kind = draw(st.sampled_from(["small", "large", "fractions", "single", "int32", "int64", "extreme"]))
+    data = {
+        "small": lambda: rng.integers(0, 5, entries).astype(float),
+        "large": lambda: rng.integers(0, 2**53, entries).astype(float),
+        "fractions": lambda: rng.random(entries),
+        "single": lambda: rng.random(entries).astype(np.float32),
+        "int32": lambda: rng.integers(0, 2**31, entries).astype(np.int32),
+        "int64": lambda: rng.integers(0, 2**63, entries).astype(np.int64),
+        "extreme": lambda: rng.choice([0.0, 5e-324, 1e308, 1.0, 2.0**31], entries),
+    }[kind]()
+    matrix = indptr.astype(draw(index)), indices.astype(draw(index)), data
+    return matrix, columns, rng.integers(0, n_classes, n).astype(np.int32), n_classes
+
+
+@given(
+    drawn=matrices(), weighting=st.sampled_from([None, [1.0], [0.0, 0.1, 3.0], [5e-324, 1e300]]), binary=st.booleans()
+)
+@settings(max_examples=100, deadline=None)
+def test_counts(each_isa, exact, drawn, weighting, binary):
+    matrix, columns, y, n_classes = drawn
+    weights = None if weighting is None else np.resize(weighting, len(y)).astype(float)
+    want = reference.count_sparse(*matrix, columns, y, n_classes, weights=weights, binary=binary)
+    for _ in each_isa():
+        got = kernels.count_sparse(*matrix, columns, y, n_classes, weights=weights, binary=binary)
+        assert got.limbs.shape[:-1] == (n_classes, columns)
+        assert (exact(got) == exact(want)).all()
+
+
+@given(drawn=matrices())
+@settings(max_examples=80, deadline=None)
+def test_scores(each_isa, drawn):
+    (indptr, indices, data), columns, y, n_classes = drawn
+    data = np.minimum(data, 1e9).astype(data.dtype)
+    rng = np.random.default_rng(len(y))
+    table, start = rng.normal(size=(columns, n_classes)), rng.normal(size=(len(y), n_classes))
+    table[rng.random(table.shape) < 0.05] = -np.inf
+    want = start.copy()
+    reference.score_sparse(indptr, indices, data, table, want)
+    size = start.copy()
+    reference.score_sparse(indptr, indices, data, np.nan_to_num(np.abs(table), posinf=0.0), size)
+    for _ in each_isa():
+        got = start.copy()
+        kernels.score_sparse(indptr, indices, data, table, got)
+        finite = np.isfinite(want)
+        assert (got[~finite] == want[~finite]).all()
+        assert (np.abs(got[finite] - want[finite]) <= 1e-13 * (1 + np.abs(size[finite]))).all()
+
+
+def test_whole_numbers_need_one_limb():
+    matrix = np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([3.0, 1.0, 2.0])
+    counts = kernels.count_sparse(*matrix, 2, np.array([0, 1], np.int32), 2)
+    assert counts.base == 0
+    assert counts.limbs.tolist() == [[[3], [1]], [[0], [2]]]
+
+
+@pytest.mark.parametrize("value", [-1.0, np.nan, np.inf, -np.inf])
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("weights", [None, np.ones(4)])
+def test_the_first_bad_entry_is_named(each_isa, value, binary, weights):
+    # row 2 comes first in row order, row 3 first in order of class
+    matrix = np.arange(5), np.array([0, 1, 2, 0]), np.array([1.0, 2.0, value, value])
+    for _ in each_isa():
+        with pytest.raises(kernels.BadEntry) as raised:
+            kernels.count_sparse(*matrix, 3, np.array([0, 0, 1, 0], np.int32), 2, weights=weights, binary=binary)
+        assert (raised.value.row, raised.value.column) == (2, 2)
+        assert raised.value.value == value or np.isnan(value)
+
+
+def test_negative_integers_are_bad_entries(each_isa):
+    for dtype in (np.int32, np.int64):
+        for _ in each_isa():
+            with pytest.raises(kernels.BadEntry):
+                kernels.count_sparse(
+                    np.array([0, 1]), np.array([0]), np.array([-3], dtype), 1, np.zeros(1, np.int32), 1
+                )
+
+
+@pytest.mark.parametrize("indptr", [[0, 5], [-1, 2], [2, 1], [0, 2**40]])
+def test_row_bounds_outside_the_entries_are_refused(each_isa, indptr):
+    indptr, indices, data = np.array(indptr), np.array([0, 1]), np.array([1.0, 1.0])
+    for _ in each_isa():
+        with pytest.raises(ValueError, match="indptr"):
+            kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1)
+        with pytest.raises(ValueError, match="indptr"):
+            kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1, weights=np.ones(1))
+        with pytest.raises(ValueError, match="indptr"):
+            kernels.score_sparse(indptr, indices, data, np.zeros((2, 1)), np.zeros((1, 1)))
+
+
+@pytest.mark.parametrize("index", [-1, 2, 2**40, -(2**63), 2**63 - 1])
+def test_indices_outside_the_columns_are_refused(each_isa, index):
+    indptr, indices, data = np.array([0, 2]), np.array([0, index]), np.array([1.0, 1.0])
+    for _ in each_isa():
+        for weights in (None, np.ones(1)):
+            with pytest.raises(ValueError, match="indices"):
+                kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1, weights=weights)
+        for n_classes in (1, 5, 21):
+            with pytest.raises(ValueError, match="indices"):
+                kernels.score_sparse(indptr, indices, data, np.zeros((2, n_classes)), np.zeros((1, n_classes)))

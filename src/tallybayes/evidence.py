@@ -6,7 +6,7 @@ The weight of each class and one statistic per block of columns, all of them exa
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,9 +73,11 @@ class Evidence:
     __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Evidence) -> Evidence:
+        self.schema.check_merges(other.schema)
         if not len(other.classes):
-            self.schema.check_merges(other.schema)
             return self
+        if not len(self.classes):
+            return replace(other._in_order_of(self.schema), schema=self.schema)
         left, right = self._align(other)
         rows = left.rows + right.rows
         pairs = zip(left.statistics, right.statistics, strict=True)

@@ -57,7 +57,7 @@ class Exact:
 
     def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0) -> None:
         self._float = None
-        self.is_zero = not limbs.any()
+        self.is_zero = limbs.size == 0 or not (limbs.max() or limbs.min())
         self.limbs, self.base = (_no_limbs(limbs.shape[:-1]), 0) if self.is_zero else _canonical(limbs, base)
 
     @classmethod

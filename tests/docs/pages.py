@@ -1,0 +1,60 @@
+"""Reading the documentation as a machine would: its pages, its sections, and the Python in them."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+_FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_ANSWER = re.compile(r"#\s*→\s*(.*)$")
+
+
+def text_of(page: Path) -> str:
+    """A page as it is written."""
+    return page.read_text(encoding="utf-8")
+
+
+def sections(page: Path, level: int = 2) -> dict[str, str]:
+    """The text under each heading of a level, by the heading without its backquotes."""
+    parts = re.split(rf"^{'#' * level} +(.+)$", text_of(page), flags=re.MULTILINE)[1:]
+    return {title.replace("`", "").strip(): body for title, body in zip(parts[::2], parts[1::2], strict=True)}
+
+
+def python_blocks(page: Path) -> list[tuple[int, str]]:
+    """Each block of Python and the number of lines before it."""
+    text = text_of(page)
+    return [(text.count("\n", 0, found.start(1)), found.group(1)) for found in _FENCE.finditer(text)]
+
+
+def run(page: Path) -> int:
+    """Execute a page's blocks from top to bottom in one namespace; how many answers (`# → ...`) were compared."""
+    namespace: dict[str, Any] = {"__name__": "__page__"}
+    compared = 0
+    for before, block in python_blocks(page):
+        source = "\n" * before + block
+        lines = source.split("\n")
+        for statement, answer in _statements(source, lines):
+            where = f"{page.name}:{statement.end_lineno}"
+            if answer is None:
+                exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
+                continue
+            assert isinstance(statement, ast.Expr), f"{where}: an answer (# → ...) belongs behind an expression"
+            got = " ".join(repr(eval(compile(ast.Expression(statement.value), str(page), "eval"), namespace)).split())
+            assert got == answer, f"{where}: the page says {answer}, Python says {got}"
+            compared += 1
+    return compared
+
+
+def _statements(source: str, lines: list[str]) -> Iterator[tuple[ast.stmt, str | None]]:
+    for statement in ast.parse(source).body:
+        assert statement.end_lineno is not None
+        assert statement.end_col_offset is not None
+        last = lines[statement.end_lineno - 1].encode()[statement.end_col_offset :].decode()
+        found = _ANSWER.search(last)
+        yield statement, None if found is None else " ".join(found.group(1).split())

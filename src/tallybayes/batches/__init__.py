@@ -1,0 +1,138 @@
+"""Anything that has rows, as the same Arrow record batches: files, frames, arrays, streams.
+
+``read`` is the one way in. What comes out is a :class:`Source`, and nothing after it knows where the rows came from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.batches import arrays, frames, steps
+from tallybayes.batches.attached import attach
+from tallybayes.batches.columns import is_scipy_sparse
+from tallybayes.batches.files import Options, is_path, of_paths
+from tallybayes.batches.kinds import kind_of, matrix_of, names_of, sparse_of, was_bool, width_of
+from tallybayes.batches.source import LateType, Source, check_distinct
+from tallybayes.errors import BadData, BadOption, wanted
+
+__all__ = [
+    "LateType",
+    "Source",
+    "attach",
+    "kind_of",
+    "matrix_of",
+    "names_of",
+    "read",
+    "sparse_of",
+    "was_bool",
+    "width_of",
+]
+
+
+def read(
+    source: Any,
+    *,
+    columns: Sequence[str] | None = None,
+    missing: Sequence[str] = (),
+    batch_rows: int | None = None,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Source:
+    """The rows of anything, as a :class:`Source` of record batches.
+
+    Parameters
+    ----------
+    source : path, frame, array, stream, dict or list
+        - a path, a glob, a list of paths, or a directory of parquet files: csv, tsv, jsonl, ndjson (these also
+          compressed: .gz, .bz2, .zst, .lz4), parquet, arrow, feather, ipc;
+        - anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``: pandas, polars, pyarrow, duckdb, ...;
+        - a dict of columns, a list of dicts, a list of strings (one column, "text");
+        - a NumPy array of numbers (n, F) or a scipy.sparse matrix, which become one column "x" (see `kind_of`); a
+          structured array, or one of objects or strings (n, F), which become a column each; a list of lists.
+    columns : sequence of str, optional
+        The columns to read, in this order. The rest of a file is not read. By default all, except a pandas index.
+    missing : sequence of str
+        Strings that stand for a missing value, such as "?", in every column of text or of a text file. An empty field
+        of a csv file is missing in any case.
+    batch_rows : int, optional
+        The most rows a batch may have. By default batches are left as they come.
+    names : sequence of str, optional
+        Names for the columns of an array, or of a csv file that has no header line.
+    types : mapping of str to pyarrow.DataType, optional
+        Columns to read as another type than the one found.
+
+    Returns
+    -------
+    Source
+
+    Raises
+    ------
+    BadData
+        In one sentence: what was wanted, what was got. From here, or while iterating.
+    LateType
+        While iterating over a text file, when a row needs a wider type than the first megabytes showed. Its ``types``
+        are what to pass to read the file again.
+
+    Examples
+    --------
+    >>> source = read([{"outlook": "sunny", "play": "no"}, {"outlook": "rain"}])
+    >>> source.schema.names, source.rows, source.again
+    (['outlook', 'play'], 2, True)
+    >>> [batch.to_pydict() for batch in source]
+    [{'outlook': ['sunny', 'rain'], 'play': ['no', None]}]
+    """
+    if isinstance(missing, str):
+        missing = [missing]
+    if isinstance(columns, str):
+        raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
+    if is_path(source):
+        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows))
+    else:
+        made = steps.blank(_in_memory(source, names), missing)
+    check_distinct(made.schema.names, made.name)
+    made = steps.project(made, columns)
+    if types:
+        made = steps.retype(made, {name: kind for name, kind in types.items() if name in made.schema.names})
+    return steps.slice_rows(made, batch_rows)
+
+
+def _in_memory(source: Any, names: Sequence[str] | None) -> Source:
+    if isinstance(source, list | tuple):
+        return _of_list(source, names)
+    if isinstance(source, np.ndarray) and source.dtype.names is None:
+        return arrays.of_array(source, names)
+    if is_scipy_sparse(source):
+        return arrays.of_sparse(source, names)
+    if names is not None:
+        got = f"{len(names)} for the {type(source).__name__}"
+        raise BadOption(wanted("names", "none, since only arrays and csv files lack them", got))
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, np.ndarray):
+        return arrays.of_array(source)
+    if isinstance(source, Mapping):
+        return frames.of_columns(source)
+    if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
+        return frames.of_arrow(source)
+    if hasattr(source, "__array__"):
+        return arrays.of_array(np.asarray(source))
+    want = "a path, a table, an array, a dict of columns or a list of rows"
+    do = "Collect a lazy frame first" if hasattr(source, "collect") else ""
+    raise BadData(wanted("the data", want, f"a {type(source).__name__}", do))
+
+
+def _of_list(rows: Sequence[Any], names: Sequence[str] | None) -> Source:
+    if not rows:
+        raise BadData(wanted("the list", "at least one row", "none"))
+    first = next((row for row in rows if row is not None), None)
+    if isinstance(first, list | tuple | np.ndarray) and np.ndim(rows[0]) > 0:
+        return arrays.of_rows(rows, names)
+    if isinstance(first, Mapping):
+        return frames.of_dicts(rows)
+    if isinstance(first, str):
+        return frames.of_text(rows)
+    return arrays.of_array(np.asarray(rows), names, "the list")

@@ -1,0 +1,110 @@
+"""A stream of text cut into pieces that end where a row ends, so that each piece can be parsed by all cores at once.
+
+pyarrow's own streaming csv reader (``open_csv``) parses on one core, and its json counterpart exists only since
+version 20. ``read_csv`` and ``read_json`` use all cores but want whole rows: finding where a row ends is what is left.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+
+__all__ = ["CODECS", "last_line_end", "last_row_end", "open_text", "whole_rows"]
+
+CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
+
+# A row longer than this is taken for a quotation mark that never closes, rather than read until memory is full.
+LONGEST_ROW = 128 << 20
+
+
+def open_text(path: str, skip: int = 0) -> Any:
+    """The stream of a file's bytes, uncompressed, from the given byte on."""
+    codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
+    stream = pa.input_stream(path, compression=codec)
+    stream.read(skip)
+    return stream
+
+
+def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: str) -> Iterator[bytes]:
+    """The stream in pieces of about `size` bytes, each ending where `row_end` says that its last whole row ends."""
+    rest = b""
+    while block := stream.read(size):
+        text = rest + block
+        end = row_end(text)
+        rest = text[end:]
+        if end:
+            yield text[:end]
+        elif len(rest) > LONGEST_ROW:
+            got = f"one of more than {LONGEST_ROW >> 20} MB, beginning {rest[:40].decode(errors='replace')!r}"
+            raise BadData(wanted(where, "rows that end", got, "Close its quotation mark"))
+    if rest:
+        yield rest
+
+
+def last_line_end(text: bytes) -> int:
+    """Where the last whole line ends: 0 if none does.
+
+    Examples
+    --------
+    >>> last_line_end(b"one\\ntwo")
+    4
+    """
+    return text.rfind(b"\n") + 1
+
+
+def last_row_end(text: bytes, delimiter: bytes = b",") -> int:
+    """Where the last whole row of delimited text ends, lines inside quotation marks not counting as rows.
+
+    Notes
+    -----
+    A mark opens a quoted value only at the beginning of the value, and two within it stand for one. If every mark is
+    either an opening one (after a delimiter or line end), a closing one (before a delimiter or line end) or half of a
+    pair, and the two alternate, then a line end lies outside iff the number of marks before it is even: arithmetic on
+    whole arrays. Text such as ``5" pipe`` breaks the rule and is lexed value by value, some five times slower.
+
+    Examples
+    --------
+    >>> last_row_end(b'1,"two\\nlines"\\n2,"open\\n')
+    14
+    """
+    if b'"' not in text:
+        return last_line_end(text)
+    marks = _paired_marks(text, delimiter)
+    if marks is None:
+        return _lexed_row_end(text, delimiter)
+    end = len(text)
+    while (line := text.rfind(b"\n", 0, end)) >= 0:
+        before = int(np.searchsorted(marks, line))
+        if before % 2 == 0:
+            return line + 1
+        end = int(marks[before - 1])
+    return 0
+
+
+def _paired_marks(text: bytes, delimiter: bytes) -> Any:
+    """The places of the quotation marks, or None if they are not all opening, closing or doubled ones."""
+    codes = np.frombuffer(text, np.uint8)
+    marks = np.flatnonzero(codes == ord('"'))
+    border = np.zeros(256, bool)
+    border[[ord('"'), ord("\n"), ord("\r"), ord(delimiter)]] = True
+    opening, closing = marks[0::2], marks[1::2]
+    # The text begins where a row does; what follows its last byte is unknown, and decides nothing before it.
+    before = border[codes[opening[opening > 0] - 1]]
+    after = border[codes[closing[closing < len(text) - 1] + 1]]
+    return marks if before.all() and after.all() else None
+
+
+def _lexed_row_end(text: bytes, delimiter: bytes) -> int:
+    """The same by the definition: skip each quoted value, look for line ends between them."""
+    quoted = re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
+    end = at = 0
+    for value in quoted.finditer(text):
+        end = text.rfind(b"\n", at, value.start() + 1) + 1 or end
+        at = value.end()
+    return text.rfind(b"\n", at) + 1 or end

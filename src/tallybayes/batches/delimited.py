@@ -1,0 +1,206 @@
+"""csv, tsv and their like: the delimiter found, the types inferred from the first rows, the rest read in pieces."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import pyarrow as pa
+
+from tallybayes.batches.chunks import last_row_end, open_text, whole_rows
+from tallybayes.batches.kinds import check_names
+from tallybayes.batches.source import LateType, Source, check_distinct, of_table
+from tallybayes.batches.steps import ahead, chosen, guarded, in_words, type_in_words
+from tallybayes.errors import BadData, wanted
+
+__all__ = ["of_delimited"]
+
+# A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use, one being
+# parsed and one ahead, a file of any size is read in some 200 MB.
+PIECE = 8 << 20
+BLOCK = 1 << 20
+PEEK = 1 << 16
+DELIMITERS = ",;\t|"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How one file is laid out, and how its values become columns."""
+
+    path: str
+    delimiter: str
+    names: list[str]
+    begin: int  # the first byte after the header
+    columns: list[str]
+    missing: tuple[str, ...]
+
+    def pieces(self, size: int) -> Iterator[bytes]:
+        """The rows after the header, as text."""
+        with open_text(self.path, self.begin) as stream:
+            yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
+
+    def parse(self, text: bytes, types: Mapping[str, pa.DataType], *, block: int = BLOCK, threads: bool = True) -> Any:
+        """A table of the rows in a piece of text."""
+        from pyarrow import csv as arrow_csv
+
+        # Only these strings are missing: 'NA' may be Namibia. An empty field is missing in every column.
+        converted = arrow_csv.ConvertOptions(
+            include_columns=self.columns,
+            column_types={name: types[name] for name in self.columns if name in types},
+            null_values=["", *self.missing],
+            strings_can_be_null=True,
+        )
+        read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
+        parsed = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
+        return arrow_csv.read_csv(pa.BufferReader(text), read, parsed, converted)
+
+
+def of_delimited(
+    path: str,
+    delimiter: str,
+    *,
+    columns: Sequence[str] | None,
+    missing: Sequence[str],
+    names: Sequence[str] | None,
+    types: Mapping[str, pa.DataType],
+    sample: int,
+) -> Source:
+    """A source of a delimited file, whose first line names the columns unless `names` does.
+
+    A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
+    """
+    layout = _lay_out(path, delimiter, columns, missing, names)
+    pieces = layout.pieces(sample)
+    first = _parse(layout, next(pieces, b""), types, 0)
+    for field in first.schema:
+        if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
+            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, 0)
+    if next(pieces, None) is None:
+        return of_table(first.combine_chunks(), path)
+    inferred = {field.name: field.type for field in first.schema}
+
+    def start() -> Iterator[pa.RecordBatch]:
+        rows = 0
+        for piece in ahead(layout.pieces(PIECE)):
+            table = _parse(layout, piece, inferred, rows, late=types.keys())
+            rows += table.num_rows
+            yield from table.combine_chunks().to_batches()
+
+    return Source(first.schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
+
+
+def _lay_out(
+    path: str, default: str, columns: Sequence[str] | None, missing: Sequence[str], names: Sequence[str] | None
+) -> Layout:
+    head = _head(path)
+    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    lines = io.StringIO(head[mark:].decode(errors="replace"), newline="").readlines()
+    delimiter = _delimiter(lines if head.endswith(b"\n") else lines[:-1] or lines, default)
+    try:
+        rows = csv.reader(lines, delimiter=delimiter)
+        header = next(row for row in rows if row)
+    except (csv.Error, StopIteration) as error:
+        got = "one that cannot be read" if isinstance(error, csv.Error) else "blank lines only"
+        raise BadData(wanted(path, "a header line", got)) from None
+    begin = mark + sum(len(line.encode()) for line in lines[: rows.line_num])
+    if names is not None:
+        check_names(names, len(header))
+        header, begin = list(names), mark
+    elif "\ufffd" in "".join(header) and "\ufffd".encode() not in head:
+        raise _not_utf8(path, "its header")
+    check_distinct(header, path)
+    wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
+    return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing))
+
+
+def _head(path: str) -> bytes:
+    """The first bytes of a file, at least a line of them, known to be text."""
+    with open_text(path) as stream:
+        head = bytes(stream.read(PEEK))
+        while not head.count(b"\n") and (more := stream.read(len(head))):
+            head += more
+            if len(head) > 16 << 20:
+                break
+    if not head:
+        raise BadData(wanted(path, "a header line", "an empty file"))
+    if head.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _not_utf8(path, "its first bytes (UTF-16)")
+    if b"\0" in head or head.startswith(b"PAR1"):
+        got = f"binary data (it begins {head[:8]!r})"
+        raise BadData(wanted(path, "text", got, "Name the file after the format that it has"))
+    return head
+
+
+def _delimiter(lines: list[str], default: str) -> str:
+    """The delimiter that gives the first lines equally many values, the file name's own if it does."""
+    for candidate in sorted(DELIMITERS, key=lambda mark: (mark != default, -lines[0].count(mark))):
+        try:
+            widths = {len(row) for row in csv.reader(lines[:20], delimiter=candidate) if row}
+        except csv.Error:
+            continue
+        if len(widths) == 1 and widths != {1}:
+            return candidate
+    return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
+
+
+def _parse(layout: Layout, text: bytes, types: Mapping[str, pa.DataType], rows: int, late: Any = None) -> pa.Table:
+    try:
+        try:
+            return layout.parse(text, types)
+        except pa.ArrowInvalid as error:
+            if "straddling" not in str(error):
+                raise
+            return layout.parse(text, types, block=len(text) + 1)  # a row that is longer than a block
+    except pa.ArrowInvalid:
+        pass
+    try:  # pyarrow knows the row of an error only when it reads on one thread
+        return layout.parse(text, types, block=len(text) + 1, threads=False)
+    except pa.ArrowInvalid as error:
+        raise _explained(str(error), layout, types, rows, late) from None
+
+
+CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: (.*)", re.DOTALL)
+RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
+
+
+def _explained(message: str, layout: Layout, types: Mapping[str, pa.DataType], rows: int, late: Any) -> BadData:
+    """What pyarrow says of a piece that begins after `rows` rows, as a sentence of ours."""
+    if found := RAGGED.search(message):
+        row, want, got, text = found.groups()
+        at = f" in row {rows + int(row)}: {text[:60]!r}" if row else ""
+        return BadData(wanted(layout.path, f"{want} values in every row", got + at))
+    if not (found := CONVERSION.search(message)):
+        return BadData(
+            wanted(layout.path, "rows of text", f"some that cannot be read ({in_words(Exception(message))})")
+        )
+    column, row, got = layout.names[int(found[1])], found[2], found[3]
+    at = f"row {rows + int(row)}" if row else "a later row"
+    if got == "invalid UTF8 data":
+        return _not_utf8(layout.path, f"column '{column}' ({at})")
+    value = re.sub(r"^invalid value '(.*)'$", r"\1", got, flags=re.DOTALL)
+    where, do = f"{layout.path}, column '{column}'", f"Declare the column's type, or count {value!r} as missing"
+    if late is None or column in late:
+        return BadData(wanted(where, type_in_words(types[column]), f"{value!r} ({at})", do))
+    want = f"{type_in_words(types[column])}, as in the rows before"
+    return LateType(wanted(where, want, f"{value!r} ({at})", do), {column: _wider(types[column], value)})
+
+
+def _wider(kind: pa.DataType, value: str) -> pa.DataType:
+    """The narrowest type that holds both a column so far and the value that did not fit it."""
+    try:
+        whole = bool(re.fullmatch(r"\s*[-+]?\d{1,18}\s*", value))
+        float(value)
+    except ValueError:
+        return pa.string()
+    if pa.types.is_null(kind):
+        return pa.int64() if whole else pa.float64()
+    return pa.float64() if pa.types.is_integer(kind) else pa.string()
+
+
+def _not_utf8(path: str, where: str) -> BadData:
+    return BadData(wanted(path, "text in UTF-8", f"other bytes in {where}", "Convert it, for instance with iconv"))

@@ -1,0 +1,183 @@
+"""Paths, globs, lists of paths and directories: each file opened by its ending, many files read as one."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from tallybayes.batches.chunks import CODECS
+from tallybayes.batches.columnar import of_arrow_file, of_parquet
+from tallybayes.batches.delimited import of_delimited
+from tallybayes.batches.lines import of_lines
+from tallybayes.batches.source import Source
+from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
+from tallybayes.errors import BadData, BadOption, wanted
+
+__all__ = ["ENDINGS", "is_path", "of_paths"]
+
+TEXT = {".csv": ",", ".tsv": "\t"}
+LINES = (".jsonl", ".ndjson")
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+ENDINGS = (*TEXT, *LINES, *PARQUET, *ARROW)
+
+# Types are inferred from so much text, of all files together: a few hundredths of a second's work.
+SAMPLE_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller of ``read`` said about files."""
+
+    columns: Sequence[str] | None
+    missing: Sequence[str]
+    names: Sequence[str] | None
+    types: Mapping[str, pa.DataType]
+    batch_rows: int | None
+
+
+def is_path(source: object) -> bool:
+    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does."""
+    if isinstance(source, list | tuple) and source:
+        return all(isinstance(item, os.PathLike) or (isinstance(item, str) and _ending(item)) for item in source)
+    return isinstance(source, str | os.PathLike)
+
+
+def _ending(path: str) -> str:
+    """The ending that tells a file's format, without that of its compression; "" if it is not a known one."""
+    name = path.lower()
+    codec = next((codec for codec in CODECS if name.endswith(codec)), "")
+    ending = os.path.splitext(name.removesuffix(codec))[1]
+    return ending if ending in (*TEXT, *LINES) or (ending in ENDINGS and not codec) else ""
+
+
+def of_paths(source: Any, options: Options) -> Source:
+    """A source of a path, a glob, a directory of parquet files, or a list of these."""
+    given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
+    found = [(file, base) for path in given for file, base in _expand(path)]
+    keys = _partitions(found)
+    if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
+        inside = [name for name in options.columns if not any(name in key for key in keys)]
+        options = replace(options, columns=inside or None)
+    sample = max(1 << 16, SAMPLE_BYTES // len(found))
+    opened = [_with_keys(_open(file, options, sample), key) for (file, _), key in zip(found, keys, strict=True)]
+    if len(opened) == 1:
+        return opened[0]
+    optional = all(_ending(file) in LINES for file, _ in found)
+    return _chained(opened, given[0] if len(given) == 1 else f"{len(found)} files", optional=optional)
+
+
+def _expand(path: str) -> list[tuple[str, str]]:
+    """The files that a path stands for, each with the directory under which it was found."""
+    here = os.path.expanduser(path)
+    if os.path.isdir(here):
+        inside = (file for file in Path(here).rglob("*") if file.suffix.lower() in PARQUET)
+        # What begins with _ or . is another program's bookkeeping
+        hidden = ("_", ".")
+        files = [file for file in inside if not any(p.startswith(hidden) for p in file.relative_to(here).parts)]
+        if not files:
+            do = "Pass a glob for files of another kind, such as 'directory/*.csv'"
+            raise BadData(wanted(path, "a directory of parquet files", "one without any", do))
+        return [(str(file), here) for file in sorted(files)]
+    if os.path.exists(here):
+        return [(here, "")]
+    if not glob.has_magic(here):
+        do = "" if _ending(path) else "Pass text as a list: [text]"
+        raise BadData(wanted(path if len(path) < 200 else path[:200] + "...", "a file", "none at that path", do))
+    files = [Path(file) for file in glob.glob(here, recursive=True) if os.path.isfile(file)]
+    if not files:
+        raise BadData(wanted(path, "files that match", "none"))
+    return [(str(file), "") for file in sorted(files)]
+
+
+def _open(path: str, options: Options, sample: int) -> Source:
+    ending = _ending(path)
+    if not ending:
+        got = f"'{''.join(Path(path).suffixes[-2:])}'" if Path(path).suffix else "no ending"
+        do = f"Text may also be compressed, as in .csv{', .csv'.join(CODECS)}"
+        raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
+    if options.names is not None and ending not in TEXT:
+        raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
+    columns, missing, types = options.columns, options.missing, options.types
+    try:
+        if ending in TEXT:
+            mark, names = TEXT[ending], options.names
+            return of_delimited(path, mark, columns=columns, missing=missing, names=names, types=types, sample=sample)
+        if ending in LINES:
+            return of_lines(path, columns=columns, missing=missing, types=types, sample=sample)
+        if ending in PARQUET:
+            return blank(of_parquet(path, columns, options.batch_rows), missing)
+        return blank(of_arrow_file(path, columns), missing)
+    except BROKEN as error:
+        raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
+
+
+def _partitions(found: Sequence[tuple[str, str]]) -> list[dict[str, pa.Scalar]]:
+    """The columns that the names of directories hold (key=value, as Hive and Spark write them), for each file."""
+    keys = [
+        dict(part.split("=", 1) for part in Path(file).relative_to(base).parts[:-1] if "=" in part) if base else {}
+        for file, base in found
+    ]
+    texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
+    whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
+    return [
+        {
+            name: pa.scalar(int(text), pa.int64()) if name in whole else pa.scalar(unquote(text), pa.string())
+            for name, text in key.items()
+        }
+        for key in keys
+    ]
+
+
+def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
+    for name in keys.keys() - set(source.schema.names):
+        source = _with_constant(source, name, keys[name])
+    return source
+
+
+def _with_constant(source: Source, name: str, value: pa.Scalar) -> Source:
+    schema = source.schema.append(pa.field(name, value.type))
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield pa.RecordBatch.from_arrays([*batch.columns, pa.repeat(value, batch.num_rows)], schema=schema)
+
+    return replace(source, schema=schema, start=start)
+
+
+def _chained(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
+    """One source of several files' rows: equal columns in any order, types widened among numbers."""
+    first = sources[0]
+    types = {field.name: field.type for field in first.schema}
+    for source in sources[1:]:
+        differing = set(types) ^ set(source.schema.names)
+        if differing and not optional:
+            column = min(differing)
+            got = f"{'none' if column in types else 'a column'} named '{column}'"
+            raise BadData(wanted(source.name, f"the columns of {first.name}", got))
+        for field in source.schema:
+            types[field.name] = _common(types.get(field.name, field.type), field, source.name, first.name)
+    parts = [project(retype(source, types), list(types)) for source in sources]
+    rows = sum(part.rows for part in parts if part.rows is not None)
+    known = all(part.rows is not None for part in parts)
+    again = all(part.again for part in parts)
+    return Source(parts[0].schema, rows if known else None, again, name, lambda: chain.from_iterable(parts))
+
+
+def _common(kind: pa.DataType, field: pa.Field, here: str, there: str) -> pa.DataType:
+    if kind == field.type:
+        return kind
+    both = [pa.schema([("both", kind)]), pa.schema([("both", field.type)])]
+    try:
+        return pa.unify_schemas(both, promote_options="permissive").field(0).type
+    except BROKEN:
+        where, want = f"{here}, column '{field.name}'", f"{type_in_words(kind)}, as in {there}"
+        raise BadData(wanted(where, want, type_in_words(field.type), "Make them one type")) from None

@@ -1,0 +1,195 @@
+"""The steps a source goes through: choose columns, retype, blank out, slice, read ahead, put errors in words."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes.batches.source import Source
+from tallybayes.errors import BadData, BadOption, wanted
+
+__all__ = [
+    "BROKEN",
+    "ahead",
+    "blank",
+    "chosen",
+    "guarded",
+    "in_words",
+    "project",
+    "retype",
+    "slice_rows",
+    "type_in_words",
+]
+
+T = TypeVar("T")
+
+# What a malformed file raises from pyarrow. Running out of memory and an interrupt are not the file's fault.
+BROKEN = (
+    pa.ArrowInvalid,
+    pa.ArrowTypeError,
+    pa.ArrowKeyError,
+    pa.ArrowNotImplementedError,
+    pa.ArrowSerializationError,
+    OSError,
+)
+
+
+def chosen(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list[str]:
+    """The names of the columns to read: those asked for, else all but the index that pandas stored among them."""
+    if columns is None:
+        index = pandas_index(schema)
+        return [name for name in schema.names if name not in index]
+    if not columns:
+        raise BadOption(wanted("columns", "at least one name", "none"))
+    for name in columns:
+        if name not in schema.names:
+            near = difflib.get_close_matches(name, schema.names, n=1)
+            known = ", ".join(f"'{known}'" for known in schema.names[:10]) + (", ..." if len(schema.names) > 10 else "")
+            do = f"Did you mean '{near[0]}'" if near else f"It has {known}"
+            raise BadData(wanted(where, f"a column '{name}'", "none of that name", do))
+    return list(columns)
+
+
+def pandas_index(schema: pa.Schema) -> set[str]:
+    """The columns that hold a DataFrame's index: labels of rows, which say nothing about a class."""
+    try:
+        stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        return {name for name in stored.get("index_columns", []) if isinstance(name, str)}
+    except (ValueError, AttributeError, TypeError):
+        return set()
+
+
+def project(source: Source, columns: Sequence[str] | None) -> Source:
+    """The same rows with only these columns, in this order, and no metadata about the table as a whole."""
+    names = chosen(source.schema, columns, source.name)
+    schema = pa.schema([source.schema.field(name) for name in names])
+    if not names:
+        raise BadData(wanted(source.name, "at least one column", "none"))
+    if schema.equals(source.schema, check_metadata=True):
+        return source
+    where = [source.schema.get_field_index(name) for name in names]
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield pa.RecordBatch.from_arrays([batch.column(i) for i in where], schema=schema)
+
+    return replace(source, schema=schema, start=start)
+
+
+def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
+    """The same rows with some columns cast; a column that is not there becomes nulls."""
+    fields = {field.name: field for field in source.schema}
+    fields |= {name: fields.get(name, pa.field(name, kind)).with_type(kind) for name, kind in types.items()}
+    schema = pa.schema(list(fields.values()))
+    if schema.equals(source.schema):
+        return source
+
+    def cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
+        at = source.schema.get_field_index(field.name)
+        if at < 0:
+            return pa.nulls(batch.num_rows, field.type)
+        column = batch.column(at)
+        if column.type == field.type:
+            return column
+        try:
+            # Beyond 2^53 a whole number may round on its way to a double, as it would when read as one.
+            return column.cast(field.type, safe=not pa.types.is_floating(field.type))
+        except BROKEN as error:
+            where = f"{source.name}, column '{field.name}'"
+            raise BadData(wanted(where, str(field.type), f"{column.type} ({in_words(error)})")) from None
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield pa.RecordBatch.from_arrays([cast(batch, field) for field in schema], schema=schema)
+
+    return replace(source, schema=schema, start=start)
+
+
+def blank(source: Source, missing: Sequence[str]) -> Source:
+    """The same rows with these strings replaced by nulls, in every column of strings or of categories."""
+    views = {f.name: pa.large_string() for f in source.schema if missing and f.type == pa.string_view()}
+    source = retype(source, views)  # Arrow has no comparison of string views
+    texts = [i for i, field in enumerate(source.schema) if _holds_text(field.type)]
+    if not missing or not texts:
+        return source
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            columns = batch.columns
+            for i in texts:
+                columns[i] = _without(columns[i], missing)
+            yield pa.RecordBatch.from_arrays(columns, schema=source.schema)
+
+    return replace(source, start=start)
+
+
+def _holds_text(kind: pa.DataType) -> bool:
+    values = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(values) or pa.types.is_large_string(values))
+
+
+def _without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
+    if not pa.types.is_dictionary(column.type):
+        gone = pc.is_in(column, pa.array(missing, column.type))
+        return pc.if_else(gone, pa.scalar(None, column.type), column)
+    gone = pc.is_in(column.dictionary, pa.array(missing, column.type.value_type)).take(column.indices)
+    kept = pc.if_else(gone, pa.scalar(None, column.type.index_type), column.indices)
+    return pa.DictionaryArray.from_arrays(kept, column.dictionary, ordered=column.type.ordered)
+
+
+def slice_rows(source: Source, batch_rows: int | None) -> Source:
+    """The same rows in batches of at most so many, as views of the batches that come."""
+    if batch_rows is None:
+        return source
+    if batch_rows < 1:
+        raise BadOption(wanted("batch_rows", "a number of rows, at least 1", str(batch_rows)))
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            for at in range(0, batch.num_rows, batch_rows):
+                yield batch.slice(at, batch_rows)
+
+    return replace(source, start=start)
+
+
+def ahead(items: Iterable[T]) -> Iterator[T]:
+    """The same items, each made in another thread while the one before is in use: one ahead, so memory is bounded."""
+    coming = iter(items)
+    with ThreadPoolExecutor(1, "tallybayes-read") as reader:
+        future = reader.submit(next, coming, None)
+        while (item := future.result()) is not None:
+            future = reader.submit(next, coming, None)
+            yield item
+
+
+def guarded(batches: Iterable[T], where: str, want: str) -> Iterator[T]:
+    """The same batches; what pyarrow has to say about a broken file is put in one sentence."""
+    try:
+        yield from batches
+    except BROKEN as error:
+        raise BadData(wanted(where, want, f"one that cannot be read ({in_words(error)})")) from None
+
+
+def in_words(error: BaseException) -> str:
+    """The first line of an error's message, short enough for a sentence."""
+    line = str(error).strip().split("\n")[0].rstrip(".")
+    return line if len(line) <= 200 else line[:200] + "..."
+
+
+def type_in_words(kind: pa.DataType) -> str:
+    """What a column of this type holds, as a user would say it."""
+    if pa.types.is_integer(kind):
+        return "whole numbers"
+    if pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    if pa.types.is_temporal(kind):
+        return "dates or times"
+    words = {pa.bool_(): "true or false", pa.null(): "nothing", pa.string(): "text", pa.large_string(): "text"}
+    return words.get(kind, str(kind))

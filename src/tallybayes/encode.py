@@ -40,10 +40,14 @@ class Rows:
         How many rows came before these, for messages.
     missing : {"skip", "category", "error"}
         What a null or NaN is.
+    partial : bool
+        Whether a column that is not there is missing in every row, rather than a mistake.
     """
 
-    def __init__(self, batch: pa.RecordBatch, first: int = 0, missing: Missing = "skip") -> None:
-        self.batch, self.first, self.missing = batch, first, missing
+    def __init__(
+        self, batch: pa.RecordBatch, first: int = 0, missing: Missing = "skip", *, partial: bool = False
+    ) -> None:
+        self.batch, self.first, self.missing, self.partial = batch, first, missing, partial
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -85,6 +89,8 @@ class Rows:
             if batches.kind_of(field) == "sparse":
                 return pa.array(_sparse_column(Sparse(*batches.sparse_of(self.batch.column(k), field)), position))
             return pa.array(batches.matrix_of(self.batch.column(k))[:, position])
+        if self.partial:
+            return pa.nulls(len(self))
         have = [name for field in self.batch.schema for name in _names(field)[:20]]
         raise BadData(wanted("the rows", f"a column {name!r} as in training", "none of that name", hint(name, have)))
 

@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
-from tallybayes import batches, engines
+from tallybayes import batches, engines, sources
 from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, wanted
 from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, estimate
 from tallybayes.events import Table
+from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
 from tallybayes.posterior import normalise
 from tallybayes.schema import Events, Missing, Schema, infer
@@ -27,6 +29,8 @@ __all__ = ["Model", "fit"]
 
 # Rows scored at a time: their scores stay in cache from the first column to the normaliser.
 _SCORED_ROWS = 8192
+
+_Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
 
 
 def fit(
@@ -92,18 +96,20 @@ def fit(
     """
     choices = Choices(estimate, alpha, prior, variance, floor, unseen)  # type: ignore[arg-type]
     threads = engines.default_threads(threads)
-    rows, label_name, weight_name = _labelled(source, label, weights, missing_values)
-    schema = infer(
-        rows.schema, label_name, weight=weight_name, events=events, missing=missing, where=rows.name
-    )
-    choices.check(schema)
-    evidence = _count_all(schema, rows, threads)
+
+    def learned(types: sources.Types | None) -> tuple[Evidence, str]:
+        rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
+        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name)
+        choices.check(schema)
+        return _count_all(schema, rows, threads), rows.name
+
+    evidence, where = sources.reading(learned)
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
-        raise BadData(wanted(rows.name, "rows to learn from", got))
+        raise BadData(wanted(where, "rows to learn from", got))
     if len(evidence.classes) == 1:
         only = evidence.classes.values[0]
-        raise BadData(wanted(f"label {label_name!r}", "at least two classes", f"only {only!r}"))
+        raise BadData(wanted(f"label {evidence.schema.label!r}", "at least two classes", f"only {only!r}"))
     return Model(evidence, choices)
 
 
@@ -226,14 +232,9 @@ class Model:
             How many threads score.
         """
         total = 0.0
-        source, schema = self._labelled(rows, label, weights)
-        for batch in source:
-            part = Rows(batch, missing=schema.missing)
-            codes, found = class_codes(part, schema.label)
-            place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}")
-            scores = self._scored(batch, threads, normalised=False)
-            own = np.where(place[codes] < 0, -np.inf, np.take_along_axis(scores, place[codes][:, None], axis=1)[:, 0])
-            w = row_weights(part, schema.weight)
+        for batch, part, codes, w in self._labelled_parts(rows, label, weights):
+            scores = self._score_batches([batch], threads, normalised=False, partial=False)
+            own = np.where(codes < 0, -np.inf, np.take_along_axis(scores, codes[:, None], axis=1)[:, 0])
             total += float(own.sum() if w is None else (own * w)[w > 0].sum())
         return total
 
@@ -247,18 +248,11 @@ class Model:
         label, weights : str or array_like, optional
             As in `fit`; by default the columns that were given there.
         """
-        source, schema = self._labelled(rows, label, weights)
         parts = []
-        first = 0
-        for batch in source:
-            part = Rows(batch, first, schema.missing)
-            codes, found = class_codes(part, schema.label)
-            place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}")
-            if (place < 0).any():
-                raise BadData(wanted("leave-one-out", "rows that were learned", f"class {found.values[0]!r}"))
-            own = place.astype(np.int32)[codes]
-            parts.append(leave_one_out(self.evidence, self.choices, part, own, row_weights(part, schema.weight)))
-            first += len(part)
+        for _, part, codes, w in self._labelled_parts(rows, label, weights):
+            if (codes < 0).any():
+                raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
+            parts.append(leave_one_out(self.evidence, self.choices, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def table(self, column: str) -> Table:
@@ -314,29 +308,54 @@ class Model:
 
         save(self, path)
 
-    def _labelled(self, rows: Any, label: Any, weights: Any) -> tuple[batches.Source, Schema]:
-        schema = self.schema
-        weights = schema.weight if weights is None and label is None else weights
-        label = schema.label if label is None else label
-        source, label_name, weight_name = _labelled(rows, label, weights, ())
-        return source, replace(schema, label=label_name, weight=weight_name)
+    def _labelled(self, rows: Any, label: Any, weights: Any, types: sources.Types | None) -> tuple[batches.Source, Schema]:
+        """Labelled rows, and the schema with the names that label and weights have there."""
+        weights = self.schema.weight if weights is None and label is None else weights
+        label = self.schema.label if label is None else label
+        source, name, weight = sources.labelled(rows, label, weights, types=types)
+        return source, replace(self.schema, label=name, weight=weight)
+
+    def _labelled_parts(self, rows: Any, label: Any, weights: Any) -> Iterator[_Part]:
+        """Labelled rows batch by batch: as Arrow, as rows, the place of their classes among ours, and their weights."""
+        source, schema = self._labelled(rows, label, weights, None)
+        first = 0
+        for batch in source:
+            part = Rows(batch, first, schema.missing)
+            codes, found = class_codes(part, schema.label)
+            place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}").astype(np.int32)
+            yield batch, part, place[codes], row_weights(part, schema.weight)
+            first += len(part)
 
     def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
-        source, schema = self._labelled(rows, label, weights)
-        counted = _count_all(schema, source, engines.default_threads(threads))
-        return replace(counted, schema=self.schema)
+        def counted(types: sources.Types | None) -> Evidence:
+            source, schema = self._labelled(rows, label, weights, types)
+            return _count_all(schema, source, engines.default_threads(threads))
+
+        return replace(sources.reading(counted), schema=self.schema)
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
+        rows = sources.one_row(rows)
+        partial = sources.are_named_cells(rows)
+
+        def scored(types: sources.Types | None) -> Floats:
+            source = sources.to_score(rows, self.schema, types)
+            return self._score_batches(source, threads, normalised=normalised, partial=partial)
+
+        return sources.reading(scored)
+
+    def _score_batches(
+        self, source: Iterable[pa.RecordBatch], threads: int | None, *, normalised: bool, partial: bool
+    ) -> Floats:
         threads = engines.default_threads(threads)
-        source = batches.read(rows)
+        belief = self._contrast if normalised else self.belief
         parts, first = [], 0
         for batch in source:
             out = np.empty((batch.num_rows, len(self.classes)))
-            belief, before = self._contrast if normalised else self.belief, first
 
-            def work(piece: Any, start: int, out: Floats = out, belief: Belief = belief, before: int = before) -> None:
+            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
+                rows = Rows(piece, before + start, self.schema.missing, partial=partial)
                 mine = out[start : start + piece.num_rows]
-                add_scores(self.schema, belief, self.choices, Rows(piece, before + start, self.schema.missing), mine)
+                add_scores(self.schema, belief, self.choices, rows, mine)
                 if normalised:
                     normalise(mine, belief.log_prior, first=before + start)
 
@@ -346,26 +365,6 @@ class Model:
         if not parts:
             return np.zeros((0, len(self.classes)))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
-def _labelled(
-    source: Any, label: Any, weights: Any, missing_values: Any
-) -> tuple[batches.Source, str, str | None]:
-    """The source with label and weights among its columns, and their names."""
-    rows = batches.read(source, missing=tuple(missing_values))
-    if not isinstance(label, str):
-        name = _free("label", rows)
-        rows, label = batches.attach(rows, name, label), name
-    if weights is not None and not isinstance(weights, str):
-        name = _free("weight", rows)
-        rows, weights = batches.attach(rows, name, weights), name
-    return rows, label, weights
-
-
-def _free(name: str, rows: batches.Source) -> str:
-    while name in rows.schema.names:
-        name += "_"
-    return name
 
 
 def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:

@@ -1,0 +1,84 @@
+"""Opening what the user gave: rows to learn from, with label and weights among them, or rows to score."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple, TypeVar
+
+import pyarrow as pa
+
+from tallybayes import batches
+from tallybayes.names import Numbered
+from tallybayes.schema import Schema
+
+__all__ = ["Labelled", "Types", "are_named_cells", "labelled", "one_row", "reading", "to_score"]
+
+T = TypeVar("T")
+Types = Mapping[str, pa.DataType]
+
+
+class Labelled(NamedTuple):
+    """Rows, and which of their columns are the label and the weights."""
+
+    rows: batches.Source
+    label: str
+    weight: str | None
+
+
+def labelled(source: Any, label: Any, weights: Any, *, missing: Sequence[str] = (), types: Types | None = None) -> Labelled:
+    """The source with label and weights among its columns, be they given as names or as arrays."""
+    rows = batches.read(source, missing=tuple(missing), types=types)
+    if not isinstance(label, str):
+        name = _free("label", rows)
+        rows, label = batches.attach(rows, name, label), name
+    if weights is not None and not isinstance(weights, str):
+        name = _free("weight", rows)
+        rows, weights = batches.attach(rows, name, weights), name
+    return Labelled(rows, label, weights)
+
+
+def to_score(rows: Any, schema: Schema, types: Types | None = None) -> batches.Source:
+    """The columns that a model wants, of rows whose label (if any) is not looked at.
+
+    The columns of an array have no names: they are taken to be the model's, in the order of its training data.
+    """
+    source = batches.read(rows, types=types)
+    fields = source.schema
+    if len(fields) == 1 and batches.kind_of(fields[0]) != "column" and not isinstance(schema.columns, Numbered):
+        if batches.names_of(fields[0]) is None and batches.width_of(fields[0]) == len(schema.columns):
+            return batches.read(rows, names=schema.columns)
+        return source
+    useful = [f.name for f in fields if batches.kind_of(f) != "column" or f.name in schema.columns]
+    if not batches.is_path(rows) or len(useful) == len(fields) or not useful:
+        return source
+    return batches.read(rows, columns=useful, types=types)
+
+
+def are_named_cells(rows: Any) -> bool:
+    """Whether each row names its own values, as a dict does: what is not named is then missing, not a mistake."""
+    return isinstance(rows, list | tuple) and len(rows) > 0 and isinstance(rows[0], Mapping)
+
+
+def one_row(rows: Any) -> Any:
+    """A single row given as a dict of plain values, as a list of one row; anything else as it is."""
+    if isinstance(rows, Mapping) and rows and not any(hasattr(v, "__len__") and not isinstance(v, str) for v in rows.values()):
+        return [rows]
+    return rows
+
+
+def reading(work: Callable[[Types | None], T]) -> T:
+    """Do work that reads a source, and start over where a text file turns out to need a wider type than it began with."""
+    types: dict[str, pa.DataType] = {}
+    while True:
+        try:
+            return work(types or None)
+        except batches.LateType as late:
+            if late.types.items() <= types.items():
+                raise
+            types |= late.types
+
+
+def _free(name: str, rows: batches.Source) -> str:
+    while name in rows.schema.names:
+        name += "_"
+    return name

@@ -1,0 +1,108 @@
+"""The event model of CONTRIBUTING.md, put where it would stand, is found, counted, saved and scored like any other."""
+
+from __future__ import annotations
+
+import doctest
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+import tallybayes as tb
+from tallybayes import events
+from tallybayes.events import Event, known, parse
+
+from .pages import ROOT, python_blocks
+
+GUIDE = ROOT / "CONTRIBUTING.md"
+ROWS = {
+    "misses": [0.0, 2.0, 3.0, 5.0, 1.0, np.nan, 0.0, 4.0],
+    "throws": [1.0, 0.0, 0.0, 2.0, 9.0, 1.0, 1.0, np.nan],
+    "who": ["ann", "ann", "bob", "bob", "ann", "bob", "cy", "bob"],
+    "times": [1.0, 0.5, 2.0, 1.0, 1.0, 0.1, 3.0, 1.0],
+}
+
+
+@pytest.fixture
+def geometric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+    """The module of the guide's example, as if its file lay in the folder of event models; gone afterwards."""
+    [(_, source)] = python_blocks(GUIDE)
+    (tmp_path / "geometric.py").write_text(source, encoding="utf-8")
+    with monkeypatch.context() as patch:
+        patch.setattr(events, "__path__", [*events.__path__, str(tmp_path)])
+        known.cache_clear()
+        assert "geometric" in known()
+        yield sys.modules["tallybayes.events.geometric"]
+    del Event.registry["geometric"], sys.modules["tallybayes.events.geometric"], events.geometric
+    known.cache_clear()
+    assert "geometric" not in known()
+
+
+def rows(*keep: int) -> dict[str, list[object]]:
+    return {name: [values[i] for i in keep] for name, values in ROWS.items()}
+
+
+EVERY = range(len(ROWS["who"]))
+
+
+@pytest.mark.usefixtures("geometric")
+def test_the_example_fits_and_predicts() -> None:
+    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times")
+    assert model.schema.events() == {"misses": "geometric", "throws": "geometric"}
+    np.testing.assert_allclose(model.predict_proba(rows(*EVERY)).sum(axis=1), 1.0)
+    assert model.predict([{"misses": 4, "throws": 0}]).tolist() == ["bob"]
+
+
+def test_the_doctest_of_the_example_is_true(geometric: ModuleType) -> None:
+    result = doctest.testmod(geometric)
+    assert result.attempted == 3
+    assert result.failed == 0
+
+
+@pytest.mark.usefixtures("geometric")
+def test_what_the_example_learned_it_can_forget_and_save(tmp_path: Path) -> None:
+    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times")
+    part = tb.fit(rows(0, 2, 3, 6), "who", events="geometric", weights="times")
+    assert part.learn(rows(1, 4, 5, 7)) == model
+    assert model.forget(rows(1, 4, 5, 7)) == part
+    model.save(tmp_path / "geometric.tally")
+    assert tb.load(tmp_path / "geometric.tally") == model
+
+
+@pytest.mark.usefixtures("geometric")
+@pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
+@pytest.mark.parametrize("alpha", [0.0, 1.0, 0.3])
+def test_leaving_a_row_out_of_the_example_equals_refitting(rule: str, alpha: float) -> None:
+    choices = {"events": "geometric", "weights": "times", "estimate": rule, "alpha": alpha}
+    model = tb.fit(rows(*EVERY), "who", **choices)
+    wanted = np.full((len(EVERY), len(model.classes)), -np.inf)
+    for i in EVERY:
+        other = tb.fit(rows(*(j for j in EVERY if j != i)), "who", **choices)
+        wanted[i, [model.classes.index(c) for c in other.classes]] = other.log_joint(rows(i))[0]
+    np.testing.assert_allclose(model.leave_one_out(rows(*EVERY)), wanted, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.usefixtures("geometric")
+@pytest.mark.parametrize("rule", ["mle", "bayes"])
+def test_the_probabilities_of_the_example_sum_to_one(rule: str) -> None:
+    model = tb.fit({"x": [0, 2, 3, 5], "y": ["a", "a", "b", "b"]}, "y", events="geometric", estimate=rule, alpha=4)
+    counts = {"x": np.arange(40_000)}
+    total = np.exp(model.log_joint(counts)).sum()
+    assert total == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.usefixtures("geometric")
+def test_what_the_example_draws_is_what_it_believes() -> None:
+    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", estimate="mle")
+    drawn = parse("geometric").sample(model.belief.parameters[0], 1, 20_000, np.random.default_rng(0))
+    p = model.table("misses").values[0, 1]
+    assert np.mean(drawn[0]) == pytest.approx((1 - p) / p, rel=0.05)
+
+
+@pytest.mark.usefixtures("geometric")
+def test_the_example_refuses_what_it_does_not_want() -> None:
+    with pytest.raises(tb.errors.BadData, match="column 'x': wanted whole numbers not below 0 for geometric, got 1.5"):
+        tb.fit({"x": [0, 1.5], "y": ["a", "b"]}, "y", events="geometric")

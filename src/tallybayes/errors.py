@@ -44,4 +44,4 @@ def wanted(where: str, want: str, got: str, do: str = "") -> str:
     "column 'age': wanted numbers, got text (first: 'n/a', row 17). Declare it categorical."
     """
     sentence = f"{where}: wanted {want}, got {got}."
-    return f"{sentence} {do.rstrip('.')}." if do else sentence
+    return f"{sentence} {do if do.endswith(('.', '?')) else do + '.'}" if do else sentence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -16,11 +16,12 @@ from tallybayes import batches, engines, sources
 from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, estimate
 from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.names import hint
 from tallybayes.posterior import normalise
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import add_scores, leave_one_out
@@ -298,6 +299,10 @@ class Model:
         >>> model.with_(estimate="mle").table("x").values.tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
+        known = [field.name for field in fields(Choices)]
+        for name in choices:
+            if name not in known:
+                raise BadOption(wanted("with_", f"one of {', '.join(known)}", name, hint(name, known)))
         new = replace(self.choices, **choices)
         new.check(self.schema)
         return replace(self, choices=new)

@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from tallybayes import batches
-from tallybayes.names import Numbered
+from tallybayes.errors import BadData, wanted
+from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
 __all__ = ["Labelled", "Types", "are_named_cells", "labelled", "one_row", "reading", "to_score"]
@@ -49,7 +50,10 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> batches.S
             return batches.read(rows, names=schema.columns)
         return source
     useful = [f.name for f in fields if batches.kind_of(f) != "column" or f.name in schema.columns]
-    if not batches.is_path(rows) or len(useful) == len(fields) or not useful:
+    if not useful:
+        have = [f.name for f in fields]
+        raise BadData(wanted(source.name, "the columns of the model", "none of them", hint(have[0], schema.columns)))
+    if not batches.is_path(rows) or len(useful) == len(fields):
         return source
     return batches.read(rows, columns=useful, types=types)
 

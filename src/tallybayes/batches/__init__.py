@@ -16,13 +16,14 @@ from tallybayes.batches.attached import attach
 from tallybayes.batches.columns import is_scipy_sparse
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import kind_of, matrix_of, names_of, sparse_of, was_bool, width_of
-from tallybayes.batches.source import LateType, Source, check_distinct
+from tallybayes.batches.source import LateType, Source
 from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = [
     "LateType",
     "Source",
     "attach",
+    "is_path",
     "kind_of",
     "matrix_of",
     "names_of",
@@ -93,7 +94,6 @@ def read(
         made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows))
     else:
         made = steps.blank(_in_memory(source, names), missing)
-    check_distinct(made.schema.names, made.name)
     made = steps.project(made, columns)
     if types:
         made = steps.retype(made, {name: kind for name, kind in types.items() if name in made.schema.names})

@@ -1,0 +1,256 @@
+"""Bad input: one sentence that says where, what was wanted, what was got and what to do, and nothing half-changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.sparse import csr_array
+
+import tallybayes as tb
+from tallybayes.modelfile import dump
+
+GOOD = {"x": [1.0, 2.0, 3.0], "s": ["a", "b", "a"], "y": ["p", "q", "p"]}
+NEVER_THERE = (
+    "cannot subtract: wanted rows that were counted before, got rows that were not (a count would fall below zero). "
+    "Forget only rows that were learned, with the same weights."
+)
+
+
+def model(**choices: Any) -> tb.Model:
+    return tb.fit(GOOD, "y", **choices)
+
+
+CASES: dict[str, tuple[Callable[[], Any], str]] = {
+    "unknown label": (
+        lambda: tb.fit({"play": ["a", "b"], "x": [1, 2]}, "plya"),
+        "label: wanted a column of the dict, got 'plya'. Did you mean 'play'?",
+    ),
+    "no rows": (lambda: tb.fit({"x": [], "y": []}, "y"), "the dict: wanted rows to learn from, got none."),
+    "one class": (
+        lambda: tb.fit({"x": [1, 2], "y": ["a", "a"]}, "y"),
+        "label 'y': wanted at least two classes, got only 'a'.",
+    ),
+    "text where numbers were declared": (
+        lambda: tb.fit({"age": ["1", "n/a"], "y": ["a", "b"]}, "y", events={"age": "gaussian"}),
+        "column 'age': wanted numbers for gaussian, got text (first: 'n/a', row 2). Declare it categorical "
+        "(events={'age': 'categorical'}), or 'n/a' a missing value.",
+    ),
+    "infinite value": (
+        lambda: tb.fit({"x": [1.0, np.inf], "y": ["a", "b"]}, "y"),
+        "column 'x': wanted finite numbers, got inf (row 2). Remove the row, or make the value missing.",
+    ),
+    "infinite value in a matrix": (
+        lambda: tb.fit(np.array([[1.0, 2], [3, -np.inf]]), [0, 1]),
+        "column 'x1': wanted finite numbers, got -inf (row 2). Remove the row, or make the value missing.",
+    ),
+    "infinite value to predict": (
+        lambda: model().predict([{"x": np.inf, "s": "a"}]),
+        "column 'x': wanted finite numbers, got inf (row 1). Make the value missing.",
+    ),
+    "negative counts": (
+        lambda: tb.fit(np.array([[1.0, 2], [3, -1]]), [0, 1], events="multinomial"),
+        "column 'x1': wanted finite numbers not below 0 for multinomial, got -1.0 (row 2).",
+    ),
+    "negative counts in sparse rows": (
+        lambda: tb.fit(csr_array(np.array([[1.0, 2], [3, -1]])), [0, 1]),
+        "column 'x1': wanted finite numbers not below 0, got -1.0 (row 2). Remove the row, or make the value missing.",
+    ),
+    "negative weights": (
+        lambda: tb.fit(GOOD, "y", weights=[1, -1, 1]),
+        "weight 'weight': wanted finite numbers not below 0, got -1.0 (row 2).",
+    ),
+    "all-zero weights": (
+        lambda: tb.fit(GOOD, "y", weights=[0, 0, 0]),
+        "the dict: wanted rows to learn from, got none with a weight above 0.",
+    ),
+    "ragged columns": (
+        lambda: tb.fit({"x": [1, 2, 3], "y": ["a", "b"]}, "y"),
+        "the dict: wanted 3 values in every column, as in 'x', got 2 in 'y'.",
+    ),
+    "ragged rows": (
+        lambda: tb.fit([[1, 2], [3]], [0, 1]),
+        "the list: wanted 2 values in every row, as in the first, got 1 values in row 2.",
+    ),
+    "too few labels": (
+        lambda: tb.fit(np.ones((3, 2)), [0, 1]),
+        "column 'label': wanted 3 values, one for each row of the array, got 2.",
+    ),
+    "a missing label": (
+        lambda: tb.fit({"x": [1, 2, 3], "y": ["a", None, "b"]}, "y"),
+        "label 'y': wanted a class in every row, got a missing one (row 2). Leave out rows without a class.",
+    ),
+    "schemas that differ": (
+        lambda: model() + tb.fit(GOOD, "y", events={"x": "categorical"}),
+        "cannot merge: left has column 'x' as gaussian, right has column 'x' as categorical. "
+        "Fit both with the same schema.",
+    ),
+    "a column that only one side has": (
+        lambda: model() + tb.fit({"x": [1.0, 2.0], "y": ["p", "q"]}, "y"),
+        "cannot merge: left has column 's' as categorical, right has no column 's'. Fit both with the same schema.",
+    ),
+    "classes of another kind": (
+        lambda: model() + tb.fit({**GOOD, "y": [1, 2, 1]}, "y"),
+        "labels: wanted all of one kind, text (such as 'p'), got whole numbers (such as 1). Give both the same type.",
+    ),
+    "forgetting a value that was never there": (
+        lambda: model().forget({"x": [1.0], "s": ["zz"], "y": ["p"]}),
+        NEVER_THERE,
+    ),
+    "forgetting a class that was never there": (
+        lambda: model().forget({"x": [1.0], "s": ["a"], "y": ["new"]}),
+        NEVER_THERE,
+    ),
+    "forgetting a number that was never there": (
+        lambda: model().forget({"x": [9.0, 9.0], "s": ["a", "a"], "y": ["p", "p"]}),
+        NEVER_THERE,
+    ),
+    "unknown event model": (
+        lambda: tb.fit(GOOD, "y", events={"x": "gausian"}),
+        "events['x']: wanted one of bernoulli, categorical, complement, exponential, gaussian, lognormal, multinomial, "
+        "poisson, got 'gausian'.",
+    ),
+    "unknown option of an event model": (
+        lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(treshold=1)"}),
+        "events['x']: wanted an option of bernoulli (threshold), got 'treshold'.",
+    ),
+    "an event model that is code": (
+        lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(threshold=__import__('os'))"}),
+        "events['x']: wanted a form such as 'bernoulli(threshold=127)', got "
+        "\"bernoulli(threshold=__import__('os'))\".",
+    ),
+    "an event model for a column that is not there": (
+        lambda: tb.fit(GOOD, "y", events={"xx": "gaussian"}),
+        "events: wanted names or globs of columns, got 'xx'. Did you mean 'x'?",
+    ),
+    "unknown estimate": (
+        lambda: tb.fit(GOOD, "y", estimate="best"),
+        "estimate: wanted one of 'mle', 'map', 'bayes', got 'best'.",
+    ),
+    "negative alpha": (lambda: tb.fit(GOOD, "y", alpha=-1), "alpha: wanted a number not below 0, got -1."),
+    "alpha for a column that is not there": (
+        lambda: tb.fit(GOOD, "y", alpha={"z": 1.0}),
+        "alpha: wanted names or globs of columns, got 'z'. There is 'x', 's'.",
+    ),
+    "a prior that does not sum to 1": (
+        lambda: model(prior=[0.5, 0.6]).predict([{"x": 1.0}]),
+        "prior: wanted 2 numbers summing to 1, got [0.5, 0.6] (sum 1.1).",
+    ),
+    "a prior that lacks a class": (
+        lambda: model(prior={"p": 1.0}).predict([{"x": 1.0}]),
+        "prior: wanted a number for each of 'p', 'q', got none for 'q'.",
+    ),
+    "an unknown choice": (
+        lambda: model().with_(alfa=1),
+        "with_: wanted one of estimate, alpha, prior, variance, floor, unseen, got alfa. Did you mean 'alpha'?",
+    ),
+    "a missing value where none may be": (
+        lambda: tb.fit({"x": [1, None, 3], "y": ["a", "c", "b"]}, "y", missing="error"),
+        "column 'x': wanted a value in every row, got a missing one (row 2). Fill it, or choose missing='skip'.",
+    ),
+    "a value never seen where none may be": (
+        lambda: model(unseen="error").predict([{"s": "a"}, {"s": "zzz"}]),
+        "column 's': wanted a value seen in training, got 'zzz' (row 2). Choose unseen='smooth' or 'skip'.",
+    ),
+    "a table that lacks a column": (
+        lambda: model().predict(pa.table({"x": [1.0]})),
+        "the rows: wanted a column 's' as in training, got none of that name. There is 'x'.",
+    ),
+    "rows that have none of the columns": (
+        lambda: model().predict([{"q": 3}]),
+        "the list: wanted the columns of the model, got none of them. There is 'x', 's'.",
+    ),
+    "values of another kind than in training": (
+        lambda: model().predict([{"s": 3}]),
+        "column 's': wanted text as in training, got whole numbers (first: 3).",
+    ),
+    "unknown column": (
+        lambda: model().table("nope"),
+        "column: wanted a column of the model, got 'nope'. There is 'x', 's'.",
+    ),
+    "no such model file": (
+        lambda: tb.load("nowhere/m.tally"),
+        "model file 'nowhere/m.tally': wanted a file, got No such file or directory.",
+    ),
+    "nowhere to write": (
+        lambda: model().save("nowhere/m.tally"),
+        "model file 'nowhere/m.tally': wanted a place to write, got No such file or directory.",
+    ),
+    "2 where 0 or 1 is wanted": (
+        lambda: tb.fit({"x": [0, 2], "y": [0, 1]}, "y", events="bernoulli"),
+        "column 'x': wanted 0 and 1 (or a threshold) for bernoulli, got 2.0 (row 2).",
+    ),
+    "zero where a logarithm is taken": (
+        lambda: tb.fit({"x": [0, 2], "y": [0, 1]}, "y", events="lognormal"),
+        "column 'x': wanted finite numbers above 0 for lognormal, got 0.0 (row 1).",
+    ),
+    "no threads": (lambda: tb.fit(GOOD, "y", threads=0), "threads: wanted a whole number from 1, got 0."),
+    "costs of the wrong shape": (
+        lambda: model().predict([{"x": 1.0}], costs=[[1]]),
+        "costs: wanted a 2 × 2 matrix of finite numbers, decided × true, got an array of shape (1, 1).",
+    ),
+    "costs and a threshold": (
+        lambda: model().predict([{"x": 1.0}], costs=[[0, 1], [1, 0]], threshold={"p": 0.5}),
+        "decision: wanted either costs or a threshold, got both.",
+    ),
+    "a threshold for no class": (
+        lambda: model().predict([{"x": 1.0}], threshold={"r": 0.5}),
+        "threshold: wanted a class, got 'r'. There is 'p', 'q'.",
+    ),
+    "lists in a column": (
+        lambda: tb.fit({"x": [[1], [2]], "y": ["a", "b"]}, "y"),
+        "column 'x': wanted text, numbers, booleans or dates, got list<item: int64>. Convert it, or declare it "
+        "'ignore'.",
+    ),
+    "nothing but a label": (
+        lambda: tb.fit({"y": ["a", "b"]}, "y"),
+        "the dict: wanted at least one column besides the label, got none.",
+    ),
+    "nothing at all": (
+        lambda: tb.fit(None, "y"),
+        "the data: wanted a path, a table, an array, a dict of columns or a list of rows, got a NoneType.",
+    ),
+    "the same name twice": (
+        lambda: tb.fit(pa.table([[1, 2], [3, 4], ["a", "b"]], names=["x", "x", "y"]), "y"),
+        "the Table: wanted column names that differ, got 'x' twice. Rename one of them.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sentence(name: str) -> None:
+    work, sentence = CASES[name]
+    with pytest.raises(tb.errors.TallyError) as caught:
+        work()
+    assert str(caught.value) == sentence
+
+
+def test_a_failed_change_leaves_the_model_as_it_was() -> None:
+    before = model()
+    bytes_before = dump(before)
+    for work in (
+        lambda: before.learn({"x": [np.inf], "s": ["a"], "y": ["p"]}),
+        lambda: before.forget({"x": [5.0], "s": ["b"], "y": ["p"]}),
+        lambda: before + tb.fit({"z": [1, 2], "y": ["p", "q"]}, "y"),
+    ):
+        with pytest.raises(tb.errors.TallyError):
+            work()
+    assert dump(before) == bytes_before
+
+
+def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch) -> None:
+    path = tmp_path / "m.tally"
+    model().save(path)
+    old = path.read_bytes()
+
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("os.fsync", full)
+    with pytest.raises(tb.errors.TallyError, match="No space left on device"):
+        model(alpha=2.0).save(path)
+    assert path.read_bytes() == old
+    assert [p.name for p in tmp_path.iterdir()] == ["m.tally"]

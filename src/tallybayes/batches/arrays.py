@@ -57,7 +57,7 @@ def _of_numbers(array: Array, names: Sequence[str] | None, name: str) -> Source:
     schema = pa.schema([field])
     in_place = array.flags.c_contiguous and not masked and array.dtype.kind in ("b", dtype.kind)
     whole = in_place and array.dtype.itemsize == dtype.itemsize and array.dtype.isnative
-    step = len(array) if whole else max(1, COPY_BYTES // (array.shape[1] * dtype.itemsize))
+    step = max(1, len(array) if whole else COPY_BYTES // (array.shape[1] * dtype.itemsize))
 
     def start() -> Iterator[pa.RecordBatch]:
         for at in range(0, len(array), step):
@@ -93,7 +93,7 @@ def of_rows(rows: Sequence[Any], names: Sequence[str] | None = None) -> Source:
     width = len(rows[0])
     for at, row in enumerate(rows, 1):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) != width:
-            got = f"{len(row)} values" if isinstance(row, list | tuple | np.ndarray) else repr(row)
+            got = str(len(row)) if isinstance(row, list | tuple | np.ndarray) else f"the value {row!r}"
             raise BadData(wanted("the list", f"{width} values in every row, as in the first", f"{got} in row {at}"))
     try:
         array = np.asarray(rows)

@@ -41,7 +41,8 @@ def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: s
         if end:
             yield text[:end]
         elif len(rest) > LONGEST_ROW:
-            got = f"one of more than {LONGEST_ROW >> 20} MB, beginning {rest[:40].decode(errors='replace')!r}"
+            line = rest.split(b"\n", 1)[0][:60].decode(errors="replace")
+            got = f"one of more than {LONGEST_ROW >> 20} MB, beginning {line!r}"
             raise BadData(wanted(where, "rows that end", got, "Close its quotation mark"))
     if rest:
         yield rest

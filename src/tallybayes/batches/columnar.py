@@ -46,7 +46,7 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None)
     def start() -> Iterator[pa.RecordBatch]:
         return ahead(guarded(decoded(), path, "a readable parquet file"))
 
-    read = pa.schema([field for field in schema if field.name in set(names)])
+    read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
     return project(Source(read, metadata.num_rows, True, path, start), names)
 
 
@@ -72,7 +72,8 @@ def of_arrow_file(path: str, columns: Sequence[str] | None) -> Source:
         next(batches)
         return guarded(map(_valid, batches), path, "a readable Arrow file")
 
-    return project(Source(pa.schema([schema.field(i) for i in kept]), None, True, path, start), names)
+    read = pa.schema([schema.field(i) for i in kept], schema.metadata)
+    return project(Source(read, None, True, path, start), names)
 
 
 def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:

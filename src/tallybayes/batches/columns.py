@@ -21,7 +21,7 @@ Array = npt.NDArray[Any]
 
 def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
     """A table of named columns, which must be equally long."""
-    check_distinct(map(str, columns), name)
+    check_distinct([str(column) for column in columns], name)
     made = [column_of(str(column), values, name) for column, values in columns.items()]
     for field, values in made[1:]:
         if len(values) != len(made[0][1]):

@@ -57,7 +57,7 @@ class Layout:
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
         parsed = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
-        return arrow_csv.read_csv(pa.BufferReader(text), read, parsed, converted)
+        return arrow_csv.read_csv(pa.BufferReader(text or b"\n"), read, parsed, converted)
 
 
 def of_delimited(

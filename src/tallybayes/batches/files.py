@@ -31,6 +31,7 @@ ENDINGS = (*TEXT, *LINES, *PARQUET, *ARROW)
 
 # Types are inferred from so much text, of all files together: a few hundredths of a second's work.
 SAMPLE_BYTES = 8 << 20
+LEAST_SAMPLE = 64 << 10
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def of_paths(source: Any, options: Options) -> Source:
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
-    sample = max(1 << 16, SAMPLE_BYTES // len(found))
+    sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
     opened = [_with_keys(_open(file, options, sample), key) for (file, _), key in zip(found, keys, strict=True)]
     if len(opened) == 1:
         return opened[0]
@@ -138,8 +139,9 @@ def _partitions(found: Sequence[tuple[str, str]]) -> list[dict[str, pa.Scalar]]:
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
-    for name in keys.keys() - set(source.schema.names):
-        source = _with_constant(source, name, keys[name])
+    for name, value in keys.items():
+        if name not in source.schema.names:
+            source = _with_constant(source, name, value)
     return source
 
 

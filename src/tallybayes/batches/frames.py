@@ -26,7 +26,7 @@ def of_arrow(frame: Any) -> Source:
         return of_table(pa.Table.from_batches([frame]), name)
     if isinstance(frame, pa.Table):
         return of_table(frame, name)
-    check_distinct(map(str, getattr(frame, "columns", [])), name)
+    check_distinct([str(column) for column in getattr(frame, "columns", [])], name)
     try:
         return _of_stream(frame, name) if hasattr(frame, "__arrow_c_stream__") else _of_struct(frame, name)
     except (*BROKEN, ValueError, TypeError) as error:
@@ -41,7 +41,7 @@ def _one_line(error: BaseException) -> str:
 
 
 def _of_stream(frame: Any, name: str) -> Source:
-    if not hasattr(frame, "columns") and hasattr(frame, "dtype"):  # a series: one column, without a table around it
+    if isinstance(frame, pa.ChunkedArray) or hasattr(frame, "dtype"):  # a series: one column, not in a table
         return _of_values(pa.chunked_array(frame), name)
     # Converting a pandas frame costs a pass over it, so it is done once and kept. A query stays lazy.
     if type(frame).__module__.split(".")[0] in ("pandas", "polars"):

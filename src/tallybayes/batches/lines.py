@@ -41,7 +41,7 @@ def of_lines(
     pieces = _pieces(path, sample)
     first = _parse(path, next(pieces, b""), pa.schema(list(types.items())), "infer", 0)
     if not first.num_columns:
-        raise BadData(wanted(path, "one JSON object in each line", "an empty file"))
+        raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
     first = first.select(chosen(first.schema, columns, path))
     if next(pieces, None) is None:
         return blank(of_table(first.combine_chunks(), path), missing)
@@ -112,7 +112,7 @@ def _explain(
 
 def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
     try:
-        value = json.loads(line.decode("utf-8-sig"), parse_constant=_refuse)
+        value = json.loads(line.decode("utf-8-sig"))
     except UnicodeDecodeError:
         do = "Convert it, for instance with iconv"
         raise BadData(wanted(path, "text in UTF-8", f"other bytes in row {row}", do)) from None
@@ -122,10 +122,6 @@ def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
         return value
     got = line.decode(errors="replace").strip()
     raise BadData(wanted(path, "one JSON object in each line", f"{got[:60]!r} (row {row})"))
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(constant)  # NaN and Infinity are Python's JSON, not the world's
 
 
 def _fits(value: Any, kind: pa.DataType) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -61,6 +61,9 @@ class Source:
     name: str
     start: Callable[[], Iterable[pa.RecordBatch]] = field(repr=False)
 
+    def __post_init__(self) -> None:
+        check_distinct(self.schema.names, self.name)
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """The batches, from the first row on."""
         for batch in self.start():
@@ -86,8 +89,9 @@ def of_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) 
     return Source(schema, None, False, name, start)
 
 
-def check_distinct(names: Iterable[str], where: str) -> None:
+def check_distinct(names: Sequence[str], where: str) -> None:
     """Refuse two columns of one name, because everything after finds columns by their names."""
+    if len(set(names)) == len(names):
+        return
     twice = [f"'{name}'" for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise BadData(wanted(where, "distinct column names", f"{', '.join(twice)} more than once", "Rename them"))
+    raise BadData(wanted(where, "distinct column names", f"{', '.join(twice)} more than once", "Rename them"))

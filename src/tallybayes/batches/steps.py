@@ -74,11 +74,10 @@ def project(source: Source, columns: Sequence[str] | None) -> Source:
         raise BadData(wanted(source.name, "at least one column", "none"))
     if schema.equals(source.schema, check_metadata=True):
         return source
-    where = [source.schema.get_field_index(name) for name in names]
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:
-            yield pa.RecordBatch.from_arrays([batch.column(i) for i in where], schema=schema)
+            yield pa.RecordBatch.from_arrays([batch.column(name) for name in names], schema=schema)
 
     return replace(source, schema=schema, start=start)
 
@@ -88,7 +87,7 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
     fields = {field.name: field for field in source.schema}
     fields |= {name: fields.get(name, pa.field(name, kind)).with_type(kind) for name, kind in types.items()}
     schema = pa.schema(list(fields.values()))
-    if schema.equals(source.schema):
+    if not types or schema.equals(source.schema):
         return source
 
     def cast(batch: pa.RecordBatch, field: pa.Field) -> pa.Array:
@@ -103,7 +102,8 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
             return column.cast(field.type, safe=not pa.types.is_floating(field.type))
         except BROKEN as error:
             where = f"{source.name}, column '{field.name}'"
-            raise BadData(wanted(where, str(field.type), f"{column.type} ({in_words(error)})")) from None
+            got = f"{type_in_words(column.type)} ({in_words(error)})"
+            raise BadData(wanted(where, type_in_words(field.type), got)) from None
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:

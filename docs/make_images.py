@@ -24,7 +24,8 @@ def demo_svg() -> str:
         demo.Console = original  # type: ignore[misc]
     picture = recorder.export_svg(title="tally demo")
     # A picture in a page may not fetch fonts: name only what the reader has.
-    picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL).replace("Fira Code, monospace", "monospace")
+    picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
+    picture = picture.replace("Fira Code, monospace", "monospace")
     # Some viewers trim the spaces that right-align a cell.
     return picture.replace("<text ", '<text xml:space="preserve" ')
 

@@ -12,7 +12,7 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 _FENCE = re.compile(r"^```python\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-_ANSWER = re.compile(r"#\s*→\s*(.*)$")
+_ANSWER = re.compile(r"# → (.*)$")
 
 
 def text_of(page: Path) -> str:
@@ -37,9 +37,7 @@ def run(page: Path) -> int:
     namespace: dict[str, Any] = {"__name__": "__page__"}
     compared = 0
     for before, block in python_blocks(page):
-        source = "\n" * before + block
-        lines = source.split("\n")
-        for statement, answer in _statements(source, lines):
+        for statement, answer in _statements("\n" * before + block):
             where = f"{page.name}:{statement.end_lineno}"
             if answer is None:
                 exec(compile(ast.Module([statement], []), str(page), "exec"), namespace)
@@ -51,10 +49,13 @@ def run(page: Path) -> int:
     return compared
 
 
-def _statements(source: str, lines: list[str]) -> Iterator[tuple[ast.stmt, str | None]]:
+def _statements(source: str) -> Iterator[tuple[ast.stmt, str | None]]:
+    """Each statement and the answer behind it, on its last line or on the next."""
+    lines = source.split("\n")
     for statement in ast.parse(source).body:
         assert statement.end_lineno is not None
         assert statement.end_col_offset is not None
-        last = lines[statement.end_lineno - 1].encode()[statement.end_col_offset :].decode()
-        found = _ANSWER.search(last)
+        behind = lines[statement.end_lineno - 1].encode()[statement.end_col_offset :].decode()
+        below = lines[statement.end_lineno] if statement.end_lineno < len(lines) else ""
+        found = _ANSWER.search(behind) or _ANSWER.match(below)
         yield statement, None if found is None else " ".join(found.group(1).split())

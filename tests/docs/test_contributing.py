@@ -104,5 +104,5 @@ def test_what_the_example_draws_is_what_it_believes() -> None:
 
 @pytest.mark.usefixtures("geometric")
 def test_the_example_refuses_what_it_does_not_want() -> None:
-    with pytest.raises(tb.errors.BadData, match="column 'x': wanted whole numbers not below 0 for geometric, got 1.5"):
+    with pytest.raises(tb.errors.BadData, match=r"'x': wanted whole numbers not below 0 for geometric, got 1\.5"):
         tb.fit({"x": [0, 1.5], "y": ["a", "b"]}, "y", events="geometric")

@@ -86,9 +86,10 @@ def test_the_mark_of_a_sparse_column_is_not_believed_on_another_type():
 
 def test_bad_matrices_are_refused_in_a_sentence(sentence):
     assert sentence(sp.csr_array(DENSE.astype(complex))) == "the sparse matrix: wanted numbers, got complex128."
-    assert sentence(sp.coo_array(DENSE[0])) == (
-        "the sparse matrix: wanted two dimensions, rows and columns, got 1 (shape (4,))."
-    )
+    if sp.coo_array(DENSE[0]).ndim == 1:  # since scipy 1.13
+        assert sentence(sp.coo_array(DENSE[0])) == (
+            "the sparse matrix: wanted two dimensions, rows and columns, got 1 (shape (4,))."
+        )
     broken = sp.csr_array(DENSE)
     broken.indptr[1] = 99
     assert sentence(broken) == (

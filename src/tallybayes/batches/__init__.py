@@ -118,6 +118,9 @@ def _in_memory(source: Any, names: Sequence[str] | None) -> Source:
         return frames.of_columns(source)
     if hasattr(source, "__arrow_c_stream__") or hasattr(source, "__arrow_c_array__"):
         return frames.of_arrow(source)
+    for export in ("to_arrow", "fetch_arrow_reader"):  # polars before 1.3 and duckdb before 1.1
+        if hasattr(source, export):
+            return frames.of_arrow(getattr(source, export)())
     if hasattr(source, "__array__"):
         return arrays.of_array(np.asarray(source))
     want = "a path, a table, an array, a dict of columns or a list of rows"

@@ -101,6 +101,8 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
             # Beyond 2^53 a whole number may round on its way to a double, as it would when read as one.
             return column.cast(field.type, safe=not pa.types.is_floating(field.type))
         except BROKEN as error:
+            if column.type == pa.string_view():  # of which pyarrow 16 can cast nothing
+                return pa.array(column.to_pylist(), field.type)
             where = f"{source.name}, column '{field.name}'"
             got = f"{type_in_words(column.type)} ({in_words(error)})"
             raise BadData(wanted(where, type_in_words(field.type), got)) from None

@@ -16,7 +16,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.kernels import Limbs
 
-__all__ = ["Exact"]
+__all__ = ["Exact", "nearest"]
 
 _LIMB = 32
 _MASK = (1 << _LIMB) - 1
@@ -187,7 +187,7 @@ class Exact:
             term = Fraction(1)
             for factor in factors:
                 term *= Fraction(float(factor[i]))
-            left[i] = float(self.fraction(*(int(part[i]) for part in index)) - term)
+            left[i] = nearest(self.fraction(*(int(part[i]) for part in index)) - term)
         return left
 
     def fraction(self, *index: int) -> Fraction:
@@ -201,6 +201,20 @@ class Exact:
         digits = self.limbs[index]
         whole = sum(int(digit) << (_LIMB * k) for k, digit in enumerate(digits))
         return Fraction(whole) * Fraction(2) ** (_LIMB * self.base)
+
+
+def nearest(value: Fraction) -> float:
+    """The nearest double; beyond the largest, infinity.
+
+    Examples
+    --------
+    >>> nearest(Fraction(1, 4)), nearest(Fraction(10) ** 400)
+    (0.25, inf)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def _widen(value: Exact, low: int, high: int) -> npt.NDArray[np.int64]:

@@ -19,13 +19,17 @@ from scipy.special import gammaln
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
-from tallybayes.exact import Exact
+from tallybayes.exact import Exact, nearest
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Gaussian"]
 
 # Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
 _CANCELLED = 1e-4
+
+
+# Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
+_LARGEST, _SMALLEST = 1e300, 1e-300
 
 
 class Moments(NamedTuple):
@@ -139,12 +143,13 @@ def _believe(own: Moments, whole: Moments, how: How, alpha: npt.ArrayLike) -> Be
     The conjugate update of a Normal-Inverse-Gamma prior worth α rows with the column's mean M and variance M2/N.
     """
     n, mean, m2 = own
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = np.where(whole.n > 0, whole.m2 / whole.n, 0.0)
-        least = how.floor * np.where(variance > 0, variance, np.maximum(whole.mean**2, 1.0))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        variance = np.where(whole.n > 0, np.minimum(whole.m2, _LARGEST) / whole.n, 0.0)
+        least = how.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, _LARGEST))
         weight = n + alpha
         location = np.where(weight > 0, mean + (alpha / weight) * (whole.mean - mean), whole.mean)
-        spread = m2 + n * (alpha / weight) * (mean - whole.mean) ** 2 + alpha * variance
+        between = np.minimum((mean - whole.mean) ** 2, _LARGEST)
+        spread = np.minimum(m2, _LARGEST) + n * (alpha / weight) * between + alpha * variance
         if how.rule == "bayes":
             scale2 = spread / weight * (1 + 1 / weight)
             freedom = np.where(weight > 0, weight, 1.0)
@@ -152,7 +157,7 @@ def _believe(own: Moments, whole: Moments, how: How, alpha: npt.ArrayLike) -> Be
             scale2, freedom = spread / (weight - how.ddof), None
             weight = weight - how.ddof
         scale2 = np.where(weight > 0, scale2, variance)  # nothing is known of the spread: the column's own
-        return Bell(location, np.maximum(scale2, least), freedom)
+        return Bell(location, np.clip(scale2, np.maximum(least, _SMALLEST), _LARGEST), freedom)
 
 
 def _by_class(statistic: Statistic) -> Moments:  # of (C, F)
@@ -187,7 +192,7 @@ class _ExactColumn:
 def exact_moments_without(sums: list[Fraction], x: float, w: float) -> tuple[float, float, float]:
     """Weight, mean and m2 from exact sums less one row, in exact arithmetic."""
     n, first, second = (total - term for total, term in zip(sums, _terms(x, w), strict=True))
-    return (float(n), float(first / n), float(second - first * first / n)) if n > 0 else (0.0, 0.0, 0.0)
+    return (nearest(n), nearest(first / n), nearest(second - first * first / n)) if n > 0 else (0.0, 0.0, 0.0)
 
 
 def _terms(x: float, w: float) -> tuple[Fraction, Fraction, Fraction]:

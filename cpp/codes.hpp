@@ -7,26 +7,10 @@
 // Twins: reference.count_codes, reference.score_codes, reference.score_own_codes.
 #pragma once
 
+#include "code_index.hpp"
 #include "limbs.hpp"
-#include "simd.hpp"
 
 namespace tally::TALLY_ISA {
-
-constexpr i64 kCodeTile = 64;  // rows: a tile of a wide table of 64-bit codes stays in the first-level cache
-
-template <class Visitor>
-inline void with_code_type(Type type, Visitor visit) {
-    switch (type) {
-        case Type::i8: return visit(std::int8_t{});
-        case Type::u8: return visit(std::uint8_t{});
-        case Type::i16: return visit(std::int16_t{});
-        case Type::i32: return visit(i32{});
-        default: return visit(i64{});
-    }
-}
-
-// The place of a code in its column, as an unsigned number that is too large if the code is outside.
-inline u64 place_of(i64 code, i64 low) { return static_cast<u64>(code) - static_cast<u64>(low); }
 
 // Check and copy the classes of a tile.
 inline Fault read_classes(const i32* classes, i64 start, i64 count, i64 n_classes, i64* local) {
@@ -38,32 +22,24 @@ inline Fault read_classes(const i32* classes, i64 start, i64 count, i64 n_classe
     return {};
 }
 
-// IN/OUT: counter of place p and class c at counters[p * place_step + c * class_step].
-template <class Counter>
-inline Fault count_codes_into(
-    const CountCodesTask& task, i64 from, i64 to, Counter* counters, i64 place_step, i64 class_step) {
-    i64 local[kCodeTile];
-    for (i64 start = from; start < to; start += kCodeTile) {
-        const i64 count = smaller(kCodeTile, to - start);
+// Rows [from, to) into counters laid out (place, class), each column followed by a place for the codes outside it.
+inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, CodeIndex& index, u32* counters) {
+    i64 local[CodeIndex::kRows];
+    const i64 F = task.table.n_columns;
+    for (i64 start = from; start < to; start += CodeIndex::kRows) {
+        const i64 count = smaller(CodeIndex::kRows, to - start);
         const Fault fault = read_classes(task.classes, start, count, task.n_classes, local);
         if (fault.kind != FaultKind::none) return fault;
-        for (i64 i = 0; i < count; ++i) local[i] *= class_step;
-        for (i64 f = 0; f < task.table.n_columns; ++f) {
-            const Column column = task.table.columns[f];
-            const u64 size = static_cast<u64>(task.offsets[f + 1] - task.offsets[f]);
-            Counter* const counter = counters + task.offsets[f] * place_step;
-            const char* code = column.base + start * column.stride;
-            i64 outside = 0;
-            with_code_type(column.type, [&](auto zero) {
-                for (i64 i = 0; i < count; ++i, code += column.stride) {
-                    const u64 place = place_of(*reinterpret_cast<const decltype(zero)*>(code), task.low);
-                    if (place < size)
-                        ++counter[static_cast<i64>(place) * place_step + local[i]];
-                    else
-                        ++outside;
-                }
-            });
-            task.outside[f] += outside;
+        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
+            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+            index.fill(start, count, f0, f0 + width);
+            const i64 pitch = index.pitch();
+            // column after column within a row: neighbouring increments never wait for each other
+            for (i64 i = 0; i < count; ++i) {
+                const i64* place = index.row(i);
+                u32* const counter = counters + local[i];
+                for (i64 f = 0; f < width; ++f, place += pitch) ++counter[*place];
+            }
         }
     }
     return {};
@@ -79,7 +55,7 @@ inline Fault count_codes_weighted(const CountCodesTask& task) {
         if (!(w >= 0.0) || is_infinite(w)) return {FaultKind::bad_weight, i, 0, w};
         const Parts parts = parts_of(w);
         for (i64 f = 0; f < task.table.n_columns; ++f) {
-            const u64 place = place_of(integer_element(task.table.columns[f], i), task.low);
+            const u64 place = static_cast<u64>(integer_element(task.table.columns[f], i)) - static_cast<u64>(task.low);
             if (place < static_cast<u64>(task.offsets[f + 1] - task.offsets[f]))
                 counts.add(
                     c * places + task.offsets[f] + static_cast<i64>(place), parts.mantissa, parts.exponent, false);
@@ -95,67 +71,67 @@ inline Fault count_codes_weighted(const CountCodesTask& task) {
 inline Fault count_codes(const CountCodesTask& task) {
     const PlainArithmetic plain;
     if (task.weights != nullptr) return count_codes_weighted(task);
+    constexpr i64 kMost = i64{1} << 31;  // rows before a 32-bit counter must be emptied
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes, places = task.offsets[F];
+    CodeIndex index(task.table, task.low, C);
+    for (i64 f = 0; f < F; ++f) {
+        const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * C;
+        index.set(f, size, base, base + size * C);
+    }
     Scratch<i64> counts(C * places);  // (C, places)
-    // Short counters, class innermost, keep the working set small; not worth their copying for few codes.
-    const bool large = n * F > 4 * C * places;
-    const i64 step = large ? i64{1} << 31 : larger<i64>(n, 1);
-    for (i64 start = 0; start < n; start += step) {
-        const i64 stop = smaller(n, start + step);
-        if (!large) {
-            const Fault fault = count_codes_into(task, start, stop, counts.get(), 1, places);
-            if (fault.kind != FaultKind::none) return fault;
-            continue;
-        }
-        Scratch<u32> narrow(places * C);
-        const Fault fault = count_codes_into(task, start, stop, narrow.get(), C, 1);
+    for (i64 start = 0; start < n; start += kMost) {
+        Scratch<u32> counters((places + F) * C);
+        const Fault fault = count_codes_into(task, start, smaller(n, start + kMost), index, counters.get());
         if (fault.kind != FaultKind::none) return fault;
-        for (i64 p = 0; p < places; ++p)
-            for (i64 c = 0; c < C; ++c) counts[c * places + p] += narrow[p * C + c];
+        const u32* counter = counters.get();
+        for (i64 f = 0; f < F; ++f) {
+            for (i64 p = task.offsets[f]; p < task.offsets[f + 1]; ++p)
+                for (i64 c = 0; c < C; ++c) counts[c * places + p] += *counter++;
+            for (i64 c = 0; c < C; ++c) task.outside[f] += *counter++;
+        }
     }
     *task.counts = {counts.release(), C * places, 1, 0};
     return {};
 }
 
-// One column of score_codes: where its part of the score table begins, how long it is, what an outside code adds.
-struct CodePart {
-    Column column;
-    u64 size;
-    const double* scores;
-    const double* fallback;
-};
-
-template <class Code, int Vectors>
-inline void score_codes_rows(const ScoreCodesTask& task, const CodePart* parts, i64 F, i64 start, i64 count) {
-    const i64 C = task.n_classes;
-    const First tail = first(C - 4 * (Vectors - 1));
-    for (i64 i = start; i < start + count; ++i) {
-        double* const out = task.out + i * C;
-        F4 sum[Vectors];
-        for (int k = 0; k < Vectors - 1; ++k) sum[k] = load(out + 4 * k);
-        sum[Vectors - 1] = load_first(out + 4 * (Vectors - 1), tail);
-        for (i64 f = 0; f < F; ++f) {
-            const CodePart& part = parts[f];
-            const u64 place = place_of(element<Code>(part.column, i), task.low);
-            const double* row = place < part.size ? part.scores + static_cast<i64>(place) * C : part.fallback;
-            for (int k = 0; k < Vectors - 1; ++k) sum[k] = sum[k] + load(row + 4 * k);
-            sum[Vectors - 1] = sum[Vectors - 1] + load_first(row + 4 * (Vectors - 1), tail);
+// Vectors = 0: any number of classes.
+template <int Vectors>
+inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 start, i64 count, i64 width) {
+    const i64 C = task.n_classes, pitch = index.pitch();
+    if constexpr (Vectors == 0) {
+        for (i64 i = 0; i < count; ++i) {
+            double* const out = task.out + (start + i) * C;
+            const i64* place = index.row(i);
+            for (i64 f = 0; f < width; ++f, place += pitch)
+                for (i64 c = 0; c < C; ++c) out[c] += task.scores[*place + c];
         }
-        for (int k = 0; k < Vectors - 1; ++k) store(out + 4 * k, sum[k]);
-        store_first(out + 4 * (Vectors - 1), tail, sum[Vectors - 1]);
-    }
-}
-
-template <class Code>
-inline void score_codes_wide(const ScoreCodesTask& task, const CodePart* parts, i64 F, i64 start, i64 count) {
-    const i64 C = task.n_classes;
-    for (i64 i = start; i < start + count; ++i) {
-        double* const out = task.out + i * C;
-        for (i64 f = 0; f < F; ++f) {
-            const CodePart& part = parts[f];
-            const u64 place = place_of(element<Code>(part.column, i), task.low);
-            const double* row = place < part.size ? part.scores + static_cast<i64>(place) * C : part.fallback;
-            for (i64 c = 0; c < C; ++c) out[c] += row[c];
+    } else {
+        constexpr int kLast = Vectors - 1;
+        const First tail = first(C - 4 * kLast);
+        for (i64 i = 0; i < count; ++i) {
+            double* const out = task.out + (start + i) * C;
+            const i64* place = index.row(i);
+            F4 sum[Vectors], other[Vectors];  // two chains of additions, so that they need not wait for each other
+            for (int k = 0; k < kLast; ++k) sum[k] = load(out + 4 * k);
+            sum[kLast] = load_first(out + 4 * kLast, tail);
+            for (int k = 0; k < Vectors; ++k) other[k] = all(0.0);
+            i64 f = 0;
+            for (; f + 2 <= width; f += 2, place += 2 * pitch) {
+                const double *one = task.scores + place[0], *two = task.scores + place[pitch];
+                for (int k = 0; k < kLast; ++k) {
+                    sum[k] = sum[k] + load(one + 4 * k);
+                    other[k] = other[k] + load(two + 4 * k);
+                }
+                sum[kLast] = sum[kLast] + load_first(one + 4 * kLast, tail);
+                other[kLast] = other[kLast] + load_first(two + 4 * kLast, tail);
+            }
+            if (f < width) {
+                const double* one = task.scores + place[0];
+                for (int k = 0; k < kLast; ++k) sum[k] = sum[k] + load(one + 4 * k);
+                sum[kLast] = sum[kLast] + load_first(one + 4 * kLast, tail);
+            }
+            for (int k = 0; k < kLast; ++k) store(out + 4 * k, sum[k] + other[k]);
+            store_first(out + 4 * kLast, tail, sum[kLast] + other[kLast]);
         }
     }
 }
@@ -163,55 +139,52 @@ inline void score_codes_wide(const ScoreCodesTask& task, const CodePart* parts, 
 inline Fault score_codes(const ScoreCodesTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     if (C == 0) return {};
-    Scratch<double> nothing(C);
-    Scratch<CodePart> parts(F);
+    Scratch<double> nothing(C);  // what a skipped code adds; reached from the table by a distance, like any row of it
+    const i64 skip = static_cast<i64>(reinterpret_cast<std::intptr_t>(nothing.get()) -
+                                      reinterpret_cast<std::intptr_t>(task.scores)) / 8;
+    CodeIndex index(task.table, task.low, C);
     for (i64 f = 0; f < F; ++f) {
-        const i64 size = task.offsets[f + 1] - task.offsets[f];
-        const double* scores = task.scores + task.offsets[f] * C;
-        const bool last = task.outside_is_last && size > 0;
-        parts[f] = {task.table.columns[f], static_cast<u64>(size), scores,
-                    last ? scores + (size - 1) * C : nothing.get()};
+        const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
+        index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : skip);
     }
-    // Runs of columns of one type are scored together, in tiles of rows so that the next run finds `out` in cache.
-    for (i64 start = 0; start < n; start += kCodeTile) {
-        const i64 count = smaller(kCodeTile, n - start);
-        for (i64 f0 = 0, f1 = 0; f0 < F; f0 = f1) {
-            for (f1 = f0; f1 < F && parts[f1].column.type == parts[f0].column.type; ++f1) {}
-            with_code_type(parts[f0].column.type, [&](auto zero) {
-                using Code = decltype(zero);
-                const CodePart* run = &parts[f0];
-                switch ((C + 3) / 4) {
-                    case 1: return score_codes_rows<Code, 1>(task, run, f1 - f0, start, count);
-                    case 2: return score_codes_rows<Code, 2>(task, run, f1 - f0, start, count);
-                    case 3: return score_codes_rows<Code, 3>(task, run, f1 - f0, start, count);
-                    case 4: return score_codes_rows<Code, 4>(task, run, f1 - f0, start, count);
-                    case 5: return score_codes_rows<Code, 5>(task, run, f1 - f0, start, count);
-                    default: return score_codes_wide<Code>(task, run, f1 - f0, start, count);
-                }
-            });
+    for (i64 start = 0; start < n; start += CodeIndex::kRows) {
+        const i64 count = smaller(CodeIndex::kRows, n - start);
+        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
+            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+            index.fill(start, count, f0, f0 + width);
+            switch ((C + 3) / 4) {
+                case 1: score_codes_rows<1>(task, index, start, count, width); break;
+                case 2: score_codes_rows<2>(task, index, start, count, width); break;
+                case 3: score_codes_rows<3>(task, index, start, count, width); break;
+                case 4: score_codes_rows<4>(task, index, start, count, width); break;
+                case 5: score_codes_rows<5>(task, index, start, count, width); break;
+                default: score_codes_rows<0>(task, index, start, count, width);
+            }
         }
     }
     return {};
 }
 
 inline Fault score_own_codes(const ScoreCodesTask& task) {
-    const i64 C = task.n_classes;
-    i64 local[kCodeTile];
-    for (i64 start = 0; start < task.table.n_rows; start += kCodeTile) {
-        const i64 count = smaller(kCodeTile, task.table.n_rows - start);
+    const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
+    i64 local[CodeIndex::kRows];
+    CodeIndex index(task.table, task.low, C);
+    for (i64 f = 0; f < F; ++f) index.set(f, task.offsets[f + 1] - task.offsets[f], task.offsets[f] * C, -1);
+    for (i64 start = 0; start < n; start += CodeIndex::kRows) {
+        const i64 count = smaller(CodeIndex::kRows, n - start);
         const Fault fault = read_classes(task.classes, start, count, C, local);
         if (fault.kind != FaultKind::none) return fault;
-        for (i64 f = 0; f < task.table.n_columns; ++f) {
-            const Column& column = task.table.columns[f];
-            const u64 size = static_cast<u64>(task.offsets[f + 1] - task.offsets[f]);
-            const double* scores = task.scores + task.offsets[f] * C;
-            with_code_type(column.type, [&](auto zero) {
-                for (i64 i = 0; i < count; ++i) {
-                    const u64 place = place_of(element<decltype(zero)>(column, start + i), task.low);
-                    if (place < size)
-                        task.out[(start + i) * C + local[i]] += scores[static_cast<i64>(place) * C + local[i]];
-                }
-            });
+        for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
+            const i64 width = smaller(CodeIndex::kWidth, F - f0);
+            index.fill(start, count, f0, f0 + width);
+            const i64 pitch = index.pitch();
+            for (i64 i = 0; i < count; ++i) {
+                const i64* place = index.row(i);
+                double sum = 0.0;
+                for (i64 f = 0; f < width; ++f, place += pitch)
+                    if (*place >= 0) sum += task.scores[*place + local[i]];
+                task.out[(start + i) * C + local[i]] += sum;
+            }
         }
     }
     return {};

@@ -174,44 +174,28 @@ private:
         const i64 width = larger<i64>(2, (i64{160} << 10) / (tile_ * 32));
         for (i64 g0 = 0; g0 < n_groups_; g0 += width) {
             const i64 g1 = smaller(n_groups_, g0 + width);
-            const bool last = g1 == n_groups_;
-            const i64 next = last ? 0 : g1;
-            fetch_ahead(last ? start + tile_ : start, next, smaller(n_groups_, next + width), (g1 - g0) * n_present_);
+            const i64 ahead = g1 == n_groups_ ? -g0 * 32 : width * 32;  // bytes to the next block of columns, in a row
             for (i64 g = g0; g < g1; ++g) {
                 Group& group = groups_[g];
                 const double* base = packed_.get();
                 i64 stride = 4;
+                ahead_ = 0;
                 if (group.direct) {
                     const Column& column = task_.table.columns[group.column];
                     base = reinterpret_cast<const double*>(column.base + start * column.stride);
                     stride = column.stride / 8;
+                    ahead_ = g1 == n_groups_ ? ahead + tile_ * column.stride : ahead;
                 } else {
                     pack(group, start, count);
                 }
                 if (!group.chosen) choose_windows(group, base, stride, count);
                 for (i64 k = 0; k < n_present_; ++k) {
                     const i32 c = present_[k];
-                    fetch_some();
                     for (i64 j = 0; j < counts_[c]; j += kSegment)
                         add_segment(g, c, base, stride, &order_[starts_[c] + j], smaller<i64>(kSegment, counts_[c] - j));
                 }
             }
         }
-    }
-
-    // Ask for the rows [row, row + tile) of groups [g0, g1) a little at a time, `steps` times.
-    void fetch_ahead(i64 row, i64 g0, i64 g1, i64 steps) {
-        fetch_end_ = smaller(n_, row + tile_);
-        fetch_row_ = groups_[g0].direct ? row : fetch_end_;
-        fetch_base_ = task_.table.columns[groups_[g0].column].base;
-        fetch_stride_ = task_.table.columns[groups_[g0].column].stride;
-        fetch_bytes_ = (g1 - g0) * 32;
-        fetch_share_ = steps == 0 ? 0 : (tile_ + steps - 1) / steps;
-    }
-
-    void fetch_some() {
-        for (i64 k = 0; k < fetch_share_ && fetch_row_ < fetch_end_; ++k, ++fetch_row_)
-            for (i64 b = 0; b < fetch_bytes_; b += 64) prefetch(fetch_base_ + fetch_row_ * fetch_stride_ + b);
     }
 
     void pack(const Group& group, i64 start, i64 count) {
@@ -249,12 +233,12 @@ private:
         group.rows += count;
         if (group.careful > 0)
             --group.careful;
-        else if (sum_segment<Squares, true>(base, stride, order, count, group.window, totals))
+        else if (sum_segment<Squares, true>(base, stride, order, count, ahead_, group.window, totals))
             return;
         copy_present(group, c, base, stride, order, count);
-        if (sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, group.window, totals)) return;
+        if (sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, group.window, totals)) return;
         add_misfits(g, c, count);
-        sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, group.window, totals);
+        sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, group.window, totals);
         if (group.refused > 16 && group.refused * 8 > group.rows && group.rows >= group.patience) group.chosen = false;
         if (!group.chosen) change_windows(g, base, stride, order, count);
     }
@@ -346,8 +330,7 @@ private:
     Scratch<double> packed_, clean_;
     ExactSums sums_;
     bool infinite_ = false;
-    i64 fetch_row_ = 0, fetch_end_ = 0, fetch_stride_ = 0, fetch_bytes_ = 0, fetch_share_ = 0;
-    const char* fetch_base_ = nullptr;
+    i64 ahead_ = 0;  // bytes from a value to the one in its place in the next block
 };
 
 inline Fault power_sums(const PowerTask& task) {

@@ -57,40 +57,41 @@ struct Totals {
     }
 };
 
-// IN: `count` <= kSegment rows of four doubles, row j at base + (Indexed ? order[j] * stride : 4 * j).
+// IN: `count` <= kSegment rows of four doubles, row j at base + (Indexed ? order[j] * stride : 4 * j); what lies
+// `ahead` bytes further will be wanted next.
 // OUT: added to totals, and true; or false, and nothing was added, if some value did not fit.
 template <bool Squares, bool Indexed>
 inline bool sum_segment(
-    const double* base, i64 stride, const i32* order, i64 count, const Window& window, Totals& totals) {
+    const double* base, i64 stride, const i32* order, i64 count, i64 ahead, const Window& window, Totals& totals) {
     const F4 m0 = load(window.magic[0]), m1 = load(window.magic[1]), m2 = load(window.magic[2]);
     const I4 bias = load(window.bias);
     const I4 zero = all(i64{0});
     I4 s0 = zero, s1 = zero, s2 = zero;
-    I4 q00 = zero, q01 = zero, q02 = zero, q11 = zero, q12 = zero, q22 = zero;
-    I4 range = zero, residue = zero;
+    I4 q00 = zero, q01 = zero, q11 = zero, q12 = zero, q22 = zero;  // one more would not fit in 16 registers
+    I4 unfit = zero;
     for (i64 j = 0; j < count; ++j) {
-        const F4 x = load(Indexed ? base + order[j] * stride : base + 4 * j);
+        const double* row = Indexed ? base + order[j] * stride : base + 4 * j;
+        const F4 x = load(row);
+        if constexpr (Indexed) prefetch(reinterpret_cast<const char*>(row) + ahead);
         const F4 t0 = x + m0;
         const F4 r0 = x - (t0 - m0);
         const F4 t1 = r0 + m1;
         const F4 r1 = r0 - (t1 - m1);
         const F4 t2 = r1 + m2;
         const I4 b0 = bits(t0), b1 = bits(t1), b2 = bits(t2);
-        range = range | (b0 + bias);
-        residue = residue | bits(r1 - (t2 - m2));
+        unfit = unfit | shift_right<kPartBits>(b0 + bias) | bits(r1 - (t2 - m2));
         s0 = s0 + b0;
         s1 = s1 + b1;
         s2 = s2 + b2;
         if constexpr (Squares) {
             q00 = q00 + multiply_low_halves(b0, b0);
             q01 = q01 + multiply_low_halves(b0, b1);
-            q02 = q02 + multiply_low_halves(b0, b2);
-            q11 = q11 + multiply_low_halves(b1, b1);
+            q11 = q11 + multiply_low_halves(b1, b1) + multiply_low_halves(b0 + b0, b2);
             q12 = q12 + multiply_low_halves(b1, b2);
             q22 = q22 + multiply_low_halves(b2, b2);
         }
     }
-    if (any(shift_right<kPartBits>(range) | residue)) return false;
+    if (any(unfit)) return false;
     // the bits of a magic number came along with every part, modulo 2^64
     const I4 part_sums[3] = {s0, s1, s2};
     for (int k = 0; k < 3; ++k) {
@@ -102,7 +103,7 @@ inline bool sum_segment(
     if constexpr (Squares) {
         totals.add(3, q00);
         totals.add(4, q01);
-        totals.add(5, q11 + shift_left<1>(q02));
+        totals.add(5, q11);
         totals.add(6, q12);
         totals.add(7, q22);
     }

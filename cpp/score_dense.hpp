@@ -22,28 +22,37 @@ template <int V>
 class Block {
 public:
     static constexpr i64 kRows = 4 * V;
-    double x[kChunk * kRows];
+    alignas(64) double x[kChunk * kRows];
     bool holes;
 
     void read(const Table& table, i64 row, i64 count, i64 f0, i64 f1) {
+        const Column* columns = table.columns + f0;
+        const i64 width = f1 - f0, fours = count == kRows && adjacent(columns, width) ? width / 4 * 4 : 0;
         I4 found = all(i64{0});
-        i64 f = f0;
-        while (f < f1) {
-            if (count == kRows && f + 4 <= f1 && adjacent(table.columns + f)) {
-                found = found | read_four(table.columns[f], row, x + (f - f0) * kRows);
-                f += 4;
-            } else {
-                found = found | read_one(table.columns[f], row, count, x + (f - f0) * kRows);
-                f += 1;
-            }
-        }
+        for (int v = 0; v < V; ++v)  // along the rows: the processor sees what will come next
+            for (i64 f = 0; f < fours; f += 4) found = found | read_four(columns[f], row + 4 * v, x + f * kRows + 4 * v);
+        for (i64 f = fours; f < width; ++f) found = found | read_one(columns[f], row, count, x + f * kRows);
         holes = any(found);
     }
 
+    // Ask for share `k` of `shares` of the block that starts at `row`: of its rows, or of its columns if they lie apart.
+    static void fetch(const Table& table, i64 row, i64 f0, i64 f1, i64 k, i64 shares) {
+        if (row + kRows > table.n_rows) return;
+        const Column *first = table.columns + f0, *last = table.columns + (f1 - 1);
+        const i64 size = first->type == Type::f64 ? 8 : 4;
+        const bool rows = first->stride == last->stride && last->base == first->base + (f1 - f0 - 1) * size;
+        const i64 items = rows ? kRows : f1 - f0, bytes = (rows ? f1 - f0 : kRows) * size;
+        for (i64 i = items * k / shares; i < items * (k + 1) / shares; ++i) {
+            const char* from = rows ? first->base + (row + i) * first->stride : first[i].base + row * first[i].stride;
+            for (i64 b = 0; b < bytes; b += 64) prefetch(from + b);
+            prefetch(from + bytes - 1);
+        }
+    }
+
 private:
-    static bool adjacent(const Column* column) {
+    static bool adjacent(const Column* column, i64 width) {
         const i64 size = column->type == Type::f64 ? 8 : 4;
-        for (int k = 1; k < 4; ++k)
+        for (i64 k = 1; k < width; ++k)
             if (column[k].type != column->type || column[k].stride != column->stride ||
                 column[k].base != column->base + k * size)
                 return false;
@@ -53,21 +62,29 @@ private:
     static I4 read_four(const Column& column, i64 row, double* to) {
         I4 found = all(i64{0});
         const char* from = column.base + row * column.stride;
-        for (int v = 0; v < V; ++v) {
-            F4 rows[4];
-            for (int k = 0; k < 4; ++k, from += column.stride)
-                rows[k] = column.type == Type::f64 ? load(reinterpret_cast<const double*>(from))
-                                                   : load_floats(reinterpret_cast<const float*>(from));
-            transpose(rows[0], rows[1], rows[2], rows[3]);
-            for (int k = 0; k < 4; ++k) {
-                found = found | bits(missing(rows[k]));
-                store(to + k * kRows + 4 * v, rows[k]);
-            }
+        F4 rows[4];
+        for (int k = 0; k < 4; ++k, from += column.stride)
+            rows[k] = column.type == Type::f64 ? load(reinterpret_cast<const double*>(from))
+                                               : load_floats(reinterpret_cast<const float*>(from));
+        transpose(rows[0], rows[1], rows[2], rows[3]);
+        for (int k = 0; k < 4; ++k) {
+            found = found | bits(missing(rows[k]));
+            store(to + k * kRows, rows[k]);
         }
         return found;
     }
 
     static I4 read_one(const Column& column, i64 row, i64 count, double* to) {
+        if (count == kRows && column.type == Type::f64 && column.stride == 8) {
+            I4 found = all(i64{0});
+            const auto* from = reinterpret_cast<const double*>(column.base) + row;
+            for (int v = 0; v < V; ++v) {
+                const F4 x = load(from + 4 * v);
+                found = found | bits(missing(x));
+                store(to + 4 * v, x);
+            }
+            return found;
+        }
         if (column.type == Type::f64)
             for (i64 i = 0; i < count; ++i) to[i] = element<double>(column, row + i);
         else
@@ -97,7 +114,7 @@ struct Gaussian {
             const F4 m = all(mean[f]), s = all(scale[f]);
             for (int v = 0; v < V; ++v) {
                 const F4 x = load(block.x + f * 4 * V + 4 * v);
-                F4 z = (x - m) * s;
+                F4 z = (m - x) * s;
                 if constexpr (Holes) z = drop(missing(x), z);
                 sum[v] = multiply_add(z, z, sum[v]);
             }
@@ -122,7 +139,7 @@ struct Student {
                 const F4 m = all(mean[g]), s = all(scale[g]);
                 for (int v = 0; v < V; ++v) {
                     const F4 x = load(block.x + g * 4 * V + 4 * v);
-                    F4 z = (x - m) * s;
+                    F4 z = (m - x) * s;
                     if constexpr (Holes) z = drop(missing(x), z);
                     const F4 square = z * z;
                     u[v] = multiply_add(u[v], square, u[v] + square);
@@ -185,6 +202,7 @@ inline void score_block(const ScoreDenseTask& task, const double* constants, i64
         block.read(task.table, row, count, f0, f0 + width);
         for (i64 c = 0; c < C; ++c) {
             const i64 at = c * F + f0;
+            Block<V>::fetch(task.table, row + Block<V>::kRows, f0, f0 + width, c, C);
             F4 sum[V], constant[V];
             if (block.holes) {
                 Density::template score<V, true>(block, task, at, width, sum);

@@ -56,6 +56,19 @@ inline I4 shift_right(I4 a) {  // zeros come in
 }
 inline I4 multiply_low_halves(I4 a, I4 b) { return {_mm256_mul_epi32(a.v, b.v)}; }  // signed 32 x 32 -> 64
 inline bool any(I4 a) { return _mm256_testz_si256(a.v, a.v) == 0; }
+inline I4 less(I4 a, I4 b) { return {_mm256_cmpgt_epi64(b.v, a.v)}; }
+inline I4 choose(I4 mask, I4 yes, I4 no) { return {_mm256_blendv_epi8(no.v, yes.v, mask.v)}; }
+inline I4 load(const i32* p) { return {_mm256_cvtepi32_epi64(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)))}; }
+inline I4 load(const std::int16_t* p) {
+    return {_mm256_cvtepi16_epi64(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(p)))};
+}
+inline __m128i four_bytes(const void* p) {
+    int bytes;
+    std::memcpy(&bytes, p, sizeof bytes);
+    return _mm_cvtsi32_si128(bytes);
+}
+inline I4 load(const std::int8_t* p) { return {_mm256_cvtepi8_epi64(four_bytes(p))}; }
+inline I4 load(const std::uint8_t* p) { return {_mm256_cvtepu8_epi64(four_bytes(p))}; }
 
 // a, b, c, d are rows of four columns; afterwards they are columns of four rows.
 inline void transpose(F4& a, F4& b, F4& c, F4& d) {
@@ -121,8 +134,9 @@ inline F4 doubles(I4 a) { TALLY_LANES(F4, double_of(static_cast<u64>(a.v[k]))); 
 inline I4 load(const i64* p) { TALLY_LANES(I4, p[k]); }
 inline void store(i64* p, I4 a) { std::memcpy(p, a.v, sizeof a.v); }
 inline I4 all(i64 x) { TALLY_LANES(I4, x); }
-inline I4 operator+(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(static_cast<u64>(a.v[k]) + static_cast<u64>(b.v[k]))); }
-inline I4 operator-(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(static_cast<u64>(a.v[k]) - static_cast<u64>(b.v[k]))); }
+inline u64 unsigned_of(i64 x) { return static_cast<u64>(x); }
+inline I4 operator+(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(unsigned_of(a.v[k]) + unsigned_of(b.v[k]))); }
+inline I4 operator-(I4 a, I4 b) { TALLY_LANES(I4, static_cast<i64>(unsigned_of(a.v[k]) - unsigned_of(b.v[k]))); }
 inline I4 operator&(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] & b.v[k]); }
 inline I4 operator|(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] | b.v[k]); }
 inline I4 operator^(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] ^ b.v[k]); }
@@ -138,6 +152,12 @@ inline I4 multiply_low_halves(I4 a, I4 b) {
     TALLY_LANES(I4, static_cast<i64>(static_cast<i32>(a.v[k])) * static_cast<i64>(static_cast<i32>(b.v[k])));
 }
 inline bool any(I4 a) { return (a.v[0] | a.v[1] | a.v[2] | a.v[3]) != 0; }
+inline I4 less(I4 a, I4 b) { TALLY_LANES(I4, a.v[k] < b.v[k] ? -1 : 0); }
+inline I4 choose(I4 mask, I4 yes, I4 no) { TALLY_LANES(I4, (mask.v[k] & yes.v[k]) | (~mask.v[k] & no.v[k])); }
+inline I4 load(const i32* p) { TALLY_LANES(I4, p[k]); }
+inline I4 load(const std::int16_t* p) { TALLY_LANES(I4, p[k]); }
+inline I4 load(const std::int8_t* p) { TALLY_LANES(I4, p[k]); }
+inline I4 load(const std::uint8_t* p) { TALLY_LANES(I4, p[k]); }
 
 inline void transpose(F4& a, F4& b, F4& c, F4& d) {
     const F4 rows[4] = {a, b, c, d};

@@ -1,0 +1,117 @@
+// From codes to places in one flat array: the part that counting and scoring codes share.
+//
+// Code v of column f is at base[f] + (v - low) * step if 0 <= v - low < size[f], else at fallback[f].
+// The caller guarantees: sizes and step below 2^31, |low| below 2^31.
+// Cost: two vector operations a code where codes lie side by side, in a row or in a column.
+#pragma once
+
+#include "simd.hpp"
+
+namespace tally::TALLY_ISA {
+
+template <class Visitor>
+inline void with_code_type(Type type, Visitor visit) {
+    switch (type) {
+        case Type::i8: return visit(std::int8_t{});
+        case Type::u8: return visit(std::uint8_t{});
+        case Type::i16: return visit(std::int16_t{});
+        case Type::i32: return visit(i32{});
+        default: return visit(i64{});
+    }
+}
+
+class CodeIndex {
+public:
+    static constexpr i64 kRows = 32;   // a tile of indices stays in the first-level cache
+    static constexpr i64 kWidth = 64;  // columns
+    static constexpr i64 kPitch = kRows + 8;
+
+    CodeIndex(const Table& table, i64 low, i64 step)
+        : table_(table), limit_(table.n_columns + 4), base_(table.n_columns + 4), fallback_(table.n_columns + 4),
+          index_(kWidth * kPitch + 4), step_(step), bias_(static_cast<i64>(kSign - static_cast<u64>(low))) {}
+
+    void set(i64 f, i64 size, i64 base, i64 fallback) {
+        limit_[f] = static_cast<i64>(static_cast<u64>(size) - kSign);
+        base_[f] = base;
+        fallback_[f] = fallback;
+    }
+
+    // The places of rows [row, row + count) and columns [f0, f1) of at most kRows and kWidth.
+    void fill(i64 row, i64 count, i64 f0, i64 f1) {
+        const Column& first = table_.columns[f0];
+        by_rows_ = adjacent(f0, f1);
+        width_ = f1 - f0;
+        if (by_rows_) {
+            with_code_type(first.type, [&](auto zero) {
+                for (i64 i = 0; i < count; ++i)
+                    fill_row(reinterpret_cast<const decltype(zero)*>(first.base + (row + i) * first.stride), f0, i);
+            });
+            return;
+        }
+        for (i64 f = f0; f < f1; ++f)
+            with_code_type(table_.columns[f].type, [&](auto zero) { fill_column<decltype(zero)>(row, count, f, f - f0); });
+    }
+
+    // Place of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].
+    const i64* row(i64 i) { return by_rows_ ? &index_[i * width_] : &index_[i]; }
+    i64 pitch() const { return by_rows_ ? 1 : kPitch; }
+
+private:
+    static constexpr u64 kSign = u64{1} << 63;  // flips a signed comparison into an unsigned one
+
+    bool adjacent(i64 f0, i64 f1) const {
+        const Column* column = table_.columns + f0;
+        for (i64 k = 1; k < f1 - f0; ++k)
+            if (column[k].type != column->type || column[k].stride != column->stride ||
+                column[k].base != column->base + k * size_of_code(column->type))
+                return false;
+        return f1 - f0 >= 4;
+    }
+
+    static i64 size_of_code(Type type) {
+        return type == Type::i64 ? 8 : type == Type::i32 ? 4 : type == Type::i16 ? 2 : 1;
+    }
+
+    I4 place(I4 code, I4 limit, I4 base, I4 fallback) const {
+        const I4 shifted = code + all(bias_);
+        return choose(less(shifted, limit), multiply_low_halves(shifted, all(step_)) + base, fallback);
+    }
+
+    i64 place(i64 code, i64 f) {
+        const i64 shifted = static_cast<i64>(static_cast<u64>(code) + static_cast<u64>(bias_));
+        const i64 offset = static_cast<i64>(static_cast<u64>(shifted) - kSign);
+        return shifted < limit_[f] ? base_[f] + offset * step_ : fallback_[f];
+    }
+
+    template <class Code>
+    void fill_row(const Code* codes, i64 f0, i64 i) {
+        i64* index = &index_[i * width_];
+        i64 f = 0;
+        for (; f + 4 <= width_; f += 4)
+            store(index + f, place(load(codes + f), load(&limit_[f0 + f]), load(&base_[f0 + f]), load(&fallback_[f0 + f])));
+        for (; f < width_; ++f) index[f] = place(static_cast<i64>(codes[f]), f0 + f);
+    }
+
+    template <class Code>
+    void fill_column(i64 row, i64 count, i64 f, i64 k) {
+        const Column& column = table_.columns[f];
+        const char* from = column.base + row * column.stride;
+        i64* index = &index_[k * kPitch];
+        i64 i = 0;
+        if (column.stride == static_cast<i64>(sizeof(Code)))
+            for (; i + 4 <= count; i += 4)
+                store(index + i, place(load(reinterpret_cast<const Code*>(from) + i), all(limit_[f]), all(base_[f]),
+                                       all(fallback_[f])));
+        for (; i < count; ++i)
+            index[i] = place(static_cast<i64>(*reinterpret_cast<const Code*>(from + i * column.stride)), f);
+    }
+
+    const Table& table_;
+    Scratch<i64> limit_, base_, fallback_;
+    Scratch<i64> index_;
+    const i64 step_, bias_;
+    i64 width_ = 0;
+    bool by_rows_ = false;
+};
+
+}  // namespace tally::TALLY_ISA

@@ -119,8 +119,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an event model that is code": (
         lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(threshold=__import__('os'))"}),
-        "events['x']: wanted a form such as 'bernoulli(threshold=127)', got "
-        "\"bernoulli(threshold=__import__('os'))\".",
+        "events['x']: wanted a form such as 'bernoulli(threshold=127)', got \"bernoulli(threshold=__import__('os'))\".",
     ),
     "an event model for a column that is not there": (
         lambda: tb.fit(GOOD, "y", events={"xx": "gaussian"}),

@@ -145,7 +145,9 @@ FORGERIES = {
     "limbs of another type": lambda h, t: t.update(rows=t["rows"].astype(np.float64)),
     "a negative class weight": lambda h, t: t["rows"].__setitem__((0, -1), 0x80000000),
     "a lost array": lambda h, t: t.pop("rows"),
-    "classes that are not sorted": lambda h, t: t.update({"classes.bytes": np.frombuffer(b"yesno", np.uint8), "classes.ends": np.array([3, 5])}),
+    "classes that are not sorted": lambda h, t: t.update(
+        {"classes.bytes": np.frombuffer(b"yesno", np.uint8), "classes.ends": np.array([3, 5])}
+    ),
     "text that ends before it begins": lambda h, t: t.update({"classes.ends": np.array([4, 2])}),
     "text that is not text": lambda h, t: t.update({"classes.bytes": np.full(5, 255, np.uint8)}),
     "labels of an unknown kind": lambda h, t: h["classes"].update(kind="code"),

@@ -63,7 +63,7 @@ def decide(
             raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
         unsure = np.take_along_axis(probabilities, chosen[:, None], axis=1)[:, 0] < abstain
         chosen = np.where(unsure, ABSTAIN, chosen)
-    return chosen
+    return np.asarray(chosen, np.intp)
 
 
 def _costs(costs: npt.ArrayLike, size: int) -> Floats:

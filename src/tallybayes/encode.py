@@ -184,7 +184,9 @@ class Rows:
         if unseen == "error" and len(strange):
             row = int(np.argmax(codes == strange[0]))
             got = f"{found.values[strange[0]]!r} (row {self.first + row + 1})"
-            raise BadData(wanted(f"column {name!r}", "a value seen in training", got, "Choose unseen='smooth' or 'skip'"))
+            raise BadData(
+                wanted(f"column {name!r}", "a value seen in training", got, "Choose unseen='smooth' or 'skip'")
+            )
         place[strange] = len(slot)
         return place[codes]
 
@@ -206,7 +208,7 @@ def _position(field: pa.Field, name: str) -> int | None:
 def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
     row, column, value = sparse.entries()
     here = column == position
-    return np.bincount(row[here], value[here].astype(np.float64), minlength=len(sparse))
+    return np.asarray(np.bincount(row[here], value[here], minlength=len(sparse)), np.float64)
 
 
 def _first_text(array: pa.Array) -> tuple[int, Any]:
@@ -237,9 +239,7 @@ def _certain(matrix: npt.NDArray[Any]) -> Codes:
     return Codes(tuple(codes for codes, _ in coded), np.array([len(found) for found in labels], np.int64), labels)
 
 
-def _own_codes(
-    matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[], Codes] | None
-) -> Codes | None:
+def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[], Codes] | None) -> Codes | None:
     if high - low >= _DIRECT_SPAN:
         return None
     width = matrix.shape[1]

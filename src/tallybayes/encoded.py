@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -68,7 +68,7 @@ class Codes:
     sizes: npt.NDArray[np.int64]  # (F,) how many table rows each column has
     labels: tuple[Labels, ...]  # (F,) what the table rows stand for
     low: int = 0
-    outside: str = "skip"
+    outside: Literal["skip", "last"] = "skip"
     rows: npt.NDArray[np.intp] | None = None  # (Σ sizes,) the row of the model's table, if not its own
     settle: Callable[[], Codes] | None = None  # low and sizes are a guess from the first rows; this makes them certain
 

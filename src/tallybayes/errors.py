@@ -6,7 +6,7 @@ so it must make sense to someone who has never seen the code.
 
 from __future__ import annotations
 
-__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "ImpossibleRow", "TallyError", "wanted"]
+__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "TallyError", "wanted"]
 
 
 class TallyError(ValueError):
@@ -27,10 +27,6 @@ class CannotMerge(TallyError):
 
 class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file at all."""
-
-
-class ImpossibleRow(TallyError):
-    """A row has probability zero under every class, and the caller asked for that to be an error."""
 
 
 def wanted(where: str, want: str, got: str, do: str = "") -> str:

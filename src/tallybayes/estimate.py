@@ -93,7 +93,9 @@ class Choices:
             return
         for pattern in self.alpha:
             if pattern != "*" and not any(pattern == name or fnmatchcase(name, pattern) for name in schema.columns):
-                raise BadOption(wanted("alpha", "names or globs of columns", repr(pattern), hint(pattern, schema.columns)))
+                raise BadOption(
+                    wanted("alpha", "names or globs of columns", repr(pattern), hint(pattern, schema.columns))
+                )
 
 
 @dataclass(frozen=True)
@@ -136,8 +138,8 @@ def log_prior(rows: Floats, classes: Labels, prior: Prior) -> Floats:
             return np.where(rows > 0, given, -np.inf) if rows.ndim > 1 else given
     with np.errstate(divide="ignore", invalid="ignore"):
         if prior == "uniform":
-            return np.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True))
-        return np.log(rows) - np.log(rows.sum(axis=-1, keepdims=True))
+            return np.asarray(np.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True)))
+        return np.asarray(np.log(rows) - np.log(rows.sum(axis=-1, keepdims=True)))
 
 
 def _given(prior: Mapping[Any, float] | Sequence[float], classes: Labels) -> npt.NDArray[np.float64]:

@@ -111,7 +111,7 @@ class Evidence:
         return Evidence(self.schema, classes, rows, tuple(s.with_classes(index, rows) for s in self.statistics))
 
     def _without_empty_classes(self) -> Evidence:
-        some = self.rows.limbs.any(axis=-1)
+        some = self.rows.nonzero()
         if some.all():
             return self
         if any(s.of_classes(np.flatnonzero(~some), self.rows.take(~some)).has_weight for s in self.statistics):

@@ -146,6 +146,10 @@ class Exact:
         """The same values in another shape."""
         return type(self)(self.limbs.reshape(*shape, self.limbs.shape[-1]), self.base)
 
+    def nonzero(self) -> npt.NDArray[np.bool_]:
+        """Where the value is not zero."""
+        return np.asarray(self.limbs.any(axis=-1))
+
     def negative(self) -> npt.NDArray[np.bool_]:
         """Where the value is below zero."""
         return np.asarray(self.limbs[..., -1] < 0)

@@ -107,7 +107,7 @@ class Labels:
         if values.type != self.array.type:
             values = _as_kind(values, self.array.type, where)
         found = pc.index_in(values, value_set=self.array)
-        return pc.fill_null(found, -1).to_numpy(zero_copy_only=False).astype(np.intp)
+        return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.intp)
 
     def take(self, index: npt.NDArray[Any]) -> Labels:
         """The labels at the given (rising) positions, or where a mask is true."""

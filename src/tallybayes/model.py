@@ -233,7 +233,7 @@ class Model:
             How many threads score.
         """
         total = 0.0
-        for batch, part, codes, w in self._labelled_parts(rows, label, weights):
+        for batch, _, codes, w in self._labelled_parts(rows, label, weights):
             scores = self._score_batches([batch], threads, normalised=False, partial=False)
             own = np.where(codes < 0, -np.inf, np.take_along_axis(scores, codes[:, None], axis=1)[:, 0])
             total += float(own.sum() if w is None else (own * w)[w > 0].sum())
@@ -313,7 +313,9 @@ class Model:
 
         save(self, path)
 
-    def _labelled(self, rows: Any, label: Any, weights: Any, types: sources.Types | None) -> tuple[batches.Source, Schema]:
+    def _labelled(
+        self, rows: Any, label: Any, weights: Any, types: sources.Types | None
+    ) -> tuple[batches.Source, Schema]:
         """Labelled rows, and the schema with the names that label and weights have there."""
         weights = self.schema.weight if weights is None and label is None else weights
         label = self.schema.label if label is None else label

@@ -1,8 +1,8 @@
 """One safe file for a model: arrays in safetensors, the rest as JSON in its header. Nothing in it can run.
 
-The layout is canonical (classes and values sorted, limbs in their one form, one metadata key), so equal models are equal
-bytes. A checksum covers everything; what passes it is still rebuilt through the same checks as fresh counts, so a file
-made with ill will is refused like a damaged one.
+The layout is canonical (classes and values sorted, limbs in their one form, one metadata key), so equal models are
+equal bytes. A checksum covers everything; what passes it is still rebuilt through the same checks as fresh counts, so
+a file made with ill will is refused like a damaged one.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -92,13 +93,26 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
     """The model in the bytes of a file."""
     header, tensors = _open(content, where)
     if header.get("format") != FORMAT:
-        raise BadModelFile(wanted(where, f"format {FORMAT}", repr(header.get("format")), "Use the version that wrote it"))
+        raise BadModelFile(
+            wanted(where, f"format {FORMAT}", repr(header.get("format")), "Use the version that wrote it")
+        )
     given = header.pop("checksum", None)
     if given != _checksum(header, tensors):
-        raise BadModelFile(wanted(where, "its checksum to fit", "another", "The file was altered or cut; save it again"))
+        raise BadModelFile(
+            wanted(where, "its checksum to fit", "another", "The file was altered or cut; save it again")
+        )
     try:
         return _Reader(header, tensors).model()
-    except (TallyError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, pa.ArrowException) as error:
+    except (
+        TallyError,
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        AttributeError,
+        OverflowError,
+        pa.ArrowException,
+    ) as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
 
@@ -163,7 +177,7 @@ class _Reader:
         _require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
-        _require(bool(rows.limbs.any(axis=-1).all()) and not rows.negative().any(), "class weights above 0")
+        _require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")
         statistics = tuple(
             self.statistic(b, block, stored, rows)
             for b, (block, stored) in enumerate(zip(blocks, header["blocks"], strict=True))
@@ -266,7 +280,7 @@ def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:
     bounds = np.concatenate([[0], ends])
     _require(bool((np.diff(bounds) >= 0).all()) and int(bounds[-1]) == len(joined), "text")
     content = joined.tobytes()
-    return pa.array([content[a:b].decode() for a, b in zip(bounds[:-1], bounds[1:], strict=True)], pa.string())
+    return pa.array([content[a:b].decode() for a, b in pairwise(bounds)], pa.string())
 
 
 def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:

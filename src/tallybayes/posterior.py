@@ -1,4 +1,4 @@
-"""The one normaliser: from log joint probabilities to probabilities that sum to 1, shifted so that nothing underflows."""
+"""The one normaliser: from log joint probabilities to probabilities, shifted so that nothing underflows."""
 
 from __future__ import annotations
 

@@ -150,7 +150,9 @@ class _Chooser:
 
     def __init__(self, events: Events) -> None:
         given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
-        self._declared = {name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()}
+        self._declared = {
+            name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()
+        }
         self._open = not isinstance(events, Mapping)
         self._used: set[str] = set()
 

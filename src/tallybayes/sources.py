@@ -26,7 +26,9 @@ class Labelled(NamedTuple):
     weight: str | None
 
 
-def labelled(source: Any, label: Any, weights: Any, *, missing: Sequence[str] = (), types: Types | None = None) -> Labelled:
+def labelled(
+    source: Any, label: Any, weights: Any, *, missing: Sequence[str] = (), types: Types | None = None
+) -> Labelled:
     """The source with label and weights among its columns, be they given as names or as arrays."""
     rows = batches.read(source, missing=tuple(missing), types=types)
     if not isinstance(label, str):
@@ -65,13 +67,17 @@ def are_named_cells(rows: Any) -> bool:
 
 def one_row(rows: Any) -> Any:
     """A single row given as a dict of plain values, as a list of one row; anything else as it is."""
-    if isinstance(rows, Mapping) and rows and not any(hasattr(v, "__len__") and not isinstance(v, str) for v in rows.values()):
+    if (
+        isinstance(rows, Mapping)
+        and rows
+        and not any(hasattr(v, "__len__") and not isinstance(v, str) for v in rows.values())
+    ):
         return [rows]
     return rows
 
 
 def reading(work: Callable[[Types | None], T]) -> T:
-    """Do work that reads a source, and start over where a text file turns out to need a wider type than it began with."""
+    """Do work that reads a source, starting over where a text file turns out to need a wider type than it began with."""
     types: dict[str, pa.DataType] = {}
     while True:
         try:

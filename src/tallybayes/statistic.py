@@ -124,8 +124,8 @@ class Statistic:
         if "missing" not in self.sums:
             return
         present = self.present()
-        nothing = ~present.limbs.any(axis=-1)
-        left_over = any(self.sums[k].limbs.any(axis=-1)[nothing].any() for k in self.sums if k != "missing")
+        nothing = ~present.nonzero()
+        left_over = any(self.sums[k].nonzero()[nothing].any() for k in self.sums if k != "missing")
         if left_over or present.negative().any():
             raise CannotMerge(NEVER_THERE)
         if "ones" in self.sums and (present - self.sums["ones"]).negative().any():

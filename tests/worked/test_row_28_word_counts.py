@@ -1,4 +1,4 @@
-"""Row 28: the word-count model, a die rolled N times: φ(k|c) = occurrences / all occurrences, smoothed + α over + αV."""
+"""Row 28: the word-count model, a die rolled N times: φ(k|c) = occurrences of k / all, smoothed + α over + αV."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from rich.console import Console
@@ -13,13 +14,24 @@ from tallybayes.events import Table
 
 __all__ = ["WEATHER", "grid", "run"]
 
-WEATHER = {
-    "outlook": "sunny sunny overcast rainy rainy rainy overcast sunny sunny rainy sunny overcast overcast rainy".split(),
-    "temperature": "hot hot hot mild cool cool cool mild cool mild mild mild hot mild".split(),
-    "humidity": "high high high high normal normal normal high normal normal normal high normal high".split(),
-    "windy": "false true false false false true true false false false true true false true".split(),
-    "play": "no no yes yes yes no yes no yes yes yes yes yes no".split(),
-}
+_DAYS = """
+sunny hot high false no
+sunny hot high true no
+overcast hot high false yes
+rainy mild high false yes
+rainy cool normal false yes
+rainy cool normal true no
+overcast cool normal true yes
+sunny mild high false no
+sunny cool normal false yes
+rainy mild normal false yes
+sunny mild normal true yes
+overcast mild high true yes
+overcast hot normal false yes
+rainy mild high true no
+"""
+_COLUMNS = ("outlook", "temperature", "humidity", "windy", "play")
+WEATHER = {name: [day.split()[k] for day in _DAYS.strip().splitlines()] for k, name in enumerate(_COLUMNS)}
 NEW_DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
 
 
@@ -36,7 +48,7 @@ def run() -> None:
     console.print(Text(f"\nA new day: {day}", style="bold"))
     joint = dict(zip(likely.classes, likely.log_joint([NEW_DAY])[0], strict=True))
     for name, score in joint.items():
-        console.print(f"  prior × likelihood of {name:<3} = {_exp(score):.6f}")
+        console.print(f"  prior × likelihood of {name:<3} = {math.exp(score):.6f}")
     console.print(f"  as counted      P = {_shares(_row(likely))}")
     console.print(f"  add-one (α = 1) P = {_shares(_row(model))}")
     console.print(Text(f"  play? {model.predict([NEW_DAY])[0]}", style="bold green"))
@@ -67,9 +79,3 @@ def _row(model: tb.Model) -> dict[Any, float]:
 
 def _shares(shares: dict[Any, float]) -> str:
     return ", ".join(f"{name} {p:.4f}" for name, p in shares.items())
-
-
-def _exp(score: float) -> float:
-    import math
-
-    return math.exp(score)

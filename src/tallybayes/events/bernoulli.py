@@ -58,19 +58,21 @@ class Bernoulli(Event):
         """Anything but 0 and 1, unless there is a threshold."""
         if self.threshold is not None:
             return None
-        return (values != 0) & (values != 1) & ~np.isnan(values)
+        return np.asarray((values != 0) & (values != 1) & ~np.isnan(values))
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The weight of ones in each class, and of missing entries."""
         if isinstance(data, Sparse):
-            ones = kernels.count_sparse(*self._present(data), data.width, classes, n_classes, weights=weights, binary=True)
+            ones = kernels.count_sparse(
+                *self._present(data), data.width, classes, n_classes, weights=weights, binary=True
+            )
             return {"ones": Exact.from_limbs(ones), "missing": Exact.zeros((n_classes, data.width))}, ()
         codes = self._codes(data)
         sizes = np.full(data.width, 3, np.int64)
         counts, _ = kernels.count_codes(codes, classes, n_classes, sizes, low=-1, weights=weights)
         by_value = Exact.from_limbs(counts).reshape((n_classes, data.width, 3))
-        missing, ones = (by_value.take(np.array([k]), axis=2).reshape((n_classes, data.width)) for k in (0, 2))
-        return {"ones": ones, "missing": missing}, ()
+        missing, present = (by_value.take(np.array([k]), axis=2).reshape((n_classes, data.width)) for k in (0, 2))
+        return {"ones": present, "missing": missing}, ()
 
     def estimate(self, statistic: Statistic, how: How) -> Coins:
         """The log-shares of 0 and of 1, smoothed."""

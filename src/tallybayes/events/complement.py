@@ -51,7 +51,7 @@ class Complement(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return (values < 0) | np.isinf(values)
+        return np.asarray((values < 0) | np.isinf(values))
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each face came up in each class."""

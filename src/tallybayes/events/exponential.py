@@ -53,7 +53,7 @@ class Exponential(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return (values < 0) | np.isinf(values)
+        return np.asarray((values < 0) | np.isinf(values))
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """n and Σx of each class."""
@@ -86,7 +86,7 @@ class Exponential(Event):
         return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
 
 
-def _believe(own: Rates, whole: Rates, how: How, alpha: npt.ArrayLike) -> Waits:
+def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Waits:
     with np.errstate(divide="ignore", invalid="ignore"):
         # A column of zeros has no scale: take one, the same for every class.
         mean = np.where(whole.total > 0, whole.total / whole.n, 1.0)

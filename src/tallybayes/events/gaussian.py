@@ -125,7 +125,9 @@ class Gaussian(Event):
         """Values drawn from each column's bell."""
         location, scale = parameters.location[c], np.sqrt(parameters.scale2[c])
         shape = (size, len(location))
-        drawn = rng.standard_normal(shape) if parameters.freedom is None else rng.standard_t(parameters.freedom[c], shape)
+        drawn = (
+            rng.standard_normal(shape) if parameters.freedom is None else rng.standard_t(parameters.freedom[c], shape)
+        )
         return list((location + scale * drawn).T)
 
     def table(self, statistic: Statistic, parameters: Bell, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
@@ -135,7 +137,7 @@ class Gaussian(Event):
         return rows, None, np.stack([parameters.location[:, f], np.sqrt(parameters.scale2[:, f]), n])
 
 
-def _believe(own: Moments, whole: Moments, how: How, alpha: npt.ArrayLike) -> Bell:
+def _believe(own: Moments, whole: Moments, how: How, alpha: Floats | float) -> Bell:
     """The bell believed in, given a class's moments and those of the column over all classes.
 
     Notes

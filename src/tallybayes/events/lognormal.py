@@ -39,7 +39,7 @@ class Lognormal(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Zero, negative or infinite values."""
-        return (values <= 0) | np.isinf(values)
+        return np.asarray((values <= 0) | np.isinf(values))
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The sums of log x and its square."""

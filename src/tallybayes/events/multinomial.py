@@ -49,7 +49,7 @@ class Multinomial(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return (values < 0) | np.isinf(values)
+        return np.asarray((values < 0) | np.isinf(values))
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each face came up in each class."""
@@ -143,7 +143,7 @@ def own_entries(
     some = value != 0
     row, column, value = row[some], column[some], value[some]
     w = np.ones(len(data)) if weights is None else weights
-    return row, column, value, w, np.bincount(row, value, minlength=len(data))
+    return row, column, value, w, np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:

@@ -59,7 +59,7 @@ class Poisson(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return (values < 0) | np.isinf(values)
+        return np.asarray((values < 0) | np.isinf(values))
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """n and Σx of each class."""
@@ -92,7 +92,7 @@ class Poisson(Event):
         return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
 
 
-def _believe(own: Rates, whole: Rates, how: How, alpha: npt.ArrayLike) -> Counts:
+def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:
     # Half an event in one row more keeps the overall rate of a column of zeros above zero.
     rate = (whole.total + 0.5) / (whole.n + 1)
     a, b = own.total + alpha * rate, own.n + alpha

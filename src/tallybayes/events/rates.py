@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
@@ -15,6 +14,7 @@ from tallybayes.exact import Exact
 from tallybayes.statistic import Statistic
 
 __all__ = ["Rates", "count_rates", "leave_rates_out", "score_rates", "totals"]
+
 
 class Rates(NamedTuple):
     """The weight of the rows and the sum of their values."""
@@ -31,7 +31,7 @@ class Density(Protocol):
         ...
 
 
-Believe = Callable[[Rates, Rates, How, npt.ArrayLike], Density]
+Believe = Callable[[Rates, Rates, How, Floats | float], Density]
 
 
 def count_rates(data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:

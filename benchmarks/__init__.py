@@ -1,0 +1,1 @@
+"""Measure tallybayes beside its peers: `python -m benchmarks`."""

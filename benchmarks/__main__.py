@@ -1,0 +1,50 @@
+"""`python -m benchmarks [NAME ...] [--repeat N] [--markdown FILE]`: our time, the peer's in the same run, the ratio."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+from pathlib import Path
+
+from benchmarks import foundation, memory
+
+SUITES = {
+    "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
+    "memory": (memory.run, "files larger than the memory they are read in"),
+}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("suites", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}; all by default")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each, of which the best counts")
+    parser.add_argument("--markdown", type=Path, help="write the tables to this file as well")
+    asked = parser.parse_args()
+    unknown = set(asked.suites) - set(SUITES)
+    if unknown:
+        parser.error(f"no suite {sorted(unknown)[0]!r}: there is {', '.join(SUITES)}")
+    command = " ".join(["python -m benchmarks", *asked.suites])
+    text = [HEADER.format(command=command, machine=_machine())]
+    for name in asked.suites or SUITES:
+        run, what = SUITES[name]
+        print(f"\n{name}: {what}", flush=True)
+        text.append(f"## {name.capitalize()}\n\n{what.capitalize()}.\n\n{run(asked.repeat)}\n")
+    if asked.markdown:
+        asked.markdown.write_text("\n".join(text))
+
+
+def _machine() -> str:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    return f"{cores} cores, {platform.machine()}, {platform.system()}, Python {sys.version.split()[0]}"
+
+
+HEADER = """# Benchmarks
+
+Made by `{command} --markdown docs/benchmarks.md` on {machine}. Both sides are measured in the same run, the best of
+several counts, and *one pass* is `X.sum()` by NumPy over the same bytes: what merely reading them costs.
+"""
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Fit and predict_proba of each kind of column, beside scikit-learn's class for it."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from sklearn.naive_bayes import CategoricalNB, GaussianNB, MultinomialNB
+
+import tallybayes as tb
+from benchmarks import workloads
+from benchmarks.clock import best
+from benchmarks.table import Growing, seconds
+
+
+def run(repeat: int) -> str:
+    """Measure everything and give the table."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked", "one pass", "memory added")
+    X, y = workloads.reals()
+    _pair(table, "Gaussian, 1,000,000 × 50 float64, 10 classes", X, y, GaussianNB(), (8, 20), repeat, estimate="mle")
+    _pair(table, "the same, averaged over parameters (default)", X, y, None, (0, 0), repeat)
+    X, y = workloads.codes()
+    _pair(table, "categorical, 1,000,000 × 30, 10 values, 10 classes", X, y, CategoricalNB(), (80, 12), repeat)
+    X, y = workloads.texts()
+    what = f"CSR multinomial, 200,000 × 100,000, {X.nnz / 1e6:.1f} M entries, 20 classes"
+    _pair(table, what, X, y, MultinomialNB(), (10, 3), repeat)
+    _parquet(table, repeat)
+    _one_row(table)
+    return table.markdown()
+
+
+def _pair(
+    table: Growing, what: str, X: Any, y: Any, peer: Any, asked: tuple[float, float], repeat: int, **choices: Any
+) -> None:
+    """Fit, then predict_proba."""
+    event = {"C": "categorical", "M": "multinomial"}.get(type(peer).__name__[0], "gaussian")
+    one_pass = best((X.data if hasattr(X, "indptr") else X).sum, repeat).seconds
+    ours = best(lambda: tb.fit(X, y, events=event, **choices), repeat)
+    theirs = best(lambda: type(peer)().fit(X, y), max(2, repeat // 2)) if peer is not None else None
+    _row(table, f"{what}: fit", ours, theirs, asked[0], one_pass)
+    model = ours.result
+    fitted = theirs.result if theirs is not None else None
+    ours = best(lambda: model.predict_proba(X), repeat)
+    theirs = best(lambda: fitted.predict_proba(X), max(2, repeat // 2)) if fitted is not None else None
+    _row(table, f"{what}: predict_proba", ours, theirs, asked[1], one_pass)
+
+
+def _row(table: Growing, what: str, ours: Any, theirs: Any, asked: float, one_pass: float) -> None:
+    ratio = f"{theirs.seconds / ours.seconds:.1f}×" if theirs else "–"
+    peer = seconds(theirs.seconds) if theirs else "–"
+    want = f"{asked:g}×" if asked else "–"
+    table.add(what, seconds(ours.seconds), peer, ratio, want, seconds(one_pass), f"{ours.grown_mb:.0f} MB")
+
+
+def _parquet(table: Growing, repeat: int) -> None:
+    """From a file to a model, beside merely reading the file."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = workloads.parquet(Path(folder))
+        reading = best(lambda: pq.read_table(path), repeat)
+        fitting = best(lambda: tb.fit(path, "label"), repeat)
+        table.add(
+            "parquet of 1,000,000 × 50 float64 → model, beside pyarrow's read_table",
+            seconds(fitting.seconds),
+            f"({seconds(reading.seconds)})",
+            f"{fitting.seconds / reading.seconds:.2f} × reading",
+            "1.3 × reading",
+            "–",
+            f"{fitting.grown_mb:.0f} MB",
+        )
+
+
+def _one_row(table: Growing, times: int = 300) -> None:
+    """How long one row takes."""
+    X, y = workloads.reals(10_000)
+    model = tb.fit(X, y)
+    peer = GaussianNB().fit(X, y)
+    row = X[:1]
+    weather = tb.fit({"outlook": ["sunny", "rainy"], "windy": [True, False], "play": ["no", "yes"]}, "play")
+    day = [{"outlook": "sunny", "windy": True}]
+    _latency(table, "predict_proba of one row of 50 numbers", model, row, peer, times)
+    _latency(table, "predict_proba of one row given as a dict", weather, day, None, times)
+
+
+def _latency(table: Growing, what: str, model: Any, row: Any, peer: Any, times: int) -> None:
+    def per_call(work: Callable[[], Any]) -> float:
+        return best(lambda: [work() for _ in range(times)], 5).seconds / times
+
+    ours = per_call(lambda: model.predict_proba(row))
+    theirs = per_call(lambda: peer.predict_proba(row)) if peer is not None else np.nan
+    ratio = f"{theirs / ours:.1f}×" if peer is not None else "–"
+    table.add(what, seconds(ours), seconds(theirs) if peer is not None else "–", ratio, "50 µs", "–", "–")

@@ -1,0 +1,49 @@
+"""The data that is measured on: made here, the same every time."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.sparse import csr_matrix
+
+
+@cache
+def reals(n: int = 1_000_000, width: int = 50, classes: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Bell-shaped columns whose means differ by class."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, classes, n)
+    X = rng.standard_normal((n, width))
+    X += rng.normal(0, 1, (classes, width))[y]
+    return X, y
+
+
+@cache
+def codes(n: int = 1_000_000, width: int = 30, values: int = 10, classes: int = 10) -> tuple[np.ndarray, np.ndarray]:
+    """Columns of small whole numbers."""
+    rng = np.random.default_rng(1)
+    return rng.integers(0, values, (n, width)), rng.integers(0, classes, n)
+
+
+@cache
+def texts(n: int = 200_000, width: int = 100_000, length: int = 64, classes: int = 20) -> tuple[csr_matrix, np.ndarray]:
+    """Word counts with a long tail, about 11.5 million of them not zero."""
+    rng = np.random.default_rng(2)
+    column = np.minimum((rng.pareto(0.9, n * length) * 20).astype(np.int64), width - 1)
+    column = (column * 7919) % width
+    row = np.repeat(np.arange(n), length)
+    matrix = csr_matrix((np.ones(n * length), (row, column)), shape=(n, width))
+    matrix.sum_duplicates()
+    return matrix, rng.integers(0, classes, n)
+
+
+def parquet(folder: Path) -> Path:
+    """The reals as a parquet file with the class in a column."""
+    path = folder / "reals.parquet"
+    X, y = reals()
+    columns = {f"x{f}": pa.array(np.ascontiguousarray(X[:, f])) for f in range(X.shape[1])}
+    pq.write_table(pa.table({**columns, "label": pa.array(y)}), path)
+    return path

@@ -73,7 +73,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "ragged rows": (
         lambda: tb.fit([[1, 2], [3]], [0, 1]),
-        "the list: wanted 2 values in every row, as in the first, got 1 values in row 2.",
+        "the list: wanted 2 values in every row, as in the first, got 1 in row 2.",
     ),
     "too few labels": (
         lambda: tb.fit(np.ones((3, 2)), [0, 1]),
@@ -214,7 +214,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "the same name twice": (
         lambda: tb.fit(pa.table([[1, 2], [3, 4], ["a", "b"]], names=["x", "x", "y"]), "y"),
-        "the Table: wanted column names that differ, got 'x' twice. Rename one of them.",
+        "the Table: wanted distinct column names, got 'x' more than once. Rename them.",
     ),
 }
 

@@ -126,7 +126,6 @@ def infer(
     """
     if missing not in get_args(Missing):
         raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
-    _check_names(fields.names, where)
     for role, name in (("label", label), ("weight", weight)):
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), hint(name, fields.names)))
@@ -211,10 +210,3 @@ def _inferred(field: pa.Field) -> Event:
 def _join(parts: list[Sequence[str]]) -> Sequence[str]:
     return parts[0] if len(parts) == 1 else names(name for part in parts for name in part)
 
-
-def _check_names(given: list[str], where: str) -> None:
-    seen: set[str] = set()
-    for name in given:
-        if name in seen:
-            raise BadData(wanted(where, "column names that differ", f"{name!r} twice", "Rename one of them"))
-        seen.add(name)

@@ -64,7 +64,12 @@ class Labels:
         """As Python objects."""
         return tuple(self.array.to_pylist())
 
-    @property
+    @cached_property
+    def positions(self) -> dict[Any, int]:
+        """The place of each value."""
+        return {value: place for place, value in enumerate(self.values)}
+
+    @cached_property
     def kind(self) -> str:
         """What they are, in words."""
         return kind(self.array.type)

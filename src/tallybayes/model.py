@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import batches, engines, sources
+from tallybayes import batches, engines, quick, sources
 from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
@@ -342,6 +342,9 @@ class Model:
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
         rows = sources.one_row(rows)
+        few = self._score_few(rows, normalised=normalised)
+        if few is not None:
+            return few
         partial = sources.are_named_cells(rows)
 
         def scored(types: sources.Types | None) -> Floats:
@@ -349,6 +352,24 @@ class Model:
             return self._score_batches(source, threads, normalised=normalised, partial=partial)
 
         return sources.reading(scored)
+
+    def _score_few(self, rows: Any, *, normalised: bool) -> Floats | None:
+        """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
+        if not isinstance(rows, np.ndarray | list) or len(rows) > quick.MOST_ROWS:
+            return None
+        belief = self._contrast if normalised else self.belief
+        encoded = quick.encode(rows, self.schema, belief.parameters, self.choices.unseen)
+        if encoded is None:
+            return None
+        out = np.empty((len(rows), len(self.classes)))
+        out[:] = belief.log_prior
+        for block, parameters, data in zip(self.schema.blocks, belief.parameters, encoded, strict=True):
+            block.event.score(parameters, data, out)
+        if not np.isfinite(out.max(axis=1)).all():
+            return None
+        if normalised:
+            normalise(out, belief.log_prior)
+        return out
 
     def _score_batches(
         self, source: Iterable[pa.RecordBatch], threads: int | None, *, normalised: bool, partial: bool

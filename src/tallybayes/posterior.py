@@ -40,8 +40,8 @@ def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats
     array([[0.2046, 0.7954]])
     """
     log_total = kernels.softmax(log_joint, log_joint)
-    impossible = np.isneginf(log_total)
-    if impossible.any():
+    if not np.isfinite(log_total).all():
+        impossible = np.isneginf(log_total)
         log_joint[impossible] = np.exp(log_prior)
         rows = np.flatnonzero(impossible)
         warnings.warn(

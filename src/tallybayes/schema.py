@@ -209,4 +209,3 @@ def _inferred(field: pa.Field) -> Event:
 
 def _join(parts: list[Sequence[str]]) -> Sequence[str]:
     return parts[0] if len(parts) == 1 else names(name for part in parts for name in part)
-

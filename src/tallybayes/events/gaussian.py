@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -40,7 +41,8 @@ class Moments(NamedTuple):
     m2: Floats
 
 
-class Bell(NamedTuple):
+@dataclass(frozen=True)
+class Bell:
     """Location, squared scale, and degrees of freedom (None: normal)."""
 
     location: Floats
@@ -51,15 +53,27 @@ class Bell(NamedTuple):
         """The log of the density at x."""
         z2 = (x - self.location) ** 2 / self.scale2
         if self.freedom is None:
-            return -0.5 * z2 + self.constant()
-        return self.constant() - 0.5 * (self.freedom + 1) * np.log1p(z2 / self.freedom)
+            return -0.5 * z2 + self.constant
+        return self.constant - 0.5 * (self.freedom + 1) * np.log1p(z2 / self.freedom)
 
+    @cached_property
     def constant(self) -> Floats:
         """The log of the density at the centre."""
         if self.freedom is None:
             return np.asarray(-0.5 * np.log(2 * np.pi * self.scale2))
         nu = self.freedom
         return np.asarray(gammaln((nu + 1) / 2) - gammaln(nu / 2) - 0.5 * np.log(np.pi * nu * self.scale2))
+
+    @cached_property
+    def scale(self) -> Floats:
+        """What the kernels multiply deviations by before they square them."""
+        return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
+
+    @cached_property
+    def power(self) -> Floats:
+        """By what the kernels multiply the log of one plus that square."""
+        assert self.freedom is not None
+        return (self.freedom + 1) / 2
 
 
 @dataclass(frozen=True)
@@ -93,12 +107,11 @@ class Gaussian(Event):
 
     def score(self, parameters: Bell, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
-        location, scale2, freedom = parameters
-        if freedom is None:
-            kernels.score_gaussian(data.columns, location, np.sqrt(0.5 / scale2), parameters.constant(), out)
-            return
-        scale = np.sqrt(1 / (freedom * scale2))
-        kernels.score_student(data.columns, location, scale, parameters.constant(), (freedom + 1) / 2, out)
+        at, scale, constant = parameters.location, parameters.scale, parameters.constant
+        if parameters.freedom is None:
+            kernels.score_gaussian(data.columns, at, scale, constant, out)
+        else:
+            kernels.score_student(data.columns, at, scale, constant, parameters.power, out)
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats

@@ -37,8 +37,8 @@ def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) ->
     if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS:
         return None
     if isinstance(rows, np.ndarray):
-        data = _array(rows, schema)
-        return None if data is None else [data]
+        dense = _array(rows, schema)
+        return None if dense is None else [dense]
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return None
     encoded: list[Encoded] = []

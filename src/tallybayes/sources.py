@@ -77,7 +77,7 @@ def one_row(rows: Any) -> Any:
 
 
 def reading(work: Callable[[Types | None], T]) -> T:
-    """Do work that reads a source, starting over where a text file turns out to need a wider type than it began with."""
+    """Do work that reads a source; start over where a text file needs a wider type than its first rows showed."""
     types: dict[str, pa.DataType] = {}
     while True:
         try:

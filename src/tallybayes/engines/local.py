@@ -66,18 +66,14 @@ def fold(
     return total
 
 
-def map_slices(
-    batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None], *, threads: int, rows: int
-) -> None:
+def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None], *, threads: int, rows: int) -> None:
     """Do the work on every slice of so many rows of one batch."""
     pieces = ((batch.slice(start, rows), start) for start in range(0, batch.num_rows, rows))
     for _ in _in_threads(pieces, work, threads):
         pass
 
 
-def _slices(
-    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int
-) -> Iterator[tuple[pa.RecordBatch, int]]:
+def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     first = 0
     for batch in batches:
         n = batch.num_rows

@@ -18,7 +18,7 @@ __all__ = ["of_arrow_file", "of_parquet"]
 # at this size a pass takes no longer than pyarrow.parquet.read_table, and a 2 GB file is read in 320 MB.
 BATCH_BYTES = 32 << 20
 BUFFER_BYTES = 64 << 10
-FORGET_BYTES = 64 << 20
+SLICE_BYTES = 64 << 20
 
 
 def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None) -> Source:
@@ -41,7 +41,7 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None)
     def decoded() -> Iterator[pa.RecordBatch]:
         options = {"buffer_size": BUFFER_BYTES, "pre_buffer": False, "metadata": metadata}
         with parquet.ParquetFile(path, **options) as file:
-            yield from file.iter_batches(rows, columns=names)
+            yield from map(_valid, file.iter_batches(rows, columns=names))
 
     def start() -> Iterator[pa.RecordBatch]:
         return ahead(guarded(decoded(), path, "a readable parquet file"))
@@ -61,46 +61,42 @@ def of_arrow_file(path: str, columns: Sequence[str] | None) -> Source:
         magic = file.read(6)
     if not magic:
         raise BadData(wanted(path, "an Arrow file", "an empty file"))
-    reader = _mapped if magic == b"ARROW1" else _streamed
-    batches = reader(path, None)
-    schema = next(batches)
-    names = chosen(schema, columns, path)
-    kept = [i for i, name in enumerate(schema.names) if name in set(names)]
+    batches_of = _mapped if magic == b"ARROW1" else _streamed
+    schema = next(batches_of(path))
 
     def start() -> Iterator[pa.RecordBatch]:
-        batches = reader(path, kept)
+        batches = batches_of(path)
         next(batches)
-        return guarded(map(_valid, batches), path, "a readable Arrow file")
+        return guarded(batches, path, "a readable Arrow file")
 
-    read = pa.schema([schema.field(i) for i in kept], schema.metadata)
-    return project(Source(read, None, True, path, start), names)
+    return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
+
+
+def _mapped(path: str) -> Iterator[Any]:
+    """The schema, then the batches, as views of the file: even a file of one huge batch is not loaded at once.
+
+    Columns not asked for are never touched. (To name them to pyarrow would make it copy the others.)
+    """
+    with open(path, "rb") as file:
+        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    reader = pa.ipc.open_file(pa.py_buffer(mapped))
+    yield reader.schema
+    for i in range(reader.num_record_batches):
+        batch = _valid(reader.get_batch(i))
+        step = max(1, batch.num_rows * SLICE_BYTES // max(1, batch.nbytes))
+        for at in range(0, batch.num_rows, step):
+            yield batch.slice(at, step)
+            if hasattr(mmap, "MADV_DONTNEED"):
+                mapped.madvise(mmap.MADV_DONTNEED)  # a page still in use comes back from the file when touched
+
+
+def _streamed(path: str) -> Iterator[Any]:
+    with pa.OSFile(path) as file, pa.ipc.open_stream(file) as reader:
+        yield reader.schema
+        yield from map(_valid, reader)
 
 
 def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    batch.validate(full=True)  # an Arrow file is memory as it stands: a wrong offset in it would be followed anywhere
+    """The same batch, after a look at what the readers take on trust: offsets in Arrow files, UTF-8 in both formats."""
+    batch.validate(full=True)
     return batch
-
-
-def _mapped(path: str, kept: list[int] | None) -> Iterator[Any]:
-    """The schema, then the batches, as views of the file: even a file of one huge batch is not loaded at once."""
-    with open(path, "rb") as file:
-        mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(included_fields=kept))
-    yield reader.schema
-    used = 0
-    for i in range(reader.num_record_batches):
-        batch = reader.get_batch(i)
-        yield batch
-        used += batch.nbytes
-        if used > FORGET_BYTES and hasattr(mmap, "MADV_DONTNEED"):
-            mapped.madvise(mmap.MADV_DONTNEED)  # pages still in use come back from the file when touched
-            used = 0
-
-
-def _streamed(path: str, kept: list[int] | None) -> Iterator[Any]:
-    with (
-        pa.OSFile(path) as file,
-        pa.ipc.open_stream(file, options=pa.ipc.IpcReadOptions(included_fields=kept)) as reader,
-    ):
-        yield reader.schema
-        yield from reader

@@ -33,7 +33,7 @@ def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
 
 def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
     """The field and the values (pyarrow.Array or ChunkedArray) of one column."""
-    if is_scipy_sparse(values):
+    if not isinstance(values, list) and is_scipy_sparse(values):
         return sparse_column(name, values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
         field = matrix_field(
@@ -78,9 +78,11 @@ def matrix_column(array: Array, field: pa.Field) -> pa.Array:
     """An array of numbers (n, F) as a matrix column: a view where the bytes are in place, otherwise a copy."""
     if array.dtype.kind == "b" and array.flags.c_contiguous:
         array = array.view(np.uint8)
-    flat = np.ascontiguousarray(array, field.type.value_type.to_pandas_dtype()).reshape(-1)
-    values = pa.Array.from_buffers(field.type.value_type, len(flat), [None, pa.py_buffer(flat)])
-    return pa.Array.from_buffers(field.type, len(array), [None], children=[values])
+    kind = field.type
+    value = kind.value_type
+    flat = np.ascontiguousarray(array, value.to_pandas_dtype()).reshape(-1)
+    values = pa.Array.from_buffers(value, len(flat), [None, pa.py_buffer(flat)])
+    return pa.Array.from_buffers(kind, len(array), [None], children=[values])
 
 
 def is_scipy_sparse(values: Any) -> bool:

@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import TypeVar
 
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tallybayes.batches.source import Source
 from tallybayes.errors import BadData, BadOption, wanted
@@ -30,13 +29,15 @@ __all__ = [
 
 T = TypeVar("T")
 
-# What a malformed file raises from pyarrow. Running out of memory and an interrupt are not the file's fault.
+# What a malformed file raises from pyarrow; of memory too, when a broken length asks for a petabyte.
 BROKEN = (
     pa.ArrowInvalid,
     pa.ArrowTypeError,
     pa.ArrowKeyError,
     pa.ArrowNotImplementedError,
     pa.ArrowSerializationError,
+    pa.ArrowMemoryError,
+    UnicodeDecodeError,
     OSError,
 )
 
@@ -59,8 +60,10 @@ def chosen(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list
 
 def pandas_index(schema: pa.Schema) -> set[str]:
     """The columns that hold a DataFrame's index: labels of rows, which say nothing about a class."""
+    if not schema.metadata or b"pandas" not in schema.metadata:
+        return set()
     try:
-        stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+        stored = json.loads(schema.metadata[b"pandas"])
         return {name for name in stored.get("index_columns", []) if isinstance(name, str)}
     except (ValueError, AttributeError, TypeError):
         return set()
@@ -69,9 +72,11 @@ def pandas_index(schema: pa.Schema) -> set[str]:
 def project(source: Source, columns: Sequence[str] | None) -> Source:
     """The same rows with only these columns, in this order, and no metadata about the table as a whole."""
     names = chosen(source.schema, columns, source.name)
-    schema = pa.schema([source.schema.field(name) for name in names])
     if not names:
         raise BadData(wanted(source.name, "at least one column", "none"))
+    if columns is None and not source.schema.metadata:
+        return source
+    schema = pa.schema([source.schema.field(name) for name in names])
     if schema.equals(source.schema, check_metadata=True):
         return source
 
@@ -116,11 +121,11 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
 
 def blank(source: Source, missing: Sequence[str]) -> Source:
     """The same rows with these strings replaced by nulls, in every column of strings or of categories."""
-    views = {f.name: pa.large_string() for f in source.schema if missing and f.type == pa.string_view()}
-    source = retype(source, views)  # Arrow has no comparison of string views
-    texts = [i for i, field in enumerate(source.schema) if _holds_text(field.type)]
-    if not missing or not texts:
+    if not missing:
         return source
+    views = [field.name for field in source.schema if field.type == pa.string_view()]
+    source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow has no comparison of string views
+    texts = [i for i, field in enumerate(source.schema) if _holds_text(field.type)]
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:
@@ -138,6 +143,8 @@ def _holds_text(kind: pa.DataType) -> bool:
 
 
 def _without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
+    import pyarrow.compute as pc  # half as long to load as all of pyarrow, and seldom needed
+
     if not pa.types.is_dictionary(column.type):
         gone = pc.is_in(column, pa.array(missing, column.type))
         return pc.if_else(gone, pa.scalar(None, column.type), column)

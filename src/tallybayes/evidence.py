@@ -43,7 +43,7 @@ class Evidence:
     --------
     >>> import tallybayes as tb
     >>> a = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").evidence
-    >>> b = tb.fit({"x": ["r"], "y": ["maybe"]}, "y").evidence
+    >>> b = tb.fit({"x": ["r", "p"], "y": ["maybe", "no"]}, "y").evidence
     >>> (a + b).classes, (a + b) - b == a
     (Labels('maybe', 'no', 'yes'), True)
     """

@@ -28,7 +28,7 @@ class Lognormal(Event):
     Examples
     --------
     >>> import tallybayes as tb
-    >>> model = tb.fit({"x": [1.0, 1.0, 8.0, 2.0], "y": "aabb"}, "y", events={"x": "lognormal"}, estimate="mle")
+    >>> model = tb.fit({"x": [1.0, 1.0, 8.0, 2.0], "y": list("aabb")}, "y", events={"x": "lognormal"}, estimate="mle")
     >>> model.table("x").values[0].round(6)      # means of log x: log 1, (log 8 + log 2)/2 = log 4
     array([0.      , 1.386294])
     """

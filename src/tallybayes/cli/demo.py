@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rich import box
 from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
@@ -52,17 +53,17 @@ def run() -> None:
     console.print(f"  as counted      P = {_shares(_row(likely))}")
     console.print(f"  add-one (α = 1) P = {_shares(_row(model))}")
     console.print(Text(f"  play? {model.predict([NEW_DAY])[0]}", style="bold green"))
-    yes_alone = model.forget({name: values[:1] for name, values in WEATHER.items()})
-    console.print(f"\nForget the first day, exactly: {yes_alone!r}")
+    without = model.forget({name: values[:1] for name, values in WEATHER.items()})
+    console.print(f"\nAnd had the first day never been counted: {_shares(_row(without))}")
 
 
 def grid(counted: Table, smoothed: Table) -> Grid:
     """One column's counts, shares and smoothed shares, a row per value."""
-    table = Grid(title=counted.column, title_justify="left", title_style="bold", header_style="dim")
-    table.add_column("value")
+    table = Grid(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
+    table.add_column(Text(f"{counted.column}\n", style="bold not dim"), min_width=12)
     for heading in ("count", "share", "smoothed"):
         for name in counted.classes:
-            table.add_column(f"{heading}\n{name}", justify="right")
+            table.add_column(f"{heading}\n{name}", justify="right", min_width=8)
     assert counted.counts is not None
     for k, value in enumerate(counted.rows):
         totals = counted.counts.sum(axis=0)

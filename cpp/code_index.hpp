@@ -72,10 +72,14 @@ private:
         return type == Type::i64 ? 8 : type == Type::i32 ? 4 : type == Type::i16 ? 2 : 1;
     }
 
-    I4 place(I4 code, I4 limit, I4 base, I4 fallback) const {
-        const I4 shifted = code + all(bias_);
-        return choose(less(shifted, limit), multiply_low_halves(shifted, all(step_)) + base, fallback);
-    }
+    // Held in registers over a loop, which members would not be: the indices stored might be them.
+    struct Steps {
+        I4 bias, step;
+        I4 place(I4 code, I4 limit, I4 base, I4 fallback) const {
+            const I4 shifted = code + bias;
+            return choose(less(shifted, limit), multiply_low_halves(shifted, step) + base, fallback);
+        }
+    };
 
     i64 place(i64 code, i64 f) {
         const i64 shifted = static_cast<i64>(static_cast<u64>(code) + static_cast<u64>(bias_));
@@ -85,23 +89,27 @@ private:
 
     template <class Code>
     void fill_row(const Code* codes, i64 f0, i64 i) {
-        i64* index = &index_[i * width_];
+        const Steps steps{all(bias_), all(step_)};
+        const i64 width = width_;
+        i64* const index = &index_[i * width];
+        const i64 *limit = &limit_[f0], *base = &base_[f0], *fallback = &fallback_[f0];
         i64 f = 0;
-        for (; f + 4 <= width_; f += 4)
-            store(index + f, place(load(codes + f), load(&limit_[f0 + f]), load(&base_[f0 + f]), load(&fallback_[f0 + f])));
-        for (; f < width_; ++f) index[f] = place(static_cast<i64>(codes[f]), f0 + f);
+        for (; f + 4 <= width; f += 4)
+            store(index + f, steps.place(load(codes + f), load(limit + f), load(base + f), load(fallback + f)));
+        for (; f < width; ++f) index[f] = place(static_cast<i64>(codes[f]), f0 + f);
     }
 
     template <class Code>
     void fill_column(i64 row, i64 count, i64 f, i64 k) {
-        const Column& column = table_.columns[f];
-        const char* from = column.base + row * column.stride;
-        i64* index = &index_[k * kPitch];
+        const Steps steps{all(bias_), all(step_)};
+        const I4 limit = all(limit_[f]), base = all(base_[f]), fallback = all(fallback_[f]);
+        const Column column = table_.columns[f];
+        const char* const from = column.base + row * column.stride;
+        i64* const index = &index_[k * kPitch];
         i64 i = 0;
         if (column.stride == static_cast<i64>(sizeof(Code)))
             for (; i + 4 <= count; i += 4)
-                store(index + i, place(load(reinterpret_cast<const Code*>(from) + i), all(limit_[f]), all(base_[f]),
-                                       all(fallback_[f])));
+                store(index + i, steps.place(load(reinterpret_cast<const Code*>(from) + i), limit, base, fallback));
         for (; i < count; ++i)
             index[i] = place(static_cast<i64>(*reinterpret_cast<const Code*>(from + i * column.stride)), f);
     }

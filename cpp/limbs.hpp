@@ -2,10 +2,10 @@
 // can wait. One range of limbs serves all cells of an array; it grows to what the data need and is trimmed at the end.
 //
 // The caller guarantees: no more than 2^28 additions to a cell between two calls of settle().
-// Cost: an addition touches three limbs. Twin: reference.limbs.
+// Cost: an addition of a word touches three limbs, of more words four limbs at a time. Twin: reference.limbs.
 #pragma once
 
-#include "scratch.hpp"
+#include "simd.hpp"
 
 namespace tally::TALLY_ISA {
 
@@ -32,6 +32,18 @@ inline Parts parts_of(float x) { return parts_of(static_cast<double>(x)); }
 inline Parts parts_of(i64 x) { return {x < 0 ? u64{0} - static_cast<u64>(x) : static_cast<u64>(x), 0, x < 0}; }
 inline Parts parts_of(i32 x) { return parts_of(static_cast<i64>(x)); }
 
+// The exponents between which all bits of some numbers lie.
+struct Range {
+    int low = 1 << 20, high = -(1 << 20);
+
+    void include(const Parts& p) {
+        if (p.mantissa == 0) return;
+        low = smaller(low, p.exponent);
+        high = larger(high, p.exponent + 64);
+    }
+    bool empty() const { return low > high; }
+};
+
 inline i64 word_of(i64 exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
 
 class LimbArray {
@@ -43,21 +55,27 @@ public:
 
     // Make room for numbers whose digits stand at words [low, high), and for the carries of their sums.
     void reserve(i64 low, i64 high) {
-        high += 2;
+        high += 1;  // the highest limb has 31 bits to spare, this one as many again
         if (length_ != 0 && low >= base_ && high <= base_ + length_) return;
         if (length_ != 0) {
             low = smaller(low, base_);
             high = larger(high, base_ + length_);
         }
         const i64 length = high - low;
-        auto* grown = static_cast<i64*>(std::calloc(larger<i64>(cells_ * length, 1), sizeof(i64)));
-        if (grown == nullptr) throw std::bad_alloc();
+        auto* grown = static_cast<i64*>(zeroed(cells_ * length, sizeof(i64)));
         for (i64 i = 0; length_ != 0 && i < cells_; ++i)
             std::memcpy(grown + i * length + (base_ - low), data_ + i * length_, length_ * sizeof(i64));
         std::free(data_);
         data_ = grown;
         base_ = low;
         length_ = length;
+    }
+
+    // Make room at once for products whose exponents lie in `times` copies of x and one of w, not at each addition.
+    void reserve(const Range& x, int times, const Range& w) {
+        if (x.empty() || w.empty()) return;
+        const i64 low = i64{times} * x.low + w.low, high = i64{times} * x.high + w.high;
+        reserve(word_of(low), word_of(high) + 4);
     }
 
     // cell += (-1)^negative * m * 2^exponent
@@ -75,11 +93,31 @@ public:
     // cell += (-1)^negative * (words[0] + words[1] * 2^64 + ...) * 2^exponent
     template <int N>
     void add_words(i64 cell, const u64 (&words)[N], i64 exponent, bool negative) {
+        constexpr int kFours = (N + 2) / 2;  // 2 * N + 1 digits, by fours
         const i64 word = word_of(exponent);
         const int bit = static_cast<int>(exponent - 32 * word);
-        reserve(word, word + 2 * N + 1);
-        for (int k = 0; k < N; ++k) add_at(cell, words[k], word + 2 * k, bit, negative);
+        reserve(word, word + 4 * kFours);
+        i64* limbs = data_ + cell * length_ + (word - base_);
+        u64 shifted[2 * kFours] = {};
+        for (int k = 0; k < N; ++k) {
+            shifted[k] |= words[k] << bit;
+            shifted[k + 1] = words[k] >> 1 >> (63 - bit);
+        }
+        const I4 sign = all(negative ? i64{-1} : i64{0});  // (d ^ -1) + 1 == -d
+        for (int k = 0; k < kFours; ++k, limbs += 4)
+            store(limbs, load(limbs) + ((digits_of(shifted[2 * k], shifted[2 * k + 1]) ^ sign) - sign));
     }
+
+    // cell += all of another array's cell
+    void add_cell(i64 cell, const LimbArray& other, i64 from) {
+        if (other.length_ == 0) return;
+        reserve(other.base_, other.base_ + other.length_);
+        for (i64 k = 0; k < other.length_; ++k)
+            data_[cell * length_ + other.base_ - base_ + k] += other.data_[from * other.length_ + k];
+    }
+
+    // Where a cell's limbs will be wanted soon.
+    void fetch(i64 cell) const { prefetch(data_ + cell * length_); }
 
     // Bring all limbs but the last of each cell into [0, 2^32).
     void settle() {
@@ -138,7 +176,9 @@ private:
         limbs[2] += (static_cast<i64>(over) ^ sign) - sign;
     }
 
-    static i64 join(i64 top, i64 digit) { return static_cast<i64>((static_cast<u64>(top) << 32) + static_cast<u64>(digit)); }
+    static i64 join(i64 top, i64 digit) {
+        return static_cast<i64>((static_cast<u64>(top) << 32) + static_cast<u64>(digit));
+    }
 
     i64* data_ = nullptr;
     i64 cells_;

@@ -55,33 +55,53 @@ private:
 
 inline bool bad_weight(double w) { return !(w >= 0.0) || is_infinite(w); }
 
+// Room for the first rows' values at once, so that small calls do not grow it cell by cell.
+inline void reserve_room(const PowerTask& task, ExactSums& sums) {
+    Range x, w;
+    for (i64 i = 0; i < smaller<i64>(task.table.n_rows, 32); ++i) {
+        w.include(parts_of(task.weights == nullptr ? 1.0 : task.weights[i]));
+        for (i64 f = 0; f < task.table.n_columns; ++f) {
+            const double value = real_element(task.table.columns[f], i);
+            if (!is_nan(value) && !is_infinite(value)) x.include(parts_of(value));
+        }
+    }
+    sums.first.reserve(x, 1, w);
+    if (task.squares) sums.second.reserve(x, 2, w);
+}
+
 inline Fault power_sums_by_value(const PowerTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     ExactSums sums(C * F, task.squares);
-    LimbArray weight(C * F);
+    LimbArray weight(C * F), of_class(C);  // weight gets less than nothing for what is missing, and the class's at last
+    reserve_room(task, sums);
     for (i64 i = 0; i < n; ++i) {
         const i64 c = task.classes[i];
         if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
         const double w = task.weights == nullptr ? 1.0 : task.weights[i];
         if (bad_weight(w)) return {FaultKind::bad_weight, i, 0, w};
         const Parts parts = parts_of(w);
+        of_class.add(c, parts.mantissa, parts.exponent, false);
         for (i64 f = 0; f < F; ++f) {
             const double x = real_element(task.table.columns[f], i);
-            if (is_nan(x)) continue;
             if (is_infinite(x)) return {FaultKind::not_finite, i, f, x};
             const i64 cell = c * F + f;
-            weight.add(cell, parts.mantissa, parts.exponent, false);
-            if (task.weights == nullptr)
+            if (is_nan(x))
+                weight.add(cell, parts.mantissa, parts.exponent, true);
+            else if (task.weights == nullptr)
                 sums.add(cell, x);
             else
                 sums.add(cell, x, parts);
         }
         if ((i + 1) % kRowsPerSettle == 0) {
             weight.settle();
+            of_class.settle();
             sums.first.settle();
             sums.second.settle();
         }
     }
+    of_class.settle();
+    for (i64 c = 0; c < C; ++c)
+        for (i64 f = 0; f < F; ++f) weight.add_cell(c * F + f, of_class, c);
     weight.finish(*task.weight);
     sums.first.finish(*task.first);
     if (task.squares) sums.second.finish(*task.second);
@@ -111,7 +131,7 @@ public:
           counts_(C_), starts_(C_), present_(tile_), packed_(4 * tile_), clean_(4 * kSegment), sums_(C_ * F_, Squares) {
         for (i64 g = 0; g < n_groups_; ++g) {
             Group& group = groups_[g];
-            group.direct = F_ >= 4 && adjacent(smaller(4 * g, F_ - 4));
+            group.direct = F_ >= 4 && adjacent(smaller(4 * g, F_ - 4), Type::f64, 8);
             group.column = group.direct ? smaller(4 * g, F_ - 4) : 4 * g;
             group.from = static_cast<int>(4 * g - group.column);
             for (int lane = 0; lane < 4; ++lane) group.window.choose(lane, 1.0);
@@ -138,11 +158,11 @@ public:
     }
 
 private:
-    bool adjacent(i64 f) const {
+    bool adjacent(i64 f, Type type, i64 size) const {
         const Column* column = task_.table.columns + f;
         for (int lane = 0; lane < 4; ++lane)
-            if (column[lane].type != Type::f64 || column[lane].stride != column[0].stride ||
-                column[lane].base != column[0].base + 8 * lane)
+            if (column[lane].type != type || column[lane].stride != column[0].stride ||
+                column[lane].base != column[0].base + size * lane)
                 return false;
         return true;
     }
@@ -198,19 +218,49 @@ private:
         }
     }
 
+    // Four columns that lie apart, side by side in packed_.
     void pack(const Group& group, i64 start, i64 count) {
         double* packed = packed_.get();
-        for (int lane = 0; lane < 4; ++lane) {
-            if (group.column + lane >= F_) {
-                for (i64 i = 0; i < count; ++i) packed[4 * i + lane] = 0.0;
-                continue;
+        const Column* columns = task_.table.columns + group.column;
+        if (group.column + 4 <= F_ && adjacent(group.column, Type::f32, 4)) {
+            const char* from = columns->base + start * columns->stride;
+            for (i64 i = 0; i < count; ++i, from += columns->stride) {
+                store(packed + 4 * i, load_floats(reinterpret_cast<const float*>(from)));
+                prefetch(from + tile_ * columns->stride);
             }
-            const Column& column = task_.table.columns[group.column + lane];
-            if (column.type == Type::f64)
-                for (i64 i = 0; i < count; ++i) packed[4 * i + lane] = element<double>(column, start + i);
-            else
-                for (i64 i = 0; i < count; ++i) packed[4 * i + lane] = element<float>(column, start + i);
+            return;
         }
+        i64 done = 0;
+        if (group.column + 4 <= F_ && packs(columns, Type::f64, 8))
+            done = pack_fours<double>(columns, start, count, [](const double* p) { return load(p); });
+        else if (group.column + 4 <= F_ && packs(columns, Type::f32, 4))
+            done = pack_fours<float>(columns, start, count, [](const float* p) { return load_floats(p); });
+        for (int lane = 0; lane < 4; ++lane)
+            for (i64 i = done; i < count; ++i)
+                packed[4 * i + lane] = group.column + lane < F_ ? real_element(columns[lane], start + i) : 0.0;
+    }
+
+    static bool packs(const Column* columns, Type type, i64 stride) {
+        for (int lane = 0; lane < 4; ++lane)
+            if (columns[lane].type != type || columns[lane].stride != stride) return false;
+        return true;
+    }
+
+    template <class T, class Load>
+    i64 pack_fours(const Column* columns, i64 start, i64 count, Load load_four) {
+        const T* from[4];
+        for (int lane = 0; lane < 4; ++lane) from[lane] = reinterpret_cast<const T*>(columns[lane].base) + start;
+        i64 i = 0;
+        for (; i + 4 <= count; i += 4) {
+            F4 four[4];
+            for (int lane = 0; lane < 4; ++lane) {
+                four[lane] = load_four(from[lane] + i);
+                prefetch(from[lane] + i + tile_);
+            }
+            transpose(four[0], four[1], four[2], four[3]);
+            for (int k = 0; k < 4; ++k) store(packed_.get() + 4 * (i + k), four[k]);
+        }
+        return i;
     }
 
     void choose_windows(Group& group, const double* base, i64 stride, i64 count) {
@@ -247,8 +297,9 @@ private:
     void copy_present(Group& group, i32 c, const double* base, i64 stride, const i32* order, i64 count) {
         I4 present = all(i64{0});
         for (i64 j = 0; j < count; ++j) {
-            const F4 x = load(base + order[j] * stride);
-            const F4 hole = missing(x);
+            const double* row = base + order[j] * stride;
+            const F4 x = load(row), hole = missing(x);
+            prefetch(reinterpret_cast<const char*>(row) + ahead_);
             present = present + bits(hole);  // a set lane is -1
             store(clean_.get() + 4 * j, drop(hole, x));
         }

@@ -70,6 +70,11 @@ inline __m128i four_bytes(const void* p) {
 inline I4 load(const std::int8_t* p) { return {_mm256_cvtepi8_epi64(four_bytes(p))}; }
 inline I4 load(const std::uint8_t* p) { return {_mm256_cvtepu8_epi64(four_bytes(p))}; }
 
+// The four 32-bit digits of two words, lowest first.
+inline I4 digits_of(u64 low, u64 high) {
+    return {_mm256_cvtepu32_epi64(_mm_set_epi64x(static_cast<i64>(high), static_cast<i64>(low)))};
+}
+
 // a, b, c, d are rows of four columns; afterwards they are columns of four rows.
 inline void transpose(F4& a, F4& b, F4& c, F4& d) {
     const __m256d ab = _mm256_unpacklo_pd(a.v, b.v), ab2 = _mm256_unpackhi_pd(a.v, b.v);
@@ -158,6 +163,11 @@ inline I4 load(const i32* p) { TALLY_LANES(I4, p[k]); }
 inline I4 load(const std::int16_t* p) { TALLY_LANES(I4, p[k]); }
 inline I4 load(const std::int8_t* p) { TALLY_LANES(I4, p[k]); }
 inline I4 load(const std::uint8_t* p) { TALLY_LANES(I4, p[k]); }
+
+inline I4 digits_of(u64 low, u64 high) {
+    return {{static_cast<i64>(low & 0xFFFFFFFFu), static_cast<i64>(low >> 32), static_cast<i64>(high & 0xFFFFFFFFu),
+             static_cast<i64>(high >> 32)}};
+}
 
 inline void transpose(F4& a, F4& b, F4& c, F4& d) {
     const F4 rows[4] = {a, b, c, d};

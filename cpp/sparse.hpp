@@ -36,6 +36,18 @@ inline Span row_span(const Sparse& matrix, i64 i) {
     return {from, to, from >= 0 && from <= to && to <= matrix.n_entries};
 }
 
+// Ask for the entries of a row that will be wanted soon: in order of class rows lie far from each other.
+template <class Index, class Entry>
+inline void fetch_row(const Sparse& matrix, const i64* order, i64 j) {
+    if (j >= matrix.n_rows) return;
+    const Span span = row_span(matrix, order[j]);
+    const i64 length = span.ok ? smaller<i64>(span.to - span.from, 512) : 0;
+    const char* indices = matrix.indices.base + span.from * static_cast<i64>(sizeof(Index));
+    const char* data = matrix.data.base + span.from * static_cast<i64>(sizeof(Entry));
+    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Index)); b += 64) prefetch(indices + b);
+    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Entry)); b += 64) prefetch(data + b);
+}
+
 // Rows in order of class, to order (n,).
 inline Fault sort_rows(const CountSparseTask& task, i64* order) {
     const i64 n = task.matrix.n_rows, C = task.n_classes;
@@ -90,38 +102,160 @@ inline Fault check_entries(const CountSparseTask& task) {
     return {};
 }
 
-// Entries are whole numbers and weights absent: counters (C, F) of 64 bits cannot overflow before 2^32 entries.
-// False if something else was met; the counters are then to be thrown away.
+// What an entry adds where plain counters will do; false if they will not.
+template <bool Binary, class Entry>
+inline bool plain(Entry x, i64& value) {
+    if constexpr (Binary) {
+        value = x > 0 ? 1 : 0;
+        return !bad_entry(x);
+    } else {
+        return whole(x, value);
+    }
+}
+
+// Counters without weights, for whole entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
+//
+// Entries are read in the order of memory. Where the counters of all classes are too many for the cache, a million
+// entries at a time are first dealt out to their classes, and one class is counted after the other. (Visiting the rows
+// class by class instead costs twice the time: they lie on pages far from each other.) Entries below 2^16, that is
+// nearly all, are counted in 32 bits; `used` bounds what any such counter can hold.
 template <class Index, class Entry, bool Binary>
-inline bool count_whole(const CountSparseTask& task, const i64* order, i64* counters) {
-    const Sparse& matrix = task.matrix;
-    if (matrix.n_entries >= i64{1} << 32) return false;
-    const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
-    const auto* data = reinterpret_cast<const Entry*>(matrix.data.base);
-    const u64 F = static_cast<u64>(matrix.n_columns);
-    for (i64 j = 0; j < matrix.n_rows; ++j) {
-        const i64 i = order[j], c = task.classes[i];
-        const Span span = row_span(matrix, i);
-        if (!span.ok || c < 0 || c >= task.n_classes) return false;
-        i64* const counter = counters + c * matrix.n_columns;
-        if (j + 4 < matrix.n_rows) {
-            const i64 ahead = integer_element(matrix.indptr, order[j + 4]);
-            prefetch(matrix.indices.base + ahead * static_cast<i64>(sizeof(Index)));
-            prefetch(matrix.data.base + ahead * static_cast<i64>(sizeof(Entry)));
+class PlainCounter {
+public:
+    PlainCounter(const CountSparseTask& task, i64* counters)
+        : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters), narrow_(C_ * F_),
+          direct_(C_ * F_ <= kCached), dealt_(direct_ ? 0 : smaller(kChunk, task.matrix.n_entries)),
+          starts_(C_ + 1) {}
+
+    // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
+    bool run() {
+        const Sparse& matrix = task_.matrix;
+        if (matrix.n_entries >= i64{1} << 32) return false;
+        for (i64 row = 0; row < matrix.n_rows;) {
+            i64 stop = row, entries = 0;
+            for (; stop < matrix.n_rows; ++stop) {
+                const Span span = row_span(matrix, stop);
+                if (!span.ok) return false;
+                if (stop > row && entries + (span.to - span.from) > kChunk) break;
+                entries += span.to - span.from;
+            }
+            // a row longer than a chunk, or a sum of 2^32, cannot be helped by small counters
+            if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
+            row = stop;
         }
+        empty();
+        return true;
+    }
+
+private:
+    static constexpr i64 kCached = 1 << 16;  // counters that stay in the second-level cache
+    static constexpr i64 kChunk = 1 << 20;   // entries
+    static constexpr i64 kSmall = 1 << 16;
+    static constexpr i64 kFull = 4294967295;
+
+    // Visit the entries of a row as (column, value), each checked.
+    template <class Visit>
+    bool visit_row(i64 row, Visit visit) {
+        const Sparse& matrix = task_.matrix;
+        const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
+        const auto* data = reinterpret_cast<const Entry*>(matrix.data.base);
+        const Span span = row_span(matrix, row);
+        if (!span.ok) return false;
         for (i64 k = span.from; k < span.to; ++k) {
             i64 value;
             const u64 f = static_cast<u64>(static_cast<i64>(indices[k]));
-            if (f >= F || !whole(data[k], value)) return false;
-            counter[f] += Binary ? (value > 0 ? 1 : 0) : value;
+            if (f >= static_cast<u64>(F_) || !plain<Binary>(data[k], value)) return false;
+            visit(static_cast<i64>(f), value);
         }
+        return true;
     }
-    return true;
-}
+
+    bool count_rows(i64 row, i64 stop) {
+        for (; row < stop; ++row) {
+            const i64 c = task_.classes[row];
+            if (c < 0 || c >= C_) return false;
+            i64* const counter = counters_ + c * F_;
+            if (!visit_row(row, [=](i64 f, i64 value) { counter[f] += value; })) return false;
+        }
+        return true;
+    }
+
+    bool deal_rows(i64 row, i64 stop) {
+        Scratch<i32> classes(stop - row);
+        for (i64 c = 0; c <= C_; ++c) starts_[c] = 0;
+        for (i64 i = row; i < stop; ++i) {
+            const Span span = row_span(task_.matrix, i);
+            const i32 c = task_.classes[i];
+            if (!span.ok || c < 0 || c >= C_) return false;
+            classes[i - row] = c;
+            starts_[c + 1] += span.to - span.from;
+        }
+        for (i64 c = 0; c < C_; ++c) starts_[c + 1] += starts_[c];
+        if (starts_[C_] > kChunk) return false;
+        Scratch<i64> ends(C_);
+        for (i64 c = 0; c < C_; ++c) ends[c] = starts_[c];
+        i64 sum = 0;
+        for (i64 i = row; i < stop; ++i) {
+            const i64 c = classes[i - row];
+            u64 *to = &dealt_[ends[c]], *const limit = &dealt_[starts_[c + 1]];
+            i64* const counter = counters_ + c * F_;
+            const bool ok = visit_row(i, [&](i64 f, i64 value) {
+                if (value >= kSmall || to == limit) {
+                    counter[f] += value;
+                    return;
+                }
+                *to++ = static_cast<u64>(f) | static_cast<u64>(value) << 32;
+                sum += value;
+            });
+            if (!ok) return false;
+            ends[c] = to - dealt_.get();
+        }
+        if (sum > kFull - used_) empty();
+        used_ += sum;
+        for (i64 c = 0; c < C_; ++c) {
+            if (sum > kFull)
+                count_dealt(starts_[c], ends[c], counters_ + c * F_);
+            else
+                count_dealt(starts_[c], ends[c], &narrow_[c * F_]);
+        }
+        if (sum > kFull) used_ = 0;
+        return true;
+    }
+
+    template <class Counter>
+    void count_dealt(i64 from, i64 to, Counter* counter) {
+        constexpr i64 kAhead = 32;
+        const u64* dealt = dealt_.get();
+        i64 k = from;
+        for (; k + kAhead < to; ++k) {
+            prefetch(counter + (dealt[k + kAhead] & kDigit));
+            counter[dealt[k] & kDigit] += static_cast<Counter>(dealt[k] >> 32);
+        }
+        for (; k < to; ++k) counter[dealt[k] & kDigit] += static_cast<Counter>(dealt[k] >> 32);
+    }
+
+    void empty() {
+        for (i64 i = 0; used_ != 0 && i < C_ * F_; ++i) {
+            counters_[i] += narrow_[i];
+            narrow_[i] = 0;
+        }
+        used_ = 0;
+    }
+
+    const CountSparseTask& task_;
+    const i64 F_, C_;
+    i64* const counters_;   // (C, F)
+    Scratch<u32> narrow_;   // (C, F)
+    const bool direct_;
+    Scratch<u64> dealt_;    // entries of a chunk, class by class: column, and value in the upper half
+    Scratch<i64> starts_;   // of each class in dealt_
+    i64 used_ = 0;
+};
 
 template <class Index, class Entry>
 inline Fault count_exact(const CountSparseTask& task, const i64* order) {
     const Sparse& matrix = task.matrix;
+    constexpr i64 kAhead = 8;  // entries
     LimbArray counts(task.n_classes * matrix.n_columns);
     i64 since = 0;
     for (i64 j = 0; j < matrix.n_rows; ++j) {
@@ -132,8 +266,13 @@ inline Fault count_exact(const CountSparseTask& task, const i64* order) {
         const double weight = task.weights == nullptr ? 1.0 : task.weights[i];
         if (!(weight >= 0.0) || is_infinite(weight)) return {FaultKind::bad_weight, i, 0, weight};
         const Parts w = parts_of(weight);
+        fetch_row<Index, Entry>(matrix, order, j + 4);
         for (i64 k = span.from; k < span.to; ++k) {
             const i64 f = element<Index>(matrix.indices, k);
+            if (k + kAhead < span.to) {
+                const i64 next = element<Index>(matrix.indices, k + kAhead);
+                if (next >= 0 && next < matrix.n_columns) counts.fetch(c * matrix.n_columns + next);
+            }
             const Entry x = element<Entry>(matrix.data, k);
             if (f < 0 || f >= matrix.n_columns) return {FaultKind::bad_index, i, f, 0.0};
             if (bad_entry(x)) return {FaultKind::bad_entry, i, f, static_cast<double>(x)};
@@ -158,18 +297,18 @@ inline Fault count_exact(const CountSparseTask& task, const i64* order) {
 template <class Index, class Entry>
 inline Fault count_sparse_typed(const CountSparseTask& task) {
     const i64 cells = task.n_classes * task.matrix.n_columns;
-    Scratch<i64> order(task.matrix.n_rows);
-    Fault fault = sort_rows(task, order.get());
-    if (fault.kind != FaultKind::none) return fault;
     if (task.weights == nullptr) {
         Scratch<i64> counters(cells);
-        const bool done = task.binary ? count_whole<Index, Entry, true>(task, order.get(), counters.get())
-                                      : count_whole<Index, Entry, false>(task, order.get(), counters.get());
+        const bool done = task.binary ? PlainCounter<Index, Entry, true>(task, counters.get()).run()
+                                      : PlainCounter<Index, Entry, false>(task, counters.get()).run();
         if (done) {
             *task.counts = {counters.release(), cells, 1, 0};
             return {};
         }
     }
+    Scratch<i64> order(task.matrix.n_rows);
+    Fault fault = sort_rows(task, order.get());
+    if (fault.kind != FaultKind::none) return fault;
     fault = check_entries<Index, Entry>(task);
     if (fault.kind != FaultKind::none) return fault;
     return count_exact<Index, Entry>(task, order.get());
@@ -187,7 +326,7 @@ inline Fault count_sparse(const CountSparseTask& task) {
 // Vectors = 0: any number of classes.
 template <class Index, class Entry, int Vectors>
 inline Fault score_sparse_typed(const ScoreSparseTask& task) {
-    constexpr i64 kAhead = 8;  // entries: long enough for a row of scores to come from the third-level cache
+    constexpr i64 kAhead = 12;  // entries: long enough for a row of scores to come from the third-level cache
     const Sparse& matrix = task.matrix;
     const i64 C = task.n_classes;
     const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
@@ -203,8 +342,10 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
         for (int k = 0; k < N; ++k) sum[k] = all(0.0);
         for (i64 k = span.from; k < span.to; ++k) {
             if (k + kAhead < matrix.n_entries) {
-                const char* ahead = reinterpret_cast<const char*>(task.scores + static_cast<i64>(indices[k + kAhead]) * C);
-                for (i64 b = 0; b < C * 8; b += 64) prefetch(ahead + b);
+                const u64 f = static_cast<u64>(static_cast<i64>(indices[k + kAhead]));
+                const double* ahead = task.scores + static_cast<i64>(f < F ? f : 0) * C;
+                for (i64 c = 0; c < C; c += 8) prefetch(ahead + c);
+                prefetch(ahead + C - 1);
             }
             const u64 f = static_cast<u64>(static_cast<i64>(indices[k]));
             if (f >= F) return {FaultKind::bad_index, i, static_cast<i64>(f), 0.0};

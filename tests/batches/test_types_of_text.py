@@ -6,7 +6,6 @@ import pyarrow as pa
 import pytest
 
 from tallybayes.batches import LateType, read
-from tallybayes.errors import BadData
 
 MANY = 2000
 
@@ -66,6 +65,21 @@ def test_booleans_and_dates_fall_back_to_text(late, usual, words):
     assert (column[0].as_py(), column[-1].as_py()) == (usual, "3")
 
 
+def test_starting_over_as_often_as_needed_reads_any_file(tmp_path, all_of, small_pieces):
+    path = tmp_path / "late.csv"
+    path.write_text("n,value\n" + "".join(f"1,{odd}\n" * 200 for odd in ("", "3", "1.5", "1e3", "1_000", "n/a")))
+    types, asked = {}, []
+    while True:
+        try:
+            made = all_of(read(path, types=types))
+            break
+        except LateType as late:
+            asked += late.types.values()
+            types |= late.types
+    assert asked == [pa.int64(), pa.float64(), pa.string()]
+    assert (made.num_rows, made.column("value").type) == (1200, pa.string())
+
+
 def test_what_is_called_missing_does_not_change_a_type(tmp_path, all_of, small_pieces):
     path = tmp_path / "late.csv"
     path.write_text("n,value\n" + "1,3\n" * MANY + "1,n/a\n")
@@ -78,9 +92,9 @@ def test_a_declared_type_is_an_order(tmp_path, all_of, small_pieces):
     path.write_text("zip,n\n" + "01234,1\n" * 200 + "x,1.5\n")
     made = all_of(read(path, types={"zip": pa.string(), "n": pa.float64()}))
     assert made.column("zip")[0].as_py() == "01234"
-    with pytest.raises(BadData) as caught:
+    with pytest.raises(LateType) as caught:
         all_of(read(path, types={"zip": pa.int64(), "n": pa.float64()}))
-    assert not isinstance(caught.value, LateType)
+    assert caught.value.types == {"zip": pa.string()}
     assert str(caught.value) == (
         f"{path}, column 'zip': wanted whole numbers, got 'x' (row 201)."
         " Declare the column's type, or count 'x' as missing."

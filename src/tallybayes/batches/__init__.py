@@ -75,8 +75,8 @@ def read(
     BadData
         In one sentence: what was wanted, what was got. From here, or while iterating.
     LateType
-        While iterating over a text file, when a row needs a wider type than the first megabytes showed. Its ``types``
-        are what to pass to read the file again.
+        From a text file, when a row needs a wider type than the first megabytes showed. Its ``types`` are what to add
+        to `types` to read the file again.
 
     Examples
     --------

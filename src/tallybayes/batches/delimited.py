@@ -27,6 +27,8 @@ BLOCK = 1 << 20
 PEEK = 1 << 16
 DELIMITERS = ",;\t|"
 
+Types = Mapping[str, pa.DataType]
+
 
 @dataclass(frozen=True)
 class Layout:
@@ -44,7 +46,7 @@ class Layout:
         with open_text(self.path, self.begin) as stream:
             yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
 
-    def parse(self, text: bytes, types: Mapping[str, pa.DataType], *, block: int = BLOCK, threads: bool = True) -> Any:
+    def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> Any:
         """A table of the rows in a piece of text."""
         from pyarrow import csv as arrow_csv
 
@@ -67,7 +69,7 @@ def of_delimited(
     columns: Sequence[str] | None,
     missing: Sequence[str],
     names: Sequence[str] | None,
-    types: Mapping[str, pa.DataType],
+    types: Types,
     sample: int,
 ) -> Source:
     """A source of a delimited file, whose first line names the columns unless `names` does.
@@ -76,10 +78,10 @@ def of_delimited(
     """
     layout = _lay_out(path, delimiter, columns, missing, names)
     pieces = layout.pieces(sample)
-    first = _parse(layout, next(pieces, b""), types, 0)
+    first = _parse(layout, next(pieces, b""), types, types, 0)
     for field in first.schema:
         if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
-            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, 0)
+            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, 0)
     if next(pieces, None) is None:
         return of_table(first.combine_chunks(), path)
     inferred = {field.name: field.type for field in first.schema}
@@ -87,7 +89,7 @@ def of_delimited(
     def start() -> Iterator[pa.RecordBatch]:
         rows = 0
         for piece in ahead(layout.pieces(PIECE)):
-            table = _parse(layout, piece, inferred, rows, late=types.keys())
+            table = _parse(layout, piece, inferred, types, rows)
             rows += table.num_rows
             yield from table.combine_chunks().to_batches()
 
@@ -100,7 +102,8 @@ def _lay_out(
     head = _head(path)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     lines = io.StringIO(head[mark:].decode(errors="replace"), newline="").readlines()
-    delimiter = _delimiter(lines if head.endswith(b"\n") else lines[:-1] or lines, default)
+    whole = lines if head.endswith(b"\n") else lines[:-1] or lines
+    delimiter = _delimiter([line for line in whole if line.strip()] or lines, default)
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(row for row in rows if row)
@@ -148,7 +151,8 @@ def _delimiter(lines: list[str], default: str) -> str:
     return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
 
 
-def _parse(layout: Layout, text: bytes, types: Mapping[str, pa.DataType], rows: int, late: Any = None) -> pa.Table:
+def _parse(layout: Layout, text: bytes, types: Types, declared: Types, rows: int) -> pa.Table:
+    """A table of the rows in a piece of text that begins after `rows` rows."""
     try:
         try:
             return layout.parse(text, types)
@@ -161,14 +165,14 @@ def _parse(layout: Layout, text: bytes, types: Mapping[str, pa.DataType], rows: 
     try:  # pyarrow knows the row of an error only when it reads on one thread
         return layout.parse(text, types, block=len(text) + 1, threads=False)
     except pa.ArrowInvalid as error:
-        raise _explained(str(error), layout, types, rows, late) from None
+        raise _explained(str(error), layout, types, declared, rows) from None
 
 
 CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: (.*)", re.DOTALL)
 RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
 
 
-def _explained(message: str, layout: Layout, types: Mapping[str, pa.DataType], rows: int, late: Any) -> BadData:
+def _explained(message: str, layout: Layout, types: Types, declared: Types, rows: int) -> BadData:
     """What pyarrow says of a piece that begins after `rows` rows, as a sentence of ours."""
     if found := RAGGED.search(message):
         row, want, got, text = found.groups()
@@ -184,21 +188,16 @@ def _explained(message: str, layout: Layout, types: Mapping[str, pa.DataType], r
         return _not_utf8(layout.path, f"column '{column}' ({at})")
     value = re.sub(r"^invalid value '(.*)'$", r"\1", got, flags=re.DOTALL)
     where, do = f"{layout.path}, column '{column}'", f"Declare the column's type, or count {value!r} as missing"
-    if late is None or column in late:
-        return BadData(wanted(where, type_in_words(types[column]), f"{value!r} ({at})", do))
-    want = f"{type_in_words(types[column])}, as in the rows before"
+    want = type_in_words(types[column]) + ("" if column in declared else ", as in the rows before")
     return LateType(wanted(where, want, f"{value!r} ({at})", do), {column: _wider(types[column], value)})
 
 
 def _wider(kind: pa.DataType, value: str) -> pa.DataType:
     """The narrowest type that holds both a column so far and the value that did not fit it."""
-    try:
-        whole = bool(re.fullmatch(r"\s*[-+]?\d{1,18}\s*", value))
-        float(value)
-    except ValueError:
+    if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", value):
         return pa.string()
     if pa.types.is_null(kind):
-        return pa.int64() if whole else pa.float64()
+        return pa.int64() if re.fullmatch(r"\s*-?\d{1,18}\s*", value) else pa.float64()
     return pa.float64() if pa.types.is_integer(kind) else pa.string()
 
 

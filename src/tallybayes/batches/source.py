@@ -14,13 +14,14 @@ __all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
 
 
 class LateType(BadData):
-    """A text file's later rows need a wider type than its first rows showed.
+    """A row of a text file needs a wider type than the first rows showed, or than was declared.
 
     Attributes
     ----------
     types : dict of str to pyarrow.DataType
-        What to pass as ``read(..., types=...)`` to read the same file from the start without this error. A caller that
-        can start over does so; for everyone else this is an ordinary :class:`~tallybayes.errors.BadData`.
+        What to add to ``read(..., types=...)`` to read the same file from the start without this error. A caller that
+        can start over does so, as often as needed, since types only widen: nothing, whole numbers, numbers, text. For
+        everyone else, and for a type that a user declared, this is an ordinary :class:`~tallybayes.errors.BadData`.
     """
 
     def __init__(self, sentence: str, types: Mapping[str, pa.DataType]) -> None:

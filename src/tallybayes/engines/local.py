@@ -10,13 +10,13 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["default_threads", "fold", "map_slices"]
+__all__ = ["default_threads", "fold", "map_rows", "map_slices"]
 
 T = TypeVar("T")
 
@@ -73,6 +73,11 @@ def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None
         pass
 
 
+def map_rows(n: int, work: Callable[[slice], T], *, threads: int, rows: int) -> list[T]:
+    """The results of work on every slice of so many of n rows, in order."""
+    return list(_in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads))
+
+
 def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
     first = 0
     for batch in batches:
@@ -85,12 +90,10 @@ def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -
         first += n
 
 
-def _in_threads(
-    pieces: Iterable[tuple[pa.RecordBatch, int]], work: Callable[[pa.RecordBatch, int], T], threads: int
-) -> Iterator[T]:
+def _in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threads: int) -> Iterator[T]:
     """The results, in order; no more than a few pieces ahead, and at the first error the rest is left undone."""
     if threads == 1:
-        yield from (work(piece, first) for piece, first in pieces)
+        yield from (work(*piece) for piece in pieces)
         return
     pool: ThreadPoolExecutor | None = None
     waiting: deque[Future[T]] = deque()

@@ -27,8 +27,9 @@ public:
     static constexpr i64 kPitch = kRows + 8;
 
     CodeIndex(const Table& table, i64 low, i64 step)
-        : table_(table), limit_(table.n_columns + 4), base_(table.n_columns + 4), fallback_(table.n_columns + 4),
-          index_(kWidth * kPitch + 4), step_(step), bias_(static_cast<i64>(kSign - static_cast<u64>(low))) {}
+        : table_(table), columns_((table.n_columns + 7) / 8 * 8), room_(3 * columns_ + kWidth * kPitch + 16),
+          limit_(room_.aligned()), base_(limit_ + columns_), fallback_(base_ + columns_), index_(fallback_ + columns_),
+          step_(step), bias_(static_cast<i64>(kSign - static_cast<u64>(low))) {}
 
     void set(i64 f, i64 size, i64 base, i64 fallback) {
         limit_[f] = static_cast<i64>(static_cast<u64>(size) - kSign);
@@ -41,6 +42,7 @@ public:
         const Column& first = table_.columns[f0];
         by_rows_ = adjacent(f0, f1);
         width_ = f1 - f0;
+        row_pitch_ = (width_ + 7) / 8 * 8;
         if (by_rows_) {
             with_code_type(first.type, [&](auto zero) {
                 for (i64 i = 0; i < count; ++i)
@@ -53,7 +55,7 @@ public:
     }
 
     // Place of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].
-    const i64* row(i64 i) { return by_rows_ ? &index_[i * width_] : &index_[i]; }
+    const i64* row(i64 i) { return by_rows_ ? &index_[i * row_pitch_] : &index_[i]; }
     i64 pitch() const { return by_rows_ ? 1 : kPitch; }
 
 private:
@@ -91,12 +93,12 @@ private:
     void fill_row(const Code* codes, i64 f0, i64 i) {
         const Steps steps{all(bias_), all(step_)};
         const i64 width = width_;
-        i64* const index = &index_[i * width];
+        i64* const index = &index_[i * row_pitch_];
         const i64 *limit = &limit_[f0], *base = &base_[f0], *fallback = &fallback_[f0];
-        i64 f = 0;
-        for (; f + 4 <= width; f += 4)
+        for (i64 at = 0; at < width; at += 4) {
+            const i64 f = smaller(at, width - 4);  // the last four overlap those before them
             store(index + f, steps.place(load(codes + f), load(limit + f), load(base + f), load(fallback + f)));
-        for (; f < width; ++f) index[f] = place(static_cast<i64>(codes[f]), f0 + f);
+        }
     }
 
     template <class Code>
@@ -115,10 +117,11 @@ private:
     }
 
     const Table& table_;
-    Scratch<i64> limit_, base_, fallback_;
-    Scratch<i64> index_;
+    const i64 columns_;
+    Scratch<i64> room_;  // for the next four, each on its own cache lines
+    i64 *const limit_, *const base_, *const fallback_, *const index_;
     const i64 step_, bias_;
-    i64 width_ = 0;
+    i64 width_ = 0, row_pitch_ = 0;
     bool by_rows_ = false;
 };
 

@@ -63,6 +63,11 @@ public:
     Scratch& operator=(const Scratch&) = delete;
     T* get() { return data_; }
     T& operator[](i64 i) { return data_[i]; }
+    // From the first element that starts a cache line; ask for 64 bytes more than are to be used.
+    T* aligned() {
+        const auto address = reinterpret_cast<std::uintptr_t>(data_);
+        return data_ + (64 - address % 64) % 64 / sizeof(T);
+    }
     T* release() {
         T* kept = data_;
         data_ = nullptr;

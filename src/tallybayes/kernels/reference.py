@@ -188,8 +188,8 @@ def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:
     """Scores less the greatest of their row, that greatest, and the log of the sum of exponentials of the former."""
     top = scores.max(axis=1, initial=-np.inf)
     top = np.where(np.isneginf(top), 0.0, top)
-    shifted = scores - top[:, None]
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
+        shifted = scores - top[:, None]
         return shifted, top, np.log(np.exp(shifted).sum(axis=1))
 
 

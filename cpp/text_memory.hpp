@@ -1,0 +1,173 @@
+// Memory for the text kernels: arrays that grow and can be handed to Python, and blocks that only grow.
+//
+// Text kernels are compiled once for all processors, so that unlike the numeric ones they may use the standard library.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#endif
+
+namespace tally::text {
+
+using u8 = std::uint8_t;
+using i32 = std::int32_t;
+using u32 = std::uint32_t;
+using i64 = std::int64_t;
+using u64 = std::uint64_t;
+
+constexpr u32 kNone = 0xFFFFFFFFu;
+
+inline void prefetch(const void* address) {
+#if defined(__GNUC__) || defined(__clang__)
+    __builtin_prefetch(address, 1);
+#elif defined(_MSC_VER) && defined(_M_X64)
+    _mm_prefetch(static_cast<const char*>(address), _MM_HINT_T0);
+#else
+    (void)address;
+#endif
+}
+
+inline u64 load64(const char* p) {
+    u64 word;
+    std::memcpy(&word, p, sizeof word);
+    return word;
+}
+
+inline std::size_t bytes_for(i64 count, std::size_t size) {
+    if (count < 0 || static_cast<u64>(count) > static_cast<u64>(std::numeric_limits<i64>::max()) / size)
+        throw std::bad_alloc();
+    return static_cast<std::size_t>(count) * size;
+}
+
+// Memory that is hit at random. Large pieces ask for large pages: half of the time would else go into translating
+// addresses. Not zeroed; to be given back by release().
+class Piece {
+public:
+    Piece() = default;
+    explicit Piece(std::size_t bytes) {
+#if defined(__linux__)
+        constexpr std::size_t kPage = std::size_t{2} << 20;
+        if (bytes >= 2 * kPage) {
+            bytes = (bytes + kPage - 1) / kPage * kPage;
+            data_ = static_cast<char*>(std::aligned_alloc(kPage, bytes));
+            if (data_ == nullptr) throw std::bad_alloc();
+            madvise(data_, bytes, MADV_HUGEPAGE);
+            return;
+        }
+#endif
+        data_ = static_cast<char*>(std::malloc(bytes > 0 ? bytes : 1));
+        if (data_ == nullptr) throw std::bad_alloc();
+    }
+    Piece(Piece&& other) noexcept : data_(std::exchange(other.data_, nullptr)) {}
+    Piece& operator=(Piece&& other) noexcept {
+        std::swap(data_, other.data_);
+        return *this;
+    }
+    Piece(const Piece&) = delete;
+    Piece& operator=(const Piece&) = delete;
+    ~Piece() { std::free(data_); }
+    char* data() const { return data_; }
+
+private:
+    char* data_ = nullptr;
+};
+
+// Takes memory from ever larger pieces; what it gives stays where it is and is freed all at once.
+class Blocks {
+public:
+    char* take(std::size_t bytes) {
+        bytes = (bytes + 7) / 8 * 8;
+        if (bytes > left_) {
+            std::size_t size = total_ < kFirst ? kFirst : (total_ < kLargest ? total_ : kLargest);
+            if (size < bytes) size = bytes;
+            pieces_.emplace_back(size);
+            next_ = pieces_.back().data();
+            left_ = size;
+            total_ += size;
+        }
+        char* out = next_;
+        next_ += bytes;
+        left_ -= bytes;
+        return out;
+    }
+
+private:
+    static constexpr std::size_t kFirst = std::size_t{1} << 16, kLargest = std::size_t{32} << 20;
+    std::vector<Piece> pieces_;
+    char* next_ = nullptr;
+    std::size_t left_ = 0, total_ = 0;
+};
+
+// An array of plain values whose memory can be given away (to be freed by std::free).
+template <class T>
+class Growing {
+    static_assert(std::is_trivially_copyable_v<T>);
+
+public:
+    Growing() = default;
+    explicit Growing(i64 count) { resize(count); }
+    Growing(Growing&& other) noexcept
+        : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)),
+          room_(std::exchange(other.room_, 0)) {}
+    Growing& operator=(Growing&& other) noexcept {
+        std::swap(data_, other.data_);
+        std::swap(size_, other.size_);
+        std::swap(room_, other.room_);
+        return *this;
+    }
+    Growing(const Growing&) = delete;
+    Growing& operator=(const Growing&) = delete;
+    ~Growing() { std::free(data_); }
+
+    i64 size() const { return size_; }
+    T* data() { return data_; }
+    const T* data() const { return data_; }
+    T& operator[](i64 i) { return data_[i]; }
+    const T& operator[](i64 i) const { return data_[i]; }
+
+    void reserve(i64 count) {
+        if (count <= room_) return;
+        if (room_ > 0 && count < room_ + room_ / 2) count = room_ + room_ / 2;
+        set_room(count);
+    }
+    void resize(i64 count) {  // what is new is not initialised
+        reserve(count);
+        size_ = count;
+    }
+    void push(T value) {
+        if (size_ == room_) reserve(size_ < 32 ? 64 : size_ * 2);
+        data_[size_++] = value;
+    }
+    void clear() { size_ = 0; }
+    T* release() {
+        set_room(size_ > 0 ? size_ : 1);
+        room_ = size_ = 0;
+        return std::exchange(data_, nullptr);
+    }
+
+private:
+    void set_room(i64 count) {
+        void* grown = std::realloc(data_, bytes_for(count, sizeof(T)));
+        if (grown == nullptr) throw std::bad_alloc();
+        data_ = static_cast<T*>(grown);
+        room_ = count;
+    }
+
+    T* data_ = nullptr;
+    i64 size_ = 0, room_ = 0;
+};
+
+}  // namespace tally::text

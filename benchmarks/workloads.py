@@ -29,11 +29,11 @@ def codes(n: int = 1_000_000, width: int = 30, values: int = 10, classes: int = 
 
 
 @cache
-def texts(n: int = 200_000, width: int = 100_000, length: int = 64, classes: int = 20) -> tuple[csr_matrix, np.ndarray]:
-    """Word counts with a long tail, about 11.5 million of them not zero."""
+def texts(n: int = 200_000, width: int = 100_000, length: int = 66, classes: int = 20) -> tuple[csr_matrix, np.ndarray]:
+    """Word counts by Zipf's law (the k-th word k times rarer than the first), about 11.5 million of them not zero."""
     rng = np.random.default_rng(2)
-    column = np.minimum((rng.pareto(0.9, n * length) * 20).astype(np.int64), width - 1)
-    column = (column * 7919) % width
+    rank = np.exp(rng.random(n * length) * np.log(width)).astype(np.int64) - 1
+    column = rng.permutation(width)[np.minimum(rank, width - 1)]
     row = np.repeat(np.arange(n), length)
     matrix = csr_matrix((np.ones(n * length), (row, column)), shape=(n, width))
     matrix.sum_duplicates()

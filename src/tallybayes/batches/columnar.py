@@ -79,7 +79,8 @@ def _mapped(path: str) -> Iterator[Any]:
     """
     with open(path, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    reader = pa.ipc.open_file(pa.py_buffer(mapped))
+    # Without threads, since the mapping is Python's: see chunks.arrow_owned.
+    reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(use_threads=False))
     yield reader.schema
     for i in range(reader.num_record_batches):
         batch = _valid(reader.get_batch(i))

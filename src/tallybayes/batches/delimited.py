@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import last_row_end, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_row_end, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
 from tallybayes.batches.source import LateType, Source, check_distinct, of_table
 from tallybayes.batches.steps import ahead, chosen, guarded, in_words, type_in_words
@@ -59,7 +59,7 @@ class Layout:
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
         parsed = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
-        return arrow_csv.read_csv(pa.BufferReader(text or b"\n"), read, parsed, converted)
+        return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted)
 
 
 def of_delimited(

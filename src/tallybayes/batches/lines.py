@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import last_line_end, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_line_end, open_text, whole_rows
 from tallybayes.batches.source import LateType, Source, of_table
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
@@ -74,7 +74,7 @@ def _parse(path: str, text: bytes, schema: pa.Schema, others: str, rows: int) ->
     for block in (BLOCK, len(text) + 1):
         try:
             read = arrow_json.ReadOptions(block_size=block)
-            table = arrow_json.read_json(pa.BufferReader(text.removeprefix(b"\xef\xbb\xbf")), read, options)
+            table = arrow_json.read_json(arrow_owned(text.removeprefix(b"\xef\xbb\xbf")), read, options)
             table.validate(full=True)  # pyarrow's parser lets any bytes pass for text
             return table
         except BROKEN as error:

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallybayes import events as events
+    from tallybayes.estimators import BernoulliNB as BernoulliNB
+    from tallybayes.estimators import CategoricalNB as CategoricalNB
+    from tallybayes.estimators import ComplementNB as ComplementNB
+    from tallybayes.estimators import GaussianNB as GaussianNB
+    from tallybayes.estimators import MultinomialNB as MultinomialNB
+    from tallybayes.estimators import NaiveBayes as NaiveBayes
     from tallybayes.evidence import Evidence as Evidence
     from tallybayes.model import Model as Model
     from tallybayes.model import fit as fit
@@ -27,9 +33,30 @@ _PUBLIC = {
     "ImpossibleRowWarning": "tallybayes.posterior",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
+    "BernoulliNB": "tallybayes.estimators",
+    "CategoricalNB": "tallybayes.estimators",
+    "ComplementNB": "tallybayes.estimators",
+    "GaussianNB": "tallybayes.estimators",
+    "MultinomialNB": "tallybayes.estimators",
+    "NaiveBayes": "tallybayes.estimators",
 }
 
-__all__ = ["Evidence", "ImpossibleRowWarning", "Model", "__version__", "errors", "events", "fit", "load"]
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "Evidence",
+    "GaussianNB",
+    "ImpossibleRowWarning",
+    "Model",
+    "MultinomialNB",
+    "NaiveBayes",
+    "__version__",
+    "errors",
+    "events",
+    "fit",
+    "load",
+]
 
 
 def __getattr__(name: str) -> Any:

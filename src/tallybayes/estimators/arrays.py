@@ -1,0 +1,159 @@
+"""Arrays that scikit-learn has validated, as the kernels take them: classes as codes, rows in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import reduce
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.sparse import issparse
+
+from tallybayes import engines, kernels
+from tallybayes.encoded import Dense, Sparse
+from tallybayes.events.base import ClassCodes, Weights
+from tallybayes.exact import Exact
+from tallybayes.labels import encode
+from tallybayes.statistic import Statistic
+
+__all__ = [
+    "Array",
+    "Counter",
+    "are_finite",
+    "class_codes",
+    "count",
+    "dense",
+    "laid_out",
+    "places",
+    "reader",
+    "row_bytes",
+]
+
+Array: TypeAlias = npt.NDArray[Any]
+# The sums of a slice of rows, given their classes and weights.
+Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Exact]]
+
+# Below this many rows NumPy's sorting is quicker than Arrow's hashing.
+_FEW = 4096
+# Rows counted at a time: enough to pay for a thread, and few enough that a converted copy stays small.
+_LEAST_ROWS = 8192
+_SLICE_BYTES = 64 << 20
+_ENTRIES = (np.float64, np.float32, np.int32, np.int64)
+
+
+def class_codes(y: Array) -> tuple[ClassCodes, Array]:
+    """Each row's class as a position, and the sorted classes, in the type they came in.
+
+    Examples
+    --------
+    >>> class_codes(np.array(["no", "yes", "no"]))
+    (array([0, 1, 0], dtype=int32), array(['no', 'yes'], dtype='<U3'))
+    """
+    if len(y) >= _FEW and y.dtype.kind in "iU":
+        codes, labels = encode(pa.array(y))
+        return codes, labels.to_numpy().astype(y.dtype)
+    classes, places = np.unique(y, return_inverse=True)
+    return places.astype(np.int32), classes
+
+
+def places(y: Array, classes: Array) -> ClassCodes:
+    """Each row's class as a position among known classes.
+
+    Raises
+    ------
+    ValueError
+        If a row's class is not among them.
+    """
+    codes, found = class_codes(y)
+    place = np.searchsorted(classes, found)
+    strange = classes[np.minimum(place, len(classes) - 1)] != found
+    if np.any(strange):
+        raise ValueError(
+            f"The target label(s) {found[strange]} in y do not exist in the initial classes {classes}. "
+            "Name all classes in the first call of partial_fit, or use tallybayes.NaiveBayes, which needs no such list."
+        )
+    return place.astype(np.int32)[codes]
+
+
+def count(
+    counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, row_bytes: int, apart: bool = True
+) -> Statistic:
+    """The sums of all rows, counted slice by slice on all cores.
+
+    Parameters
+    ----------
+    counter : callable
+        Counts a slice.
+    codes : ndarray of int32, shape (n,)
+        The class of each row.
+    n_classes : int
+        How many classes there are.
+    weights : ndarray, shape (n,), or None
+        The weights of the rows. A negative one takes away, as it does in scikit-learn.
+    row_bytes : int
+        About how many bytes a row has.
+    apart : bool
+        Whether there is room for the sums of several slices at a time.
+    """
+    if weights is not None and (weights < 0).any():
+        more, less = (
+            count(counter, codes, n_classes, np.maximum(sign * weights, 0.0), row_bytes=row_bytes, apart=apart)
+            for sign in (1.0, -1.0)
+        )
+        return more.subtract(less, more.rows - less.rows)
+
+    def work(rows: slice) -> Statistic:
+        mine, w = codes[rows], None if weights is None else weights[rows]
+        sums = counter(rows, mine, w)
+        return Statistic(_row_sums(mine, n_classes, w), sums, dict.fromkeys(sums, "column"))
+
+    threads, n = engines.default_threads(None), len(codes)
+    size = min(-(-n // threads), _SLICE_BYTES // max(1, row_bytes)) if apart else n
+    parts = engines.map_rows(n, work, threads=threads, rows=max(_LEAST_ROWS, size))
+    return reduce(lambda a, b: a.add(b, a.rows + b.rows), parts)
+
+
+def _row_sums(codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
+    if weights is None:
+        return Exact.from_counts(np.bincount(codes, minlength=n_classes))
+    return Exact.from_limbs(kernels.power_sums((weights,), codes, n_classes, order=1).first).reshape((n_classes,))
+
+
+def dense(values: Array) -> Dense:
+    """A matrix as floats, which are copied only if they must be."""
+    kind = values.dtype if values.dtype in (np.float64, np.float32) else np.dtype(np.float64)
+    return Dense(laid_out(values.astype(kind, copy=False)))
+
+
+def laid_out(values: Array) -> Array | tuple[Array, ...]:
+    """A matrix as the kernels take it: row-major as it is, column-major as its columns, otherwise copied."""
+    if values.strides[0] == values.itemsize and values.shape[1] > 1:
+        return tuple(values.T)
+    return np.ascontiguousarray(values)
+
+
+def reader(X: Any) -> Callable[[slice], Array | Sparse]:
+    """Gives slices of rows: of an array as it is, of a scipy CSR matrix as `Sparse`, neither copied.
+
+    Entries of an unusual type are converted, once.
+    """
+    if not issparse(X):
+        return lambda rows: X[rows]
+    data = X.data if X.data.dtype in _ENTRIES else X.data.astype(np.float64)
+    return lambda rows: Sparse(X.indptr[rows.start : rows.stop + 1], X.indices, data, X.shape[1])
+
+
+def row_bytes(X: Any) -> int:
+    """About how many bytes a row has."""
+    whole = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
+    return int(whole // max(1, X.shape[0]))
+
+
+def are_finite(values: Array) -> bool:
+    """Whether none is NaN or infinite: one pass, while the values are in the cache anyway."""
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

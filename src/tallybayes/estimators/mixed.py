@@ -1,0 +1,292 @@
+"""NaiveBayes: the estimator for tables as they come, with all kinds of columns, missing values and new categories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from tallybayes import batches, kernels, sources
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData
+from tallybayes.estimate import Alpha, Choices, Prior
+from tallybayes.estimators.arrays import Array
+from tallybayes.evidence import Evidence
+from tallybayes.model import Model
+from tallybayes.schema import Events, infer
+
+__all__ = ["NaiveBayes"]
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    """Naive Bayes for mixed columns, with missing values, new categories and new classes at any time.
+
+    Parameters
+    ----------
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models; what is not named is
+        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
+    estimate : {"bayes", "map", "mle"}
+        Average over the parameters, take the most probable, or those under which the rows are most likely.
+    alpha : float or mapping
+        The weight of the prior, for all columns or by name or glob.
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities.
+    variance : {"n", "n-1"}
+        What Gaussian sums of squares are divided by under "mle" and "map".
+    floor : float
+        The least variance of a Gaussian column, as a share of its variance over all rows.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training is when a row is scored.
+    missing_values : sequence of str
+        Texts that stand for a missing value, such as "?".
+    threads : int, optional
+        How many threads work; one per core by default. The result does not depend on it.
+
+    Attributes
+    ----------
+    model_ : Model
+        The model behind it: tables, leave-one-out, saving.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns there are.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    Notes
+    -----
+    What is remembered are exact sums, so `partial_fit` equals `fit` on all rows, to the bit, and `forget` equals never
+    having seen the rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallybayes import NaiveBayes
+    >>> days = pa.table({"outlook": ["sunny", "rainy", None, "rainy"], "humidity": [85.0, 80.0, 78.0, None]})
+    >>> model = NaiveBayes().fit(days, ["no", "yes", "yes", "yes"])
+    >>> model.predict(pa.table({"outlook": ["hail"], "humidity": [79.0]}))
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        events: Events = None,
+        *,
+        estimate: str = "bayes",
+        alpha: Alpha = 1.0,
+        prior: Prior = "learned",
+        variance: str = "n",
+        floor: float = 1e-9,
+        missing: str = "skip",
+        unseen: str = "smooth",
+        missing_values: Any = (),
+        threads: int | None = None,
+    ) -> None:
+        self.events = events
+        self.estimate = estimate
+        self.alpha = alpha
+        self.prior = prior
+        self.variance = variance
+        self.floor = floor
+        self.missing = missing
+        self.unseen = unseen
+        self.missing_values = missing_values
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
+        """Learn from these rows and no others.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            A DataFrame of any library that speaks Arrow (pandas, polars, pyarrow, ...) may have columns of all kinds.
+        y : array-like of shape (n_samples,)
+            The classes: text, whole numbers or booleans.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        choices = self._choices()
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
+        source, label, weight = sources.labelled(rows, y, weights)
+        schema = infer(
+            source.schema,
+            label,
+            weight=weight,
+            events=self.events,
+            missing=self.missing,  # type: ignore[arg-type]
+            where=source.name,
+        )
+        choices.check(schema)
+        nothing = Model(Evidence.empty(schema), choices)
+        return self._now(nothing.learn(rows, y, weights=weights, threads=self.threads))
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
+        """Learn from further rows: the same, to the bit, as `fit` on all of them.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns of the first.
+        y : array-like of shape (n_samples,)
+            The classes, new ones among them or not.
+        classes : array-like, optional
+            Not needed and not looked at; here so that code written for other estimators runs.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        if not hasattr(self, "model_"):
+            return self.fit(X, y, sample_weight)
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
+        return self._now(self.model_.learn(rows, y, weights=weights, threads=self.threads))
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
+        """Forget rows that were learned: the same, to the bit, as if they had never been seen.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        check_is_fitted(self)
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
+        return self._now(self.model_.forget(rows, y, weights=weights, threads=self.threads))
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """A new estimator that has learned the rows of both."""
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        check_is_fitted(self)
+        check_is_fitted(other)
+        both: NaiveBayes = clone(self)
+        both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        return both._now(self.model_ + other.model_)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class for each row, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.model_.predict_proba(self._rows(X, reset=False), threads=self.threads)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of `predict_proba`, which does not underflow.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        scores = self.predict_joint_log_proba(X)
+        impossible = np.isneginf(kernels.log_softmax(scores))
+        scores[impossible] = self.model_.belief.log_prior
+        return scores
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """The logarithm of prior times likelihood, of each row with each class.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        check_is_fitted(self)
+        return self.model_.log_joint(self._rows(X, reset=False), threads=self.threads)
+
+    def _choices(self) -> Choices:
+        return Choices(self.estimate, self.alpha, self.prior, self.variance, self.floor, self.unseen)  # type: ignore[arg-type]
+
+    def _now(self, model: Model) -> NaiveBayes:
+        choices = self._choices()
+        choices.check(model.schema)
+        self.model_ = replace(model, choices=choices)
+        self.classes_ = model.evidence.classes.to_numpy()
+        return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+        """Rows, classes and weights as the model takes them."""
+        if y is None:
+            # scikit-learn's own words, which its checks look for
+            raise BadData(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        rows = self._rows(X, reset=reset)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        if y.dtype.kind == "f":
+            check_classification_targets(y)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        return rows, y, weights
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows as the model takes them: a table as it is, anything else as an array or CSR matrix."""
+        if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return batches.read(X, missing=self.missing_values) if self.missing_values else X
+        X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
+        names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
+        if names is None and not self.missing_values:
+            return X
+        return batches.read(X, names=names, missing=self.missing_values)

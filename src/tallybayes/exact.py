@@ -137,6 +137,17 @@ class Exact:
         """The exact sum over one axis."""
         return type(self)(self.limbs.sum(axis=axis, dtype=np.int64), self.base)
 
+    def others(self) -> Self:
+        """For each position of the first axis, the exact sum of all the others.
+
+        Examples
+        --------
+        >>> Exact.of([1, 2, 3]).others().to_float()
+        array([5., 4., 3.])
+        """
+        whole = self.sum(axis=0)
+        return type(self)(np.broadcast_to(whole.limbs, (*self.shape, whole.limbs.shape[-1])), whole.base) - self
+
     def group(self, starts: npt.NDArray[np.intp], axis: int = -1) -> Self:
         """The exact sums of consecutive groups along an axis, each beginning at one of `starts` (none empty)."""
         axis = axis if axis >= 0 else axis - 1

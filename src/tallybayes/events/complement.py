@@ -16,7 +16,6 @@ from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.multinomial import add_products, count_bag, own_entries
-from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Complement"]
@@ -59,7 +58,7 @@ class Complement(Event):
 
     def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
-        outside = _outside(statistic)
+        outside = statistic.sums["counts"].others()
         counts, totals, alpha = outside.to_float().T, outside.sum(axis=1).to_float(), _alpha(how)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
 
@@ -81,7 +80,7 @@ class Complement(Event):
         out: Floats,
     ) -> None:
         """As `score`, with the row's own counts taken from the outside of every class but its own."""
-        outside = _outside(statistic)
+        outside = statistic.sums["counts"].others()
         totals = outside.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)
         alpha = _alpha(how)
@@ -108,10 +107,3 @@ def _alpha(how: How) -> Floats:
     # faces of different classes would contradict each other without measure.
     return np.maximum(how.alpha, _LEAST_ALPHA)
 
-
-def _outside(statistic: Statistic) -> Exact:  # (C, F)
-    """Counts outside each class."""
-    counts = statistic.sums["counts"]
-    everywhere = counts.sum(axis=0)
-    limbs = np.broadcast_to(everywhere.limbs, (*counts.shape, everywhere.limbs.shape[-1]))
-    return Exact(limbs, everywhere.base) - counts

@@ -12,7 +12,6 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -264,9 +263,9 @@ def _put_labels(name: str, labels: Labels, tensors: Tensors) -> dict[str, Any]:
     array = labels.array.drop_null()
     type_ = array.type
     if type_ == pa.string():
-        encoded = [value.encode() for value in array.to_pylist()]
-        tensors[f"{name}.bytes"] = np.frombuffer(b"".join(encoded), np.uint8)
-        tensors[f"{name}.ends"] = np.cumsum([len(one) for one in encoded], dtype=np.int64)
+        bounds, content = _text_buffers(array)
+        tensors[f"{name}.bytes"] = content[bounds[0] : bounds[-1]]
+        tensors[f"{name}.ends"] = bounds[1:] - bounds[0]
     elif type_ == pa.bool_():
         tensors[name] = array.cast(pa.uint8()).to_numpy()
     elif type_ != pa.null():
@@ -279,8 +278,17 @@ def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:
     _require(joined.dtype == np.uint8 and ends.dtype == np.int64 and joined.ndim == ends.ndim == 1, "text")
     bounds = np.concatenate([[0], ends])
     _require(bool((np.diff(bounds) >= 0).all()) and int(bounds[-1]) == len(joined), "text")
-    content = joined.tobytes()
-    return pa.array([content[a:b].decode() for a, b in pairwise(bounds)], pa.string())
+    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(joined.tobytes())]
+    array = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+    array.validate(full=True)  # offsets in order, and text that is UTF-8
+    return array.cast(pa.string())
+
+
+def _text_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Where each text begins and ends, and the bytes of all."""
+    _, offsets, content = array.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return bounds, np.frombuffer(content if content is not None else b"", np.uint8)
 
 
 def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:

@@ -57,8 +57,14 @@ class Exact:
 
     def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0) -> None:
         self._float = None
-        self.is_zero = limbs.size == 0 or not (limbs.max() or limbs.min())
-        self.limbs, self.base = (_no_limbs(limbs.shape[:-1]), 0) if self.is_zero else _canonical(limbs, base)
+        low, high = (limbs.min(), limbs.max()) if limbs.size else (0, 0)
+        self.is_zero = not (low or high)
+        if self.is_zero:
+            self.limbs, self.base = _no_limbs(limbs.shape[:-1]), 0
+        elif limbs.shape[-1] == 1 and low >= -_HALF and high < _HALF:  # canonical as it is, as counts mostly are
+            self.limbs, self.base = np.ascontiguousarray(limbs), base
+        else:
+            self.limbs, self.base = _canonical(limbs, base)
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> Self:
@@ -262,9 +268,6 @@ def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.
 def _carry(limbs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
     """A new array in which every limb but the last lies in [0, 2^32) and the last fits 32 signed bits."""
     count = limbs.shape[-1]
-    top = limbs[..., -1]
-    if count == 1 and top.min() >= -_HALF and top.max() < _HALF:
-        return limbs
     carried = np.zeros((*limbs.shape[:-1], count + 2), np.int64)  # two more limbs hold any int64 at the top
     carried[..., :count] = limbs
     for k in range(count + 1):

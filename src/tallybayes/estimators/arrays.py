@@ -15,6 +15,7 @@ from tallybayes import engines, kernels
 from tallybayes.encoded import Dense, Sparse
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.exact import Exact
+from tallybayes.kernels import Limbs
 from tallybayes.labels import encode
 from tallybayes.statistic import Statistic
 
@@ -23,6 +24,7 @@ __all__ = [
     "Counter",
     "are_finite",
     "class_codes",
+    "column_sums",
     "count",
     "dense",
     "laid_out",
@@ -33,7 +35,7 @@ __all__ = [
 
 Array: TypeAlias = npt.NDArray[Any]
 # The sums of a slice of rows, given their classes and weights.
-Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Exact]]
+Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Limbs]]
 
 # Below this many rows NumPy's sorting is quicker than Arrow's hashing.
 _FEW = 4096
@@ -104,15 +106,24 @@ def count(
         )
         return more.subtract(less, more.rows - less.rows)
 
-    def work(rows: slice) -> Statistic:
-        mine, w = codes[rows], None if weights is None else weights[rows]
-        sums = counter(rows, mine, w)
-        return Statistic(_row_sums(mine, n_classes, w), sums, dict.fromkeys(sums, "column"))
+    def work(rows: slice) -> Mapping[str, Limbs]:
+        return counter(rows, codes[rows], None if weights is None else weights[rows])
 
     threads, n = engines.default_threads(None), len(codes)
     size = min(-(-n // threads), _SLICE_BYTES // max(1, row_bytes)) if apart else n
     parts = engines.map_rows(n, work, threads=threads, rows=max(_LEAST_ROWS, size))
-    return reduce(lambda a, b: a.add(b, a.rows + b.rows), parts)
+    sums = {name: merged([part[name] for part in parts]) for name in parts[0]}
+    return Statistic(_row_sums(codes, n_classes, weights), sums, dict.fromkeys(sums, "column"))
+
+
+def merged(parts: list[Limbs]) -> Exact:
+    """The exact sum of what the slices gave; in place where they are on one grid, since these arrays may be large."""
+    first, *others = parts
+    if any(part.base != first.base or part.limbs.shape != first.limbs.shape for part in others):
+        return reduce(lambda a, b: a + b, map(Exact.from_limbs, parts))
+    for part in others:
+        np.add(first.limbs, part.limbs, out=first.limbs)
+    return Exact.from_limbs(first)
 
 
 def _row_sums(codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
@@ -149,6 +160,13 @@ def row_bytes(X: Any) -> int:
     """About how many bytes a row has."""
     whole = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
     return int(whole // max(1, X.shape[0]))
+
+
+def column_sums(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)
+    """The exact sum of each column in each class; a sparse entry below 0 is refused."""
+    if isinstance(data, Sparse):
+        return kernels.count_sparse(*data.parts(), data.width, codes, n_classes, weights=weights)
+    return kernels.power_sums(dense(data).columns, codes, n_classes, order=1, weights=weights).first
 
 
 def are_finite(values: Array) -> bool:

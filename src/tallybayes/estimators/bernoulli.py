@@ -3,29 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn import naive_bayes
 
-from tallybayes import engines, kernels
+from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse
-from tallybayes.estimators.arrays import Array, are_finite, dense, laid_out, reader
+from tallybayes.estimators.arrays import Array, are_finite, column_sums, laid_out, reader
 from tallybayes.estimators.discrete import (
-    TABLE_ROWS,
     Discrete,
     contiguous,
     count_columns,
     made,
+    over_table,
     scorer,
     table_of,
     writeable,
 )
 from tallybayes.estimators.dropin import Scorer
 from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.events.multinomial import count_bag
 from tallybayes.exact import Exact
+from tallybayes.kernels import Limbs
 from tallybayes.statistic import Statistic
 
 __all__ = ["BernoulliNB"]
@@ -71,21 +73,28 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
         ones = self._statistic.sums["ones"]
         pseudo = np.broadcast_to(np.asarray(self._alpha, np.float64), ones.shape[1])
 
-        def log(block: Floats, at: slice) -> Floats:
+        def log(block: Floats, at: slice) -> None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                total = np.log(self.class_count_ + 2 * pseudo[at, None])
-                np.log(np.add(block, pseudo[at, None], out=block), out=block)
-                block -= total
-                return block
+                block += pseudo[at, None]
+                np.log(block, out=block)
+                block -= np.log(self.class_count_ + 2 * pseudo[at, None])
 
         return table_of(ones, log).T
 
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-        read = self._reader(X)
+        read, as_is = self._reader(X), reader(X)
 
-        def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Exact]:
+        def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
             return {"ones": _ones(read(rows), mine, n_classes, w)}
 
+        def present(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
+            data = as_is(rows)
+            assert isinstance(data, Sparse)
+            return {"ones": kernels.count_sparse(*data.parts(), data.width, mine, n_classes, weights=w, binary=True)}
+
+        if self.binarize == 0 and issparse(X):
+            with suppress(kernels.BadEntry):  # an entry below 0, which is a zero here, or one that is not finite
+                return count_columns(present, X, codes, n_classes, weights)
         return count_columns(counter, X, codes, n_classes, weights)
 
     def _reader(self, X: Any) -> Callable[[slice], Array | Sparse]:
@@ -119,19 +128,17 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
                 return np.asarray(log_zero.sum(axis=0))
 
         # Every feature absent, then the difference for those present: O(entries), not O(features).
-        absent = engines.map_rows(len(log_one), work, threads=engines.default_threads(None), rows=TABLE_ROWS)
+        absent = over_table(log_one, work)
         return scorer(self._reader(X), change, self.class_log_prior_ + np.sum(absent, axis=0))
 
 
-def _ones(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C, F)
+def _ones(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)
     """The exact sum of each column in each class."""
-    if isinstance(data, Sparse):
-        if data.data.min(initial=0) >= 0:
-            return count_bag(data, codes, n_classes, weights)
+    if isinstance(data, Sparse) and data.data.min(initial=0) < 0:
         more, less = (replace(data, data=np.maximum(sign * data.data, 0)) for sign in (1, -1))
-        return count_bag(more, codes, n_classes, weights) - count_bag(less, codes, n_classes, weights)
-    if data.dtype != bool:
-        return count_bag(dense(data), codes, n_classes, weights)
+        gain, loss = (Exact.from_limbs(column_sums(part, codes, n_classes, weights)) for part in (more, less))
+        return (gain - loss).to_limbs()
+    if isinstance(data, Sparse) or data.dtype != bool:
+        return column_sums(data, codes, n_classes, weights)
     sizes = np.ones(data.shape[1], np.int64)  # of the codes 0 and 1 only the latter is counted
-    counts, _ = kernels.count_codes(laid_out(data.view(np.int8)), codes, n_classes, sizes, low=1, weights=weights)
-    return Exact.from_limbs(counts)
+    return kernels.count_codes(laid_out(data.view(np.int8)), codes, n_classes, sizes, low=1, weights=weights)[0]

@@ -16,7 +16,7 @@ from tallybayes.estimators.arrays import Array, count, laid_out, row_bytes
 from tallybayes.estimators.discrete import Discrete, made
 from tallybayes.estimators.dropin import Scorer
 from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.exact import Exact
+from tallybayes.kernels import Limbs
 from tallybayes.statistic import Statistic
 
 __all__ = ["CategoricalNB"]
@@ -132,10 +132,10 @@ def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, 
     """The counts of each column's categories up to the given number; None if there are others."""
     outside = []
 
-    def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Exact]:
+    def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
         counts, out = kernels.count_codes(laid_out(X[rows]), mine, n_classes, sizes, weights=w)
         outside.append(out.any())
-        return {"counts": Exact.from_limbs(counts)}
+        return {"counts": counts}
 
     counted = count(counter, codes, n_classes, weights, row_bytes=row_bytes(X))
     return None if any(outside) else counted

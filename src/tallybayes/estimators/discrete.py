@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 from scipy.sparse import issparse
@@ -20,12 +20,13 @@ from tallybayes.exact import Exact
 from tallybayes.kernels import Limbs
 from tallybayes.statistic import Statistic
 
-__all__ = ["TABLE_ROWS", "Discrete", "contiguous", "count_columns", "made", "scorer", "table_of", "writeable"]
+__all__ = ["Discrete", "contiguous", "count_columns", "made", "over_table", "scorer", "table_of", "writeable"]
+
+T = TypeVar("T")
 
 # Sums of several slices are held at a time only if they take less than this, or less than the data.
 _ROOM = 256 << 20
-# How many columns of a table are computed at a time, so that their counts are in cache when they are looked at again.
-TABLE_ROWS = 4096
+_TABLE_CELLS = 1 << 16
 
 
 class made:  # noqa: N801
@@ -148,7 +149,7 @@ def writeable(values: Floats) -> Floats:
     return values if values.flags.writeable else values.copy()
 
 
-def table_of(counts: Exact, log: Callable[[Floats, slice], Floats]) -> Floats:  # (F, C)
+def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # (F, C)
     """A table of a row per column, made of counts (C, F) a block at a time: they are never in memory as floats too.
 
     Parameters
@@ -156,17 +157,25 @@ def table_of(counts: Exact, log: Callable[[Floats, slice], Floats]) -> Floats:  
     counts : Exact, shape (C, F)
         The counts.
     log : callable
-        Makes of counts (columns, C), which it may overwrite, and the place of these columns, their rows of the table.
+        Overwrites some columns' counts (columns, C) with their part of the table; takes the place of the columns too.
     """
     C, F = counts.shape
     table = np.empty((F, C))
+    plain = counts.base == 0 and counts.limbs.shape[-1] == 1
 
     def work(columns: slice) -> None:
-        block = kernels.to_float(Limbs(counts.limbs[:, columns], counts.base))
-        table[columns] = log(np.ascontiguousarray(block.T), columns)
+        limbs = counts.limbs[:, columns]
+        table[columns] = limbs[..., 0].T if plain else kernels.to_float(Limbs(limbs, counts.base)).T
+        log(table[columns], columns)
 
-    engines.map_rows(F, work, threads=engines.default_threads(None), rows=TABLE_ROWS)
+    over_table(table, work)
     return table
+
+
+def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
+    """The results of work on slices of a table (F, C), each small enough to be in cache from step to step."""
+    rows = max(1, _TABLE_CELLS // max(1, table.shape[1]))
+    return engines.map_rows(len(table), work, threads=engines.default_threads(None), rows=rows)
 
 
 def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:

@@ -16,7 +16,6 @@ from tallybayes.encoded import Floats
 from tallybayes.estimators.arrays import Array, are_finite, class_codes, count, dense, places, row_bytes
 from tallybayes.estimators.dropin import DropIn, Scorer
 from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.events.gaussian import Gaussian
 from tallybayes.exact import Exact
 from tallybayes.statistic import Statistic
 
@@ -125,11 +124,11 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
 
     def _counted(self, X: Array, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
         """The exact sums of w, wx and wx² in each class."""
-        event = Gaussian()
         weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
 
         def counter(rows: slice, mine: ClassCodes, w: Weights) -> Any:
-            return event.count(dense(X[rows]), mine, n_classes, w)[0]
+            weight, first, second = kernels.power_sums(dense(X[rows]).columns, mine, n_classes, weights=w)
+            return {"present": weight, "first": first, "second": second}
 
         try:
             counted = count(counter, codes, n_classes, weights, row_bytes=row_bytes(X))

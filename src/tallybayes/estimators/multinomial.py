@@ -9,12 +9,11 @@ from sklearn import naive_bayes
 from sklearn.utils.validation import check_non_negative
 
 from tallybayes.encoded import Floats, Sparse
-from tallybayes.estimators.arrays import dense, reader
+from tallybayes.estimators.arrays import column_sums, reader
 from tallybayes.estimators.discrete import Discrete, contiguous, count_columns, made, scorer, table_of, writeable
 from tallybayes.estimators.dropin import Scorer
 from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.events.multinomial import count_bag
-from tallybayes.exact import Exact
+from tallybayes.kernels import Limbs
 from tallybayes.statistic import Statistic
 
 __all__ = ["ComplementNB", "MultinomialNB"]
@@ -33,12 +32,11 @@ class _Bags(Discrete):
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
         read = reader(X)
 
-        def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Exact]:
+        def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
             data = read(rows)
             if not isinstance(data, Sparse) and not data.min() >= 0:  # NaN is not
                 self._refuse(X)
-            bag = data if isinstance(data, Sparse) else dense(data)
-            return {"counts": count_bag(bag, mine, n_classes, w)}
+            return {"counts": column_sums(data, mine, n_classes, w)}
 
         return count_columns(counter, X, codes, n_classes, weights)
 
@@ -91,11 +89,11 @@ class MultinomialNB(_Bags, naive_bayes.MultinomialNB):
         with np.errstate(divide="ignore", invalid="ignore"):
             log_total = np.log(counts.sum(axis=1).to_float() + pseudo.sum())
 
-        def log(block: Floats, at: slice) -> Floats:
+        def log(block: Floats, at: slice) -> None:
             with np.errstate(divide="ignore", invalid="ignore"):
-                np.log(np.add(block, pseudo[at, None], out=block), out=block)
+                block += pseudo[at, None]
+                np.log(block, out=block)
                 block -= log_total
-                return block
 
         return table_of(counts, log).T
 
@@ -141,13 +139,12 @@ class ComplementNB(_Bags, naive_bayes.ComplementNB):
         totals = pseudo.sum() - counts.sum(axis=1).to_float()
         sign = 1.0 if self.norm else -1.0
 
-        def log(block: Floats, at: slice) -> Floats:
+        def log(block: Floats, at: slice) -> None:
             with np.errstate(divide="ignore", invalid="ignore"):
                 np.subtract(pseudo[at, None], block, out=block)
                 block /= totals
                 np.log(block, out=block)
                 block *= sign
-                return block
 
         table = table_of(counts, log)
         if self.norm:

@@ -123,9 +123,9 @@ template <class Index, class Entry, bool Binary>
 class PlainCounter {
 public:
     PlainCounter(const CountSparseTask& task, i64* counters)
-        : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters), narrow_(C_ * F_),
-          direct_(C_ * F_ <= kCached), dealt_(direct_ ? 0 : smaller(kChunk, task.matrix.n_entries)),
-          starts_(C_ + 1) {}
+        : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters),
+          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), narrow_(direct_ ? 0 : C_ * F_),
+          dealt_(direct_ ? 0 : smaller(kChunk, task.matrix.n_entries)), starts_(C_ + 1) {}
 
     // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
     bool run() {
@@ -245,8 +245,8 @@ private:
     const CountSparseTask& task_;
     const i64 F_, C_;
     i64* const counters_;   // (C, F)
+    const bool direct_;     // few counters, or so many that most are never met: a second set would only cost memory
     Scratch<u32> narrow_;   // (C, F)
-    const bool direct_;
     Scratch<u64> dealt_;    // entries of a chunk, class by class: column, and value in the upper half
     Scratch<i64> starts_;   // of each class in dealt_
     i64 used_ = 0;

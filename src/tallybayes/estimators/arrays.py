@@ -48,6 +48,11 @@ _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     """Each row's class as a position, and the sorted classes, in the type they came in.
 
+    Raises
+    ------
+    ValueError
+        If these are not classes but quantities.
+
     Examples
     --------
     >>> class_codes(np.array(["no", "yes", "no"]))
@@ -57,6 +62,12 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
         codes, labels = encode(pa.array(y))
         return codes, labels.to_numpy().astype(y.dtype)
     classes, places = np.unique(y, return_inverse=True)
+    continuous = classes.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
+    if continuous or (classes.dtype.kind == "O" and not isinstance(classes[0], str)):
+        raise ValueError(
+            f"Unknown label type: {'continuous' if continuous else 'unknown'}. Wanted classes (text, whole numbers or "
+            f"booleans), got {classes[0]!r}. Cut a quantity into classes, or use a regressor."
+        )
     return places.astype(np.int32), classes
 
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import _fit_context
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tallybayes import engines, kernels
@@ -80,7 +80,6 @@ class Discrete(DropIn):
         """
         X, y = validate_data(self, X, y, **self._reading)
         codes, classes = class_codes(y)
-        check_classification_targets(classes)
         return self._learn(X, codes, classes, sample_weight, None)
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import naive_bayes
 from sklearn.base import _fit_context
-from sklearn.utils.multiclass import _check_partial_fit_first_call, check_classification_targets
+from sklearn.utils.multiclass import _check_partial_fit_first_call
 from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tallybayes import kernels
@@ -74,7 +74,6 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         """
         X, y = validate_data(self, X, y, **self._reading)
         codes, classes = class_codes(y)
-        check_classification_targets(classes)
         return self._learn(X, codes, classes, sample_weight, None)
 
     @_fit_context(prefer_skip_nested_validation=True)

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import (
     _check_sample_weight,
     assert_all_finite,
@@ -21,7 +20,7 @@ from tallybayes import batches, kernels, sources
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData
 from tallybayes.estimate import Alpha, Choices, Prior
-from tallybayes.estimators.arrays import Array
+from tallybayes.estimators.arrays import Array, class_codes
 from tallybayes.evidence import Evidence
 from tallybayes.model import Model
 from tallybayes.schema import Events, infer
@@ -276,7 +275,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
         if y.dtype.kind == "f":
-            check_classification_targets(y)
+            class_codes(y)  # refuses quantities
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return rows, y, weights
 

@@ -11,6 +11,8 @@
 
 namespace tally {
 
+void bind_text(nb::module_& m);  // text_module.cpp
+
 namespace {
 
 bool processor_is_v3() {
@@ -82,6 +84,7 @@ NB_MODULE(_native, m) {
     tally::bind_counts(m);
     tally::bind_scores(m);
     tally::bind_exact(m);
+    tally::bind_text(m);
     m.def("use", &tally::use);
     m.def("available", &tally::available);
     m.def("isa", [] { return tally::kernels().name; });

@@ -110,7 +110,8 @@ inline bool survey(const Column& column, Prepare prepare, Growing<i64>& rows) {
     if (column.n == 0) return true;
     Reader reader(column);
     const i64 begin = column.offset(0), end = column.offset(column.n);
-    if (begin >= 0 && begin <= end && end <= column.size && is_ascii(column.data + begin, column.data + end)) return true;
+    const bool inside = begin >= 0 && begin <= end && end <= column.size;
+    if (inside && is_ascii(column.data + begin, column.data + end)) return true;
     if (prepare == Prepare::nothing) return false;
     for (i64 row = 0; row < column.n; ++row) {
         const Document document = reader.read(row);

@@ -76,6 +76,7 @@ public:
     bool word() const { return (bits_ & kWord) != 0; }
     bool space() const { return (bits_ & kSpace) != 0; }
     bool many() const { return (bits_ & kMany) != 0; }
+    bool is_lower() const { return bits_ >> 2 == 0; }  // its own lower case
     i32 rest() const { return static_cast<i32>(bits_) >> 3; }
     u32 bits() const { return bits_; }
 

@@ -52,3 +52,39 @@ def exact_moments(
     out_m2: _Array,
     /,
 ) -> None: ...
+
+_Integers = NDArray[np.int64]
+_Strings = tuple[_Integers, NDArray[np.uint8]]  # offsets, bytes
+_Parts = tuple[Any, ...]  # a column or options taken apart: see text_prepare.py and text.py
+_Csr = tuple[_Integers, NDArray[np.int32], _Integers, _Integers]
+
+class TextCharacters: ...
+class TextLookup: ...
+
+def text_characters(word: _Array, space: _Array, lower: _Array, many: _Array, starts: _Array, /) -> TextCharacters: ...
+def text_survey(column: _Parts, prepare: int, /) -> tuple[bool, _Integers]: ...
+def text_count(
+    column: _Parts,
+    characters: TextCharacters | None,
+    options: _Parts,
+    classes: _Array,
+    n_classes: int,
+    spill: int,
+    /,
+) -> tuple[_Strings, _Integers, _Integers, _Integers]: ...
+def text_lookup(vocabulary: _Parts, options: _Parts, /) -> TextLookup: ...
+def text_score(
+    lookup: TextLookup,
+    column: _Parts,
+    characters: TextCharacters | None,
+    table: _Array,
+    out: _Array,
+    unknown: _Array | None,
+    distinct: bool,
+    /,
+) -> _Integers: ...
+def text_learn_vectors(
+    column: _Parts, characters: TextCharacters | None, options: _Parts, /
+) -> tuple[_Strings, _Csr]: ...
+def text_find_vectors(column: _Parts, characters: TextCharacters | None, lookup: TextLookup, /) -> _Csr: ...
+def text_merge(left: _Parts, right: _Parts, /) -> tuple[_Strings, _Integers, _Integers]: ...

@@ -1,0 +1,196 @@
+"""From strings to counts, scores and vectors: the door to the text kernels.
+
+Columns are pyarrow string arrays, read where they are; slices and nulls are honoured. A null document has no tokens.
+Text that is not UTF-8 is refused (``BadText``). Tokens are those of scikit-learn's ``CountVectorizer``, in this
+Python's Unicode. ``text_reference`` has the same functions in plain Python.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from . import _native
+from .text_prepare import prepare, take_apart
+from .text_types import BadText, TextCounts, TextOptions, Vectors
+from .types import Floats
+
+__all__ = ["BadText", "Lookup", "TextCounts", "TextOptions", "Vectors", "count_text", "merge_vocabularies", "vectorise"]
+
+ANALYZERS = {"word": 0, "char": 1, "char_wb": 2}
+SPILL = 2**32 - 1  # tokens after which 32-bit counters could overflow
+LONGEST = 2**40  # characters in an n-gram: more than any document has
+DEFAULT = TextOptions()
+
+
+def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions = DEFAULT) -> TextCounts:
+    """Occurrences of each token in each class, and the documents that hold it.
+
+    Parameters
+    ----------
+    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
+    classes : int32 ndarray, shape (n,)
+        The class of each document, in [0, n_classes).
+    n_classes : int
+    options : TextOptions
+
+    Returns
+    -------
+    TextCounts
+
+    Raises
+    ------
+    BadText
+        At the first document that is not UTF-8.
+
+    Examples
+    --------
+    >>> counts = count_text(pa.array(["To be, or not to be", "Be!", None]), np.array([0, 1, 1], np.int32), 2)
+    >>> counts.vocabulary.to_pylist(), counts.tokens.tolist(), counts.documents.tolist(), counts.missing.tolist()
+    (['be', 'not', 'or', 'to'], [[2, 1, 1, 2], [1, 0, 0, 0]], [[1, 1, 1, 1], [1, 0, 0, 0]], [0, 1])
+    """
+    parts, characters = prepare(column, options)
+    strings, tokens, documents, missing = _native.text_count(
+        parts, characters, _option_parts(options), classes, n_classes, SPILL
+    )
+    return TextCounts(_strings(strings), tokens, documents, missing)
+
+
+class Lookup:
+    """A vocabulary made ready to find tokens in; threads may share it.
+
+    Parameters
+    ----------
+    vocabulary : pyarrow.StringArray or pyarrow.LargeStringArray, length V
+        Distinct tokens, in any order.
+    options : TextOptions
+        How they were made from text.
+
+    Examples
+    --------
+    >>> lookup, out = Lookup(pa.array(["be", "to"])), np.zeros((1, 1))
+    >>> table, other = np.array([[1.0], [10.0]]), np.array([0.5])
+    >>> length = lookup.score(pa.array(["To be, or not to be"]), table, out, unknown=other)
+    >>> out.item(), length.item()
+    (23.0, 6)
+    """
+
+    def __init__(self, vocabulary: Any, options: TextOptions = DEFAULT) -> None:
+        if isinstance(vocabulary, pa.Array) and vocabulary.null_count:
+            raise ValueError("vocabulary: wanted tokens, got null")
+        self.options = options
+        self.vocabulary = vocabulary
+        self._lookup = _native.text_lookup(take_apart(vocabulary, "vocabulary"), _option_parts(options))
+
+    def __len__(self) -> int:
+        return len(self.vocabulary)
+
+    def score(
+        self, column: Any, table: Floats, out: Floats, *, unknown: Floats | None = None, distinct: bool = False
+    ) -> NDArray[np.int64]:
+        """Add the table's rows over each document's tokens to out; the number of tokens of each document.
+
+        Parameters
+        ----------
+        column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
+        table : float64 ndarray, shape (V, C)
+        out : float64 ndarray, shape (n, C)
+        unknown : float64 ndarray, shape (C,), optional
+            What a token outside the vocabulary adds; nothing if not given.
+        distinct : bool
+            Each distinct token once, rather than each occurrence.
+
+        Returns
+        -------
+        int64 ndarray, shape (n,)
+            Tokens, or distinct tokens, unknown ones too; -1 for a null document.
+
+        Notes
+        -----
+        A document's scores depend on it alone, to the last bit: sums are in the order of the text.
+        """
+        parts, characters = prepare(column, self.options)
+        return _native.text_score(self._lookup, parts, characters, table, out, unknown, bool(distinct))
+
+    def vectorise(self, column: Any) -> Vectors:
+        """Each document's counts of the vocabulary's tokens; columns are places in the vocabulary."""
+        parts, characters = prepare(column, self.options)
+        indptr, indices, data, unknown = _native.text_find_vectors(parts, characters, self._lookup)
+        return Vectors(indptr, indices, data, self.vocabulary, unknown)
+
+
+def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | None = None) -> Vectors:
+    """Each document's counts of tokens, as a compressed sparse row matrix: what ``CountVectorizer`` gives.
+
+    Parameters
+    ----------
+    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
+    options : TextOptions
+    vocabulary : Lookup, optional
+        Count only its tokens; made with the same options. If not given: all that the documents hold, sorted.
+
+    Returns
+    -------
+    Vectors
+
+    Examples
+    --------
+    >>> vectors = vectorise(pa.array(["be or not", "", "be be"]))
+    >>> vectors.vocabulary.to_pylist(), vectors.indptr.tolist(), vectors.indices.tolist(), vectors.data.tolist()
+    (['be', 'not', 'or'], [0, 3, 3, 4], [0, 1, 2, 0], [1, 1, 1, 2])
+    """
+    if vocabulary is not None:
+        if vocabulary.options != options:
+            raise ValueError(f"options: wanted those of the vocabulary, {vocabulary.options}, got {options}")
+        return vocabulary.vectorise(column)
+    parts, characters = prepare(column, options)
+    strings, (indptr, indices, data, unknown) = _native.text_learn_vectors(parts, characters, _option_parts(options))
+    return Vectors(indptr, indices, data, _strings(strings), unknown)
+
+
+def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
+    """The union of two sorted vocabularies, and where the tokens of each are in it.
+
+    Parameters
+    ----------
+    left, right : pyarrow.StringArray or pyarrow.LargeStringArray
+        Distinct tokens, sorted by code point.
+
+    Returns
+    -------
+    pyarrow.StringArray
+    int64 ndarray, length of left
+    int64 ndarray, length of right
+
+    Examples
+    --------
+    >>> union, from_left, from_right = merge_vocabularies(pa.array(["be", "to"]), pa.array(["be", "or"]))
+    >>> union.to_pylist(), from_left.tolist(), from_right.tolist()
+    (['be', 'or', 'to'], [0, 2], [0, 1])
+    """
+    for name, side in (("left", left), ("right", right)):
+        if isinstance(side, pa.Array) and side.null_count:
+            raise ValueError(f"{name}: wanted tokens, got null")
+    strings, from_left, from_right = _native.text_merge(take_apart(left, "left"), take_apart(right, "right"))
+    return _strings(strings), from_left, from_right
+
+
+def _option_parts(options: TextOptions) -> tuple[Any, ...]:
+    if not isinstance(options, TextOptions):
+        raise TypeError(f"options: wanted TextOptions, got {type(options).__name__}")
+    least, greatest = (min(n, LONGEST) for n in options.ngram_range)
+    # characters know no stop words; a lone surrogate is in no text, and matches nothing
+    words = options.stop_words if options.analyzer == "word" else ()
+    encoded = tuple(word.encode("utf-8", "surrogatepass") for word in words)
+    return options.lowercase, ANALYZERS[options.analyzer], least, greatest, encoded
+
+
+def _strings(parts: tuple[NDArray[np.int64], NDArray[np.uint8]]) -> Any:
+    """Strings from wide offsets and bytes; a StringArray if its narrow offsets can hold them."""
+    offsets, data = parts
+    if offsets[-1] < 2**31:
+        return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data))
+    return pa.LargeStringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets), pa.py_buffer(data))

@@ -1,0 +1,117 @@
+"""What the text kernels take and give back: options, counts, vectors, and the error that names a byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["BadText", "TextCounts", "TextOptions", "Vectors"]
+
+MOST_WORDS = 16  # every length of word n-gram is a table of its own
+
+
+@dataclass(frozen=True)
+class TextOptions:
+    r"""How a document becomes tokens; names, meanings and defaults are those of scikit-learn's ``CountVectorizer``.
+
+    Parameters
+    ----------
+    lowercase : bool
+        Take ``str.lower()`` of the text first.
+    strip_accents : {None, "unicode", "ascii"}
+        After that, decompose characters and drop combining marks ("unicode"), or all that is then not ASCII ("ascii").
+    analyzer : {"word", "char", "char_wb"}
+        Words as ``re.findall(r"(?u)\b\w\w+\b", text)`` finds them; n-grams of characters; or the latter within words,
+        each padded with a space on either side.
+    ngram_range : (int, int)
+        The least and the greatest number of words (at most 16) or characters in a token; words are joined by a space.
+    stop_words : tuple of str
+        Words to leave out, before n-grams are made. Characters know none.
+
+    Examples
+    --------
+    >>> TextOptions(ngram_range=(1, 2)).analyzer
+    'word'
+    """
+
+    lowercase: bool = True
+    strip_accents: Literal["unicode", "ascii"] | None = None
+    analyzer: Literal["word", "char", "char_wb"] = "word"
+    ngram_range: tuple[int, int] = (1, 1)
+    stop_words: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.lowercase, bool):
+            raise TypeError(f"lowercase: wanted True or False, got {self.lowercase!r}")
+        if self.strip_accents not in (None, "unicode", "ascii"):
+            raise ValueError(f"strip_accents: wanted None, 'unicode' or 'ascii', got {self.strip_accents!r}")
+        if self.analyzer not in ("word", "char", "char_wb"):
+            raise ValueError(f"analyzer: wanted 'word', 'char' or 'char_wb', got {self.analyzer!r}")
+        if not isinstance(self.stop_words, tuple) or not all(isinstance(word, str) for word in self.stop_words):
+            raise TypeError(f"stop_words: wanted a tuple of str, got {self.stop_words!r}")
+        self._check_ngram_range()
+
+    def _check_ngram_range(self) -> None:
+        given: Any = self.ngram_range
+        if not (isinstance(given, tuple) and len(given) == 2 and all(type(n) is int for n in given)):
+            raise TypeError(f"ngram_range: wanted two whole numbers, got {given!r}")
+        if not 1 <= given[0] <= given[1]:
+            raise ValueError(f"ngram_range: wanted 1 <= least <= greatest, got {given!r}")
+        if self.analyzer == "word" and given[1] > MOST_WORDS:
+            raise ValueError(f"ngram_range: wanted at most {MOST_WORDS} words, got {given!r}")
+
+
+class TextCounts(NamedTuple):
+    """What documents hold, per class and token.
+
+    Attributes
+    ----------
+    vocabulary : pyarrow.StringArray, length V
+        The distinct tokens, sorted by code point. A LargeStringArray where they take more than 2 GiB.
+    tokens : int64 ndarray, shape (C, V)
+        Occurrences of each token.
+    documents : int64 ndarray, shape (C, V)
+        Documents that hold it.
+    missing : int64 ndarray, shape (C,)
+        Documents that are null.
+    """
+
+    vocabulary: Any
+    tokens: NDArray[np.int64]
+    documents: NDArray[np.int64]
+    missing: NDArray[np.int64]
+
+
+class Vectors(NamedTuple):
+    """Documents as a compressed sparse row matrix of token counts.
+
+    Attributes
+    ----------
+    indptr : int64 ndarray, shape (n + 1,)
+    indices : int32 ndarray, shape (entries,)
+        Columns, that is places in the vocabulary, increasing within each row.
+    data : int64 ndarray, shape (entries,)
+    vocabulary : pyarrow.StringArray, length V
+    unknown : int64 ndarray, shape (n,)
+        Tokens of each document that a given vocabulary does not hold; -1 for a null document.
+    """
+
+    indptr: NDArray[np.int64]
+    indices: NDArray[np.int32]
+    data: NDArray[np.int64]
+    vocabulary: Any
+    unknown: NDArray[np.int64]
+
+
+class BadText(ValueError):
+    """A document that is not UTF-8: its row, and the byte within it that starts what cannot be read."""
+
+    def __init__(self, row: int, byte: int) -> None:
+        super().__init__(f"row {row}: wanted UTF-8 text, got other bytes (first at byte {byte})")
+        self.row, self.byte = row, byte
+
+    def __reduce__(self) -> tuple[type[BadText], tuple[int, int]]:
+        return type(self), (self.row, self.byte)

@@ -61,7 +61,8 @@ inline Number read_number(const LimbsView& view, i64 cell, u32* room) {
 // The top 64 bits, the highest of them set, with the lowest set too if anything below was.
 inline u64 top_bits(const Number& number, i64& exponent) {
     const i64 n = number.length;
-    const u64 high = number.digits[n - 1], middle = n > 1 ? number.digits[n - 2] : 0, low = n > 2 ? number.digits[n - 3] : 0;
+    const u64 high = number.digits[n - 1];
+    const u64 middle = n > 1 ? number.digits[n - 2] : 0, low = n > 2 ? number.digits[n - 3] : 0;
     int zeros = 0;
     while ((high << zeros >> 31) == 0) ++zeros;
     const u64 pair = high << 32 | middle;
@@ -88,7 +89,8 @@ inline double nearest_double(const Number& number) {
     // subnormal results have fewer bits, and must be rounded once only
     const i64 drop = larger<i64>(11, -1074 - exponent);
     if (drop > 64) return sign * 0.0;
-    return sign * std::ldexp(static_cast<double>(round_off(top, static_cast<int>(drop))), static_cast<int>(exponent + drop));
+    const auto significand = static_cast<double>(round_off(top, static_cast<int>(drop)));
+    return sign * std::ldexp(significand, static_cast<int>(exponent + drop));
 }
 
 inline Scaled scaled(const Number& number) {

@@ -77,8 +77,8 @@ Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& da
 
 namespace {
 
-nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_classes, nb::handle sizes, std::int64_t low,
-                      nb::handle weights) {
+nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_classes, nb::handle sizes,
+                      std::int64_t low, nb::handle weights) {
     need_count(n_classes, "n_classes");
     const ClassBuffer rows(classes);
     const TableBuffer table(columns, rows.length(), false);

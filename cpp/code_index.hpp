@@ -51,7 +51,9 @@ public:
             return;
         }
         for (i64 f = f0; f < f1; ++f)
-            with_code_type(table_.columns[f].type, [&](auto zero) { fill_column<decltype(zero)>(row, count, f, f - f0); });
+            with_code_type(table_.columns[f].type, [&](auto zero) {
+                fill_column<decltype(zero)>(row, count, f, f - f0);
+            });
     }
 
     // Place of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].

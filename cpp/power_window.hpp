@@ -10,7 +10,7 @@
 // Cost: about 30 vector operations per row of four columns.
 #pragma once
 
-#include "simd.hpp"
+#include "limbs.hpp"
 
 namespace tally::TALLY_ISA {
 
@@ -46,23 +46,60 @@ struct Window {
     }
 };
 
-// Sums of many segments, as low + 2^32 * high, for one class and four columns.
+// A window, how it was chosen, and how well it fits.
+struct ChosenWindow {
+    Window window;
+    bool chosen;
+    i64 rows, refused;  // since it was chosen
+    i64 patience;       // rows before it may be chosen again
+
+    void choose(const double* base, i64 stride, i64 count) {
+        F4 most = all(0.0);
+        const F4 infinity = all(double_of(u64{0x7FF} << 52));
+        for (i64 i = 0; i < count; ++i) {
+            const F4 size = keep(doubles(all(~(i64{1} << 63))), load(base + i * stride));
+            most = greatest(keep(less(size, infinity), size), most);
+        }
+        double sizes[4];
+        store(sizes, most);
+        for (int lane = 0; lane < 4; ++lane) window.choose(lane, sizes[lane]);
+        chosen = true;
+        rows = refused = 0;
+        patience = larger<i64>(1024, 2 * patience);  // data wider than any window would else change it for ever
+    }
+
+    void refuse(const i64 (&by_lane)[4]) {
+        refused += larger(larger(by_lane[0], by_lane[1]), larger(by_lane[2], by_lane[3]));
+    }
+
+    bool tired() const { return refused > 16 && refused * 8 > rows && rows >= patience; }
+};
+
+// N sums of many segments, each as low + 2^32 * high, for one class and four columns.
+template <int N>
 struct Totals {
-    i64 low[kSums][4];
-    i64 high[kSums][4];
+    i64 low[N][4];
+    i64 high[N][4];
 
     void add(int k, I4 sum) {
-        store(low[k], load(low[k]) + (sum & all(static_cast<i64>(0xFFFFFFFFu))));
+        store(low[k], load(low[k]) + (sum & all(static_cast<i64>(kDigit))));
         store(high[k], load(high[k]) + high_half(sum));
+    }
+
+    // Move one sum, in units of 2^exponent, to where it has room for good.
+    void empty(int k, int lane, LimbArray& to, i64 cell, i64 exponent) const {
+        to.add(cell, low[k][lane], exponent);
+        to.add(cell, high[k][lane], exponent + 32);
     }
 };
 
 // IN: `count` <= kSegment rows of four doubles, row j at base + (Indexed ? order[j] * stride : 4 * j); what lies
 // `ahead` bytes further will be wanted next.
 // OUT: added to totals, and true; or false, and nothing was added, if some value did not fit.
-template <bool Squares, bool Indexed>
-inline bool sum_segment(
-    const double* base, i64 stride, const i32* order, i64 count, i64 ahead, const Window& window, Totals& totals) {
+template <bool Squares, bool Indexed, int N>
+inline bool sum_segment(const double* base, i64 stride, const i32* order, i64 count, i64 ahead, const Window& window,
+                        Totals<N>& totals) {
+    static_assert(N == (Squares ? kSums : 3));
     const F4 m0 = load(window.magic[0]), m1 = load(window.magic[1]), m2 = load(window.magic[2]);
     const I4 bias = load(window.bias);
     const I4 zero = all(i64{0});
@@ -109,5 +146,8 @@ inline bool sum_segment(
     }
     return true;
 }
+
+// Rows that are sorted by class at a time: enough of each class for a run to be worth its ends.
+inline i64 tile_length(i64 n_classes) { return smaller<i64>(larger<i64>(32 * n_classes, 256), 2048); }
 
 }  // namespace tally::TALLY_ISA

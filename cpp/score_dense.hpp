@@ -30,12 +30,13 @@ public:
         const i64 width = f1 - f0, fours = count == kRows && adjacent(columns, width) ? width / 4 * 4 : 0;
         I4 found = all(i64{0});
         for (int v = 0; v < V; ++v)  // along the rows: the processor sees what will come next
-            for (i64 f = 0; f < fours; f += 4) found = found | read_four(columns[f], row + 4 * v, x + f * kRows + 4 * v);
+            for (i64 f = 0; f < fours; f += 4)
+                found = found | read_four(columns[f], row + 4 * v, x + f * kRows + 4 * v);
         for (i64 f = fours; f < width; ++f) found = found | read_one(columns[f], row, count, x + f * kRows);
         holes = any(found);
     }
 
-    // Ask for share `k` of `shares` of the block that starts at `row`: of its rows, or of its columns if they lie apart.
+    // Ask for share `k` of `shares` of the block that starts at `row`: rows of it, or columns if they lie apart.
     static void fetch(const Table& table, i64 row, i64 f0, i64 f1, i64 k, i64 shares) {
         if (row + kRows > table.n_rows) return;
         const Column *first = table.columns + f0, *last = table.columns + (f1 - 1);

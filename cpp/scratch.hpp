@@ -18,6 +18,10 @@
 #include <sys/mman.h>
 #endif
 
+#if defined(_MSC_VER)
+#pragma fp_contract(off)  // splitting without error needs every operation rounded by itself
+#endif
+
 namespace tally::TALLY_ISA {
 
 using i32 = std::int32_t;

@@ -2,6 +2,8 @@
 // vectorise. Comparison results are F4 with all bits of a lane set or clear.
 #pragma once
 
+#include <cmath>
+
 #include "scratch.hpp"
 
 #if defined(__AVX2__)
@@ -28,6 +30,7 @@ inline F4 operator-(F4 a, F4 b) { return {_mm256_sub_pd(a.v, b.v)}; }
 inline F4 operator*(F4 a, F4 b) { return {_mm256_mul_pd(a.v, b.v)}; }
 inline F4 operator/(F4 a, F4 b) { return {_mm256_div_pd(a.v, b.v)}; }
 inline F4 multiply_add(F4 a, F4 b, F4 c) { return {_mm256_fmadd_pd(a.v, b.v, c.v)}; }
+inline F4 product_error(F4 a, F4 b, F4 ab) { return {_mm256_fmsub_pd(a.v, b.v, ab.v)}; }  // a * b - ab, exactly
 inline F4 greatest(F4 a, F4 b) { return {_mm256_max_pd(a.v, b.v)}; }  // b where either is NaN
 inline F4 less(F4 a, F4 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_LT_OQ)}; }
 inline F4 not_at_most(F4 a, F4 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_NLE_UQ)}; }
@@ -120,6 +123,17 @@ inline F4 operator-(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] - b.v[k]); }
 inline F4 operator*(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] * b.v[k]); }
 inline F4 operator/(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] / b.v[k]); }
 inline F4 multiply_add(F4 a, F4 b, F4 c) { TALLY_LANES(F4, a.v[k] * b.v[k] + c.v[k]); }
+#if defined(__aarch64__) || defined(_M_ARM64)
+inline double product_error(double a, double b, double ab) { return std::fma(a, b, -ab); }
+#else
+// Dekker's, exact as long as nothing overflows or underflows.
+inline double product_error(double a, double b, double ab) {
+    const double scaled_a = 134217729.0 * a, scaled_b = 134217729.0 * b;
+    const double a1 = scaled_a - (scaled_a - a), b1 = scaled_b - (scaled_b - b), a2 = a - a1, b2 = b - b1;
+    return ((a1 * b1 - ab) + a1 * b2 + a2 * b1) + a2 * b2;
+}
+#endif
+inline F4 product_error(F4 a, F4 b, F4 ab) { TALLY_LANES(F4, product_error(a.v[k], b.v[k], ab.v[k])); }
 inline F4 greatest(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] > b.v[k] ? a.v[k] : b.v[k]); }
 inline double mask_of(bool yes) { return double_of(yes ? ~u64{0} : u64{0}); }
 inline F4 less(F4 a, F4 b) { TALLY_LANES(F4, mask_of(a.v[k] < b.v[k])); }

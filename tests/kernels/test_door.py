@@ -113,6 +113,15 @@ def test_read_only_output_is_refused():
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
+def test_bad_weights_are_refused_among_many_rows(each_isa, bad):
+    weights = np.ones(1000)
+    weights[700] = bad
+    for _ in each_isa():
+        with pytest.raises(ValueError, match=r"weights.*row 700"):
+            kernels.power_sums(np.ones((1000, 2)), np.zeros(1000, np.int32), 1, weights=weights)
+
+
+@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf])
 def test_bad_weights_are_refused(each_isa, bad):
     weights = np.array([1.0, 1.0, bad, 1.0, 1.0, 1.0])
     for _ in each_isa():

@@ -85,6 +85,14 @@ KINDS = [
 ]
 
 
+WEIGHTS = [
+    lambda rng, n: np.ones(n),
+    lambda rng, n: rng.random(n),
+    lambda rng, n: rng.integers(0, 5, n).astype(float),
+    lambda rng, n: rng.choice([0.0, 1.0, 0.1, 5e-324, 1e300, 3.0, 1e-70], n),
+]
+
+
 def check(exact, each_isa, x, table, y, n_classes, order=2, weights=None):
     want = reference.power_sums(x, y, n_classes, order=order, weights=weights)
     for _ in each_isa():
@@ -111,8 +119,9 @@ def test_sums_are_those_of_rational_arithmetic(kind, each_isa, exact, as_table, 
         with np.errstate(over="ignore"):
             x = np.nan_to_num(x.astype(np.float32), nan=np.nan, posinf=3e38, neginf=-3e38)
     y = rng.integers(0, n_classes, n).astype(np.int32)
-    order = data.draw(st.sampled_from([1, 2]))
-    check(exact, each_isa, x, as_table(x, data.draw(st.sampled_from(FORMS))), y, n_classes, order)
+    order, weigh = data.draw(st.sampled_from([1, 2])), data.draw(st.sampled_from([None, *WEIGHTS]))
+    table = as_table(x, data.draw(st.sampled_from(FORMS)))
+    check(exact, each_isa, x, table, y, n_classes, order, None if weigh is None else weigh(rng, n))
 
 
 @given(
@@ -127,22 +136,14 @@ def test_any_floats_and_any_weights(each_isa, exact, x, weights, weighted):
     check(exact, each_isa, x, x, y, 2, weights=np.array(weights[: len(x)]) if weighted else None)
 
 
-@given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS), order=st.sampled_from([1, 2]))
-@settings(max_examples=25, deadline=None)
-def test_weighted_sums_are_those_of_rational_arithmetic(each_isa, exact, seed, kind, order):
-    rng = np.random.default_rng(seed)
-    x = kind(rng, (50, 3))
-    x[rng.random(x.shape) < 0.1] = np.nan
-    weights = rng.choice([0.0, 1.0, 0.1, 5e-324, 1e300, 3.0], 50)
-    check(exact, each_isa, x, x, rng.integers(0, 3, 50).astype(np.int32), 3, order, weights)
-
-
 @pytest.mark.parametrize("kind", [ordinary, growing, of_any_size], ids=lambda kind: kind.__name__)
-def test_many_tiles(kind, each_isa, exact):
+@pytest.mark.parametrize("weighted", [False, True])
+def test_many_tiles(kind, weighted, each_isa, exact):
     rng = np.random.default_rng(5)
     x = kind(rng, (3000, 5))
     x[::7, 2] = np.nan
-    check(exact, each_isa, x, x, rng.integers(0, 4, 3000).astype(np.int32), 4)
+    weights = rng.random(3000) if weighted else None
+    check(exact, each_isa, x, x, rng.integers(0, 4, 3000).astype(np.int32), 4, weights=weights)
 
 
 def test_wide_tables_are_summed_in_blocks_of_columns(each_isa, exact):
@@ -188,6 +189,7 @@ def test_the_first_infinite_value_is_named(each_isa, n, value):
     x[0, 0] = np.nan
     x[n - 2, 4] = x[n - 2, 5] = x[n - 1, 0] = value
     for _ in each_isa():
-        with pytest.raises(kernels.NotFinite) as raised:
-            kernels.power_sums(x, np.arange(n, dtype=np.int32) % 3, 3)
-        assert (raised.value.row, raised.value.column, raised.value.value) == (n - 2, 4, value)
+        for weights in (None, np.ones(n)):
+            with pytest.raises(kernels.NotFinite) as raised:
+                kernels.power_sums(x, np.arange(n, dtype=np.int32) % 3, 3, weights=weights)
+            assert (raised.value.row, raised.value.column, raised.value.value) == (n - 2, 4, value)

@@ -46,7 +46,7 @@ _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
 
 def class_codes(y: Array) -> tuple[ClassCodes, Array]:
-    """Each row's class as a position, and the sorted classes, in the type they came in.
+    """Each row's class as a position, and the sorted classes, in the type they came in (text as short as it is).
 
     Raises
     ------
@@ -60,7 +60,7 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     """
     if len(y) >= _FEW and y.dtype.kind in "iU":
         codes, labels = encode(pa.array(y))
-        return codes, labels.to_numpy().astype(y.dtype)
+        return codes, labels.to_numpy() if y.dtype.kind == "U" else labels.to_numpy().astype(y.dtype)
     classes, places = np.unique(y, return_inverse=True)
     continuous = classes.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if continuous or (classes.dtype.kind == "O" and not isinstance(classes[0], str)):
@@ -68,7 +68,8 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
             f"Unknown label type: {'continuous' if continuous else 'unknown'}. Wanted classes (text, whole numbers or "
             f"booleans), got {classes[0]!r}. Cut a quantity into classes, or use a regressor."
         )
-    return places.astype(np.int32), classes
+    text = classes.dtype.kind in "UO"
+    return places.astype(np.int32), np.array(classes.tolist()) if text else classes
 
 
 def places(y: Array, classes: Array) -> ClassCodes:

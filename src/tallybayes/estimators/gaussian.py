@@ -17,6 +17,7 @@ from tallybayes.estimators.arrays import Array, are_finite, class_codes, count, 
 from tallybayes.estimators.dropin import DropIn, Scorer
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.exact import Exact
+from tallybayes.kernels import Limbs
 from tallybayes.statistic import Statistic
 
 __all__ = ["GaussianNB"]
@@ -100,7 +101,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
     def _learn(
         self, X: Array, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None
     ) -> GaussianNB:
-        kind = X.dtype if X.dtype.kind == "f" else np.dtype(np.float64)
+        kind = X.dtype.newbyteorder("=") if X.dtype.kind == "f" else np.dtype(np.float64)
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=kind)
         prior = None if self.priors is None else _checked(self.priors, len(classes), kind)
         new = self._counted(X, codes, len(classes), weights)
@@ -169,9 +170,9 @@ def _checked(priors: Any, n_classes: int, kind: npt.DTypeLike) -> Array:
 
 def _moments(statistic: Statistic, *, over_classes: bool = False) -> tuple[Floats, Floats]:
     """Mean and variance of each class and column, or of each column; 0 where there is no weight."""
-    parts = [statistic.sums[name] for name in ("present", "first", "second")]
-    parts = [part.sum(axis=0) for part in parts] if over_classes else parts
-    n, mean, m2 = kernels.exact_moments(*(part.to_limbs() for part in parts))
+    parts = [statistic.sums[name].to_limbs() for name in ("present", "first", "second")]
+    parts = [Limbs(limbs.sum(axis=0), base) for limbs, base in parts] if over_classes else parts
+    n, mean, m2 = kernels.exact_moments(*parts)
     return mean, np.divide(m2, n, out=np.zeros_like(m2), where=n != 0)
 
 

@@ -22,8 +22,8 @@ inline void with_code_type(Type type, Visitor visit) {
 
 class CodeIndex {
 public:
-    static constexpr i64 kRows = 32;   // a tile of indices stays in the first-level cache
-    static constexpr i64 kWidth = 64;  // columns
+    static constexpr i64 kRows = 64;   // a tile of indices stays in the first-level cache
+    static constexpr i64 kWidth = 32;  // columns
     static constexpr i64 kPitch = kRows + 8;
 
     CodeIndex(const Table& table, i64 low, i64 step)
@@ -45,8 +45,12 @@ public:
         row_pitch_ = (width_ + 7) / 8 * 8;
         if (by_rows_) {
             with_code_type(first.type, [&](auto zero) {
-                for (i64 i = 0; i < count; ++i)
-                    fill_row(reinterpret_cast<const decltype(zero)*>(first.base + (row + i) * first.stride), f0, i);
+                const i64 bytes = width_ * static_cast<i64>(sizeof zero);
+                for (i64 i = 0; i < count; ++i) {
+                    const char* from = first.base + (row + i) * first.stride;
+                    for (i64 b = 0; b < bytes; b += 64) prefetch(from + kRows * first.stride + b);
+                    fill_row(reinterpret_cast<const decltype(zero)*>(from), f0, i);
+                }
             });
             return;
         }
@@ -111,9 +115,11 @@ private:
         const char* const from = column.base + row * column.stride;
         i64* const index = &index_[k * kPitch];
         i64 i = 0;
-        if (column.stride == static_cast<i64>(sizeof(Code)))
+        if (column.stride == static_cast<i64>(sizeof(Code))) {
+            for (i64 b = 0; b < kRows * column.stride; b += 64) prefetch(from + kRows * column.stride + b);
             for (; i + 4 <= count; i += 4)
                 store(index + i, steps.place(load(reinterpret_cast<const Code*>(from) + i), limit, base, fallback));
+        }
         for (; i < count; ++i)
             index[i] = place(static_cast<i64>(*reinterpret_cast<const Code*>(from + i * column.stride)), f);
     }

@@ -75,11 +75,30 @@ inline Fault count_codes_weighted(const CountCodesTask& task) {
     return {};
 }
 
+// Fewer codes than places: one by one, into counts (C, places).
+inline Fault count_few_codes(const CountCodesTask& task, i64 places) {
+    Scratch<i64> counts(task.n_classes * places);
+    for (i64 i = 0; i < task.table.n_rows; ++i) {
+        const i64 c = task.classes[i];
+        if (c < 0 || c >= task.n_classes) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
+        for (i64 f = 0; f < task.table.n_columns; ++f) {
+            const u64 place = static_cast<u64>(integer_element(task.table.columns[f], i)) - static_cast<u64>(task.low);
+            if (place < static_cast<u64>(task.offsets[f + 1] - task.offsets[f]))
+                ++counts[c * places + task.offsets[f] + static_cast<i64>(place)];
+            else
+                ++task.outside[f];
+        }
+    }
+    *task.counts = {counts.release(), task.n_classes * places, 1, 0};
+    return {};
+}
+
 inline Fault count_codes(const CountCodesTask& task) {
     const PlainArithmetic plain;
     if (task.weights != nullptr) return count_codes_weighted(task);
     constexpr i64 kMost = i64{1} << 31;  // rows before a 32-bit counter must be emptied
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes, places = task.offsets[F];
+    if (n * F < C * places) return count_few_codes(task, places);
     CodeIndex index(task.table, task.low, C);
     for (i64 f = 0; f < F; ++f) {
         const i64 size = task.offsets[f + 1] - task.offsets[f], base = (task.offsets[f] + f) * C;

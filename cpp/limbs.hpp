@@ -134,7 +134,10 @@ public:
     }
 
     // Hand over the limbs, without those that are zero (or mere sign) in every cell.
-    void finish(Limbs& out) {
+    void finish(Limbs& out) { finish(out, cells_, cells_, nullptr); }
+
+    // The same, where the array has only some blocks of `width` cells of the `total` wanted: block k is number to[k].
+    void finish(Limbs& out, i64 total, i64 width, const i32* to) {
         if (length_ == 0) reserve(0, 1);
         settle();
         i64 low = length_, high = 0;  // first limb that is not zero; last limb that is not mere sign
@@ -153,15 +156,16 @@ public:
             base_ = 0;
         }
         const i64 length = high - low + 1;
-        Scratch<i64> trimmed(cells_ * length);
+        Scratch<i64> trimmed(total * length);
         for (i64 i = 0; i < cells_; ++i) {
             const i64* limbs = data_ + i * length_;
+            i64* trim = &trimmed[(to == nullptr ? i : to[i / width] * width + i % width) * length];
             i64 top = limbs[length_ - 1];
             for (i64 k = length_ - 2; k >= high; --k) top = join(top, limbs[k]);
-            std::memcpy(&trimmed[i * length], limbs + low, (length - 1) * sizeof(i64));
-            trimmed[i * length + length - 1] = top;
+            std::memcpy(trim, limbs + low, static_cast<std::size_t>(length - 1) * sizeof(i64));
+            trim[length - 1] = top;
         }
-        out = {trimmed.release(), cells_, length, base_ + low};
+        out = {trimmed.release(), total, length, base_ + low};
     }
 
 private:

@@ -66,20 +66,30 @@ inline void reserve_room(const PowerTask& task, ExactSums& sums) {
 
 inline Fault power_sums_by_value(const PowerTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
-    ExactSums sums(C * F, task.squares);
-    LimbArray weight(C * F), of_class(C);  // weight gets less than nothing for what is missing, and the class's at last
+    // only the classes that there are get cells, so that one row costs one row
+    Scratch<i32> number(C), present(smaller(n, C)), local(n);
+    i32 P = 0;
+    for (i64 i = 0; i < n; ++i) {
+        const i32 c = task.classes[i];
+        if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
+        if (number[c] == 0) {
+            present[P] = c;
+            number[c] = ++P;
+        }
+        local[i] = number[c] - 1;
+    }
+    ExactSums sums(P * F, task.squares);
+    LimbArray weight(P * F), of_class(P);  // weight gets less than nothing for what is missing, and the class's at last
     reserve_room(task, sums);
     for (i64 i = 0; i < n; ++i) {
-        const i64 c = task.classes[i];
-        if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
         const double w = task.weights == nullptr ? 1.0 : task.weights[i];
         if (bad_weight(w)) return {FaultKind::bad_weight, i, 0, w};
         const Parts parts = parts_of(w);
-        of_class.add(c, parts.mantissa, parts.exponent, false);
+        of_class.add(local[i], parts.mantissa, parts.exponent, false);
         for (i64 f = 0; f < F; ++f) {
             const double x = real_element(task.table.columns[f], i);
             if (is_infinite(x)) return {FaultKind::not_finite, i, f, x};
-            const i64 cell = c * F + f;
+            const i64 cell = local[i] * F + f;
             if (is_nan(x))
                 weight.add(cell, parts.mantissa, parts.exponent, true);
             else if (task.weights == nullptr)
@@ -95,11 +105,11 @@ inline Fault power_sums_by_value(const PowerTask& task) {
         }
     }
     of_class.settle();
-    for (i64 c = 0; c < C; ++c)
-        for (i64 f = 0; f < F; ++f) weight.add_cell(c * F + f, of_class, c);
-    weight.finish(*task.weight);
-    sums.first.finish(*task.first);
-    if (task.squares) sums.second.finish(*task.second);
+    for (i64 p = 0; p < P; ++p)
+        for (i64 f = 0; f < F; ++f) weight.add_cell(p * F + f, of_class, p);
+    weight.finish(*task.weight, C * F, F, present.get());
+    sums.first.finish(*task.first, C * F, F, present.get());
+    if (task.squares) sums.second.finish(*task.second, C * F, F, present.get());
     return {};
 }
 

@@ -1,0 +1,107 @@
+"""The estimators as a user calls them, validation included, beside the classes of scikit-learn that they replace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from functools import partial
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_matrix
+from sklearn import naive_bayes as theirs
+
+import tallybayes as ours
+from benchmarks import workloads
+from benchmarks.clock import best
+from benchmarks.table import Growing, seconds
+
+MISSED = "✗"
+_COUNTS = ("MultinomialNB", "BernoulliNB", "ComplementNB")
+
+
+def run(repeat: int) -> str:
+    """Measure everything and give the table; what misses its mark has a cross behind it."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked")
+    _pair(table, "GaussianNB", "1,000,000 × 50", *workloads.reals(), (7, 15), repeat)
+    _pair(table, "CategoricalNB", "1,000,000 × 30", *workloads.codes(), (60, 10), repeat)
+    X, y = workloads.texts()
+    for name in _COUNTS:
+        _pair(table, name, f"CSR, {X.nnz / 1e6:.1f} M entries", X, y, (8, 3), repeat)
+    _small(table, repeat)
+    _many_classes(table)
+    _import_time(table, repeat)
+    return table.markdown()
+
+
+def _pair(table: Growing, name: str, what: str, X: Any, y: Any, asked: tuple[float, float], repeat: int) -> None:
+    """Fit, then predict_proba."""
+    estimators = [getattr(library, name)().fit(X, y) for library in (ours, theirs)]
+    for work, arguments, want in (("fit", (X, y), asked[0]), ("predict_proba", (X,), asked[1])):
+        calls = [partial(getattr(estimator, work), *arguments) for estimator in estimators]
+        # Both sides take turns, so that a busy moment of the machine meets both.
+        turns = [[best(call, 1).seconds for call in calls] for _ in range(repeat)]
+        _row(table, f"{name}, {what}: {work}", *np.min(turns, axis=0), want)
+
+
+def _row(table: Growing, what: str, mine: float, peer: float, want: float) -> None:
+    cross = "" if peer / mine >= want else f" {MISSED}"
+    table.add(what, seconds(mine), seconds(peer), f"{peer / mine:.1f}×{cross}", f"{want:g}×")
+
+
+def _small(table: Growing, repeat: int) -> None:
+    """Where the cost of a call matters more than that of a row."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 1000)
+    reals, counts = rng.standard_normal((1000, 20)), rng.integers(0, 5, (1000, 20))
+    for name, X in [("GaussianNB", reals), ("CategoricalNB", counts), *((name, counts) for name in _COUNTS)]:
+        _pair(table, name, "1,000 × 20", X, y, (1, 1), 20 * repeat)
+    for name in _COUNTS:
+        _pair(table, name, "1,000 × 20 CSR", csr_matrix(counts.astype(float)), y, (1, 1), 20 * repeat)
+
+
+_FIT = """
+import numpy as np
+from scipy.sparse import csr_matrix
+from {module} import MultinomialNB
+rng = np.random.default_rng(0)
+n, C, F, k = 50_000, 5_000, 20_000, 100
+indices, indptr = rng.integers(0, F, n * k, dtype=np.int32), np.arange(0, n * k + 1, k, dtype=np.int32)
+X, y = csr_matrix((np.ones(n * k), indices, indptr), shape=(n, F)), rng.permutation(n) % C
+MultinomialNB().fit(X[:9], y[:9])
+def kilobytes(what):  # ru_maxrss would count what the process was before it became this one
+    return int(next(line for line in open("/proc/self/status") if line.startswith(what)).split()[1])
+before = kilobytes("VmRSS")
+MultinomialNB().fit(X, y)
+print((kilobytes("VmHWM") - before) * 1024, 8 * C * F)
+"""
+
+
+def _many_classes(table: Growing) -> None:
+    """The most memory that a fit takes, in a process of its own, beside that of the counts themselves."""
+    mine, counts = _added("tallybayes")
+    peer, _ = _added("sklearn.naive_bayes")
+    cross = "" if mine <= 1.5 * counts else f" {MISSED}"
+    table.add(
+        f"MultinomialNB, 5,000 classes × 20,000 CSR: memory of fit ({counts / 1e6:.0f} MB of counts)",
+        f"{mine / 1e6:.0f} MB",
+        f"{peer / 1e6:.0f} MB",
+        f"{mine / counts:.2f} × counts{cross}",
+        "1.5 × counts",
+    )
+
+
+def _added(module: str) -> tuple[int, int]:
+    code = _FIT.format(module=module)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    added, counts = map(int, done.stdout.split())
+    return added, counts
+
+
+def _import_time(table: Growing, repeat: int) -> None:
+    code = "import time; t = time.perf_counter(); import tallybayes; print(time.perf_counter() - t)"
+    runs = [
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True) for _ in range(repeat)
+    ]
+    took = min(float(done.stdout) for done in runs)
+    table.add("import tallybayes", seconds(took), "–", "" if took < 0.25 else MISSED, "250 ms")

@@ -111,7 +111,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "unknown event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "gausian"}),
         "events['x']: wanted one of bernoulli, categorical, complement, exponential, gaussian, lognormal, multinomial, "
-        "poisson, got 'gausian'.",
+        "poisson, text, got 'gausian'.",
     ),
     "unknown option of an event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(treshold=1)"}),

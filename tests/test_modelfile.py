@@ -36,7 +36,7 @@ def mixed() -> tb.Model:
     return tb.fit(rows, "play", events=events, weights="w", prior=prior, alpha={"wind": 2.0}, missing="category")
 
 
-@pytest.mark.parametrize("event", every_event(), ids=lambda event: event.name)
+@pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 def test_what_is_saved_is_what_is_loaded(event, weighted: bool, tmp_path) -> None:
     table = rows_for(event, 50, weighted=weighted)

@@ -14,10 +14,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import batches
-from tallybayes.encoded import Codes, Dense, Encoded, Sparse
+from tallybayes.encoded import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.errors import BadData, wanted
 from tallybayes.events import Event
-from tallybayes.labels import Labels, encode
+from tallybayes.labels import Labels, encode, kind
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Block, Missing
 
@@ -66,6 +66,8 @@ class Rows:
             Whether a value outside the slots is refused.
         """
         field = self._whole(block.columns)
+        if block.event.takes == "text":
+            return Texts(tuple(self._text(name) for name in block.columns))
         if block.event.takes == "codes":
             return self._codes(block, field, slots, unseen)
         if field is not None and batches.kind_of(field) == "sparse":
@@ -113,6 +115,23 @@ class Rows:
         elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
             array = self._parsed(array, name, event)
         return np.asarray(array.to_numpy(zero_copy_only=False))
+
+    def _text(self, name: str) -> pa.Array:
+        """A column of text; anything else is refused."""
+        array = self.column(name)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.string())
+        if pa.types.is_string_view(array.type):
+            array = array.cast(pa.large_string())
+        if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+            first = next((value for value in array.to_pylist() if value is not None), None)
+            got = f"{kind(array.type)} (first: {first!r})"
+            raise BadData(wanted(f"column {name!r}", "text", got, "Convert it to strings, or declare another event"))
+        if self.missing == "error":
+            self._refuse_missing(array.is_null().to_numpy(zero_copy_only=False), name)
+        return array
 
     def _parsed(self, array: pa.Array, name: str, event: Event) -> pa.Array:
         """Text that holds numbers as numbers; other text is refused."""

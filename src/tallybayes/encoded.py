@@ -1,4 +1,4 @@
-"""Rows as the kernels take them: real columns, coded columns, or sparse rows.
+"""Rows as the kernels take them: real columns, coded columns, sparse rows, or texts.
 
 Nothing here is copied that need not be: a NumPy matrix stays the matrix it was, Arrow columns stay the buffers they
 were. Missing is NaN in `Dense` and −1 in `Codes`; `Sparse` has no missing values, an absent entry is a zero.
@@ -12,10 +12,11 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes.labels import Labels
 
-__all__ = ["Codes", "Dense", "Encoded", "Sparse"]
+__all__ = ["Codes", "Dense", "Encoded", "Sparse", "Texts"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 
@@ -121,4 +122,14 @@ class Sparse:
         return Dense(matrix)
 
 
-Encoded: TypeAlias = Dense | Codes | Sparse
+@dataclass(frozen=True)
+class Texts:
+    """Columns of text, as Arrow string arrays; missing is null."""
+
+    columns: tuple[pa.Array, ...]
+
+    def __len__(self) -> int:
+        return len(self.columns[0])
+
+
+Encoded: TypeAlias = Dense | Codes | Sparse | Texts

@@ -100,7 +100,8 @@ def fit(
 
     def learned(types: sources.Types | None) -> tuple[Evidence, str]:
         rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
-        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name)
+        rows, first = sources.peek(rows)
+        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         choices.check(schema)
         return _count_all(schema, rows, threads), rows.name
 

@@ -6,12 +6,14 @@ counted and scored in one go: that is what makes ten thousand pixels as cheap as
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from functools import cache
 from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tallybayes import batches
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
@@ -23,6 +25,8 @@ __all__ = ["Block", "Events", "Missing", "Schema", "infer"]
 Missing: TypeAlias = Literal["skip", "category", "error"]
 Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
 _IGNORE = "ignore"
+# Prose has at least so many words on average; two or three make a name, a place, a job.
+_PROSE_WORDS, _PROSE_SAMPLE = 4.0, 1000
 
 
 @dataclass(frozen=True)
@@ -102,6 +106,7 @@ def infer(
     events: Events = None,
     missing: Missing = "skip",
     where: str = "the data",
+    first: Callable[[], pa.RecordBatch | None] | None = None,
 ) -> Schema:
     """The schema of a source with these fields.
 
@@ -117,6 +122,10 @@ def infer(
         multinomial. "ignore" leaves a column out.
     missing : {"skip", "category", "error"}
         What a null or NaN is.
+    where : str
+        What messages call the source.
+    first : callable, optional
+        Gives the first rows. It is asked only where a column of text is not declared, to tell prose from names.
 
     Examples
     --------
@@ -130,7 +139,7 @@ def infer(
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), hint(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
-    chosen = _Chooser(events)
+    chosen = _Chooser(events, first)
     columns: list[Sequence[str]] = []
     blocks: dict[Event, list[Sequence[str]]] = {}
     for field in features:
@@ -147,7 +156,8 @@ def infer(
 class _Chooser:
     """Finds each column's event model among what the user declared, or infers it."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None = None) -> None:
+        self._first = None if first is None else cache(first)
         given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
         self._declared = {
             name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()
@@ -160,12 +170,12 @@ class _Chooser:
         columns = _columns_of(field)
         patterns = [p for p in self._declared if p != "*"]
         if not patterns:  # one event model for all: no need to look at each of a hundred thousand names
-            event = self._declared.get("*") or _inferred(field)
+            event = self._declared.get("*") or self._inferred(field)
             self._used.add("*")
             return [] if event == _IGNORE else [(event, columns)]  # type: ignore[list-item]
         runs: dict[Any, list[str]] = {}
         for name in columns:
-            event = self._match(name) or _inferred(field)
+            event = self._match(name) or self._inferred(field)
             if event != _IGNORE:
                 runs.setdefault(event, []).append(name)
         return [(event, names(members)) for event, members in runs.items()]
@@ -176,6 +186,15 @@ class _Chooser:
             return None
         self._used.add(pattern)
         return self._declared[pattern]
+
+    def _inferred(self, field: pa.Field) -> Event:
+        if batches.is_prose(field):
+            return parse("text")
+        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)) and self._first is not None:
+            first = self._first()
+            if first is not None and _looks_like_prose(first.column(field.name)):
+                return parse("text")
+        return _inferred(field)
 
     def check(self, columns: Any) -> None:
         """Raise if a declared name or glob fits no column."""
@@ -205,6 +224,15 @@ def _inferred(field: pa.Field) -> Event:
         what = "text, numbers, booleans or dates"
         raise BadData(wanted(f"column {field.name!r}", what, str(type_), "Convert it, or declare it 'ignore'"))
     return parse("categorical")
+
+
+def _looks_like_prose(column: pa.Array) -> bool:
+    """Whether the values are many words, mostly distinct."""
+    sample = column.slice(0, _PROSE_SAMPLE).drop_null()
+    if len(sample) == 0:
+        return False
+    words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(sample))).as_py()
+    return bool(words >= _PROSE_WORDS) and bool(pc.count_distinct(sample).as_py() > len(sample) / 2)
 
 
 def _join(parts: list[Sequence[str]]) -> Sequence[str]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -12,7 +14,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
-__all__ = ["Labelled", "Types", "are_named_cells", "labelled", "one_row", "reading", "to_score"]
+__all__ = ["Labelled", "Types", "are_named_cells", "labelled", "one_row", "peek", "reading", "to_score"]
 
 T = TypeVar("T")
 Types = Mapping[str, pa.DataType]
@@ -40,6 +42,21 @@ def labelled(
     return Labelled(rows, label, weights)
 
 
+def peek(source: batches.Source) -> tuple[batches.Source, Callable[[], pa.RecordBatch | None]]:
+    """The source, and a way to look at its first rows without losing them."""
+    if source.again:
+        return source, lambda: next(iter(source), None)
+    stream = iter(source)
+    held: list[pa.RecordBatch] = []
+
+    def first() -> pa.RecordBatch | None:
+        if not held:
+            held.extend(batch for batch in [next(stream, None)] if batch is not None)
+        return held[0] if held else None
+
+    return replace(source, start=lambda: chain(held, stream)), first
+
+
 def to_score(rows: Any, schema: Schema, types: Types | None = None) -> batches.Source:
     """The columns that a model wants, of rows whose label (if any) is not looked at.
 
@@ -47,6 +64,8 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> batches.S
     """
     source = batches.read(rows, types=types)
     fields = source.schema
+    if len(schema.columns) == 1 and batches.is_prose(fields[0]) and fields[0].name != schema.columns[0]:
+        return batches.read({schema.columns[0]: rows})  # a list of texts for a model of one column
     if len(fields) == 1 and batches.kind_of(fields[0]) != "column" and not isinstance(schema.columns, Numbered):
         if batches.names_of(fields[0]) is None and batches.width_of(fields[0]) == len(schema.columns):
             return batches.read(rows, names=schema.columns)

@@ -125,7 +125,8 @@ class Statistic:
             return
         present = self.present()
         nothing = ~present.nonzero()
-        left_over = any(self.sums[k].nonzero()[nothing].any() for k in self.sums if k != "missing")
+        others = [k for k, axis in self.axes.items() if axis == "column" and k != "missing"]
+        left_over = any(self.sums[k].nonzero()[nothing].any() for k in others)
         if left_over or present.negative().any():
             raise CannotMerge(NEVER_THERE)
         if "ones" in self.sums and (present - self.sums["ones"]).negative().any():

@@ -12,14 +12,17 @@ from tallybayes.events import Event, known
 
 
 def every_event() -> list[Event]:
-    """Each registered event model with its default options."""
-    return [event() for event in known().values()]
+    """Each registered event model, in each of the forms that behave differently."""
+    return [form for event in known().values() for form in event.forms()]
 
 
 def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:
     """Values that the event model accepts, from the richest kind that it does."""
     if event.takes == "codes":
         return np.array(["red", "green", "blue", "grey"], object)[rng.integers(0, 4, n)]
+    if event.takes == "text":
+        words = np.array(["the", "cheap", "lunch", "watches", "Ὀδυσσεύς", "pills", "today", "naïve", "bayes"], object)
+        return np.array([" ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(n)], object)
     for candidate in _candidates(n, rng):
         unfit = event.unfit(candidate)
         if unfit is None or not unfit.any():

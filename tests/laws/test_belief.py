@@ -13,7 +13,7 @@ from tallybayes.events import Event, known, parse
 
 from .rows import every_event, rows_for
 
-each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.name)
+each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
@@ -62,7 +62,9 @@ def test_leave_one_out_survives_constant_columns_and_outliers(event: Event) -> N
 @each_rule
 def test_probabilities_sum_to_one(event: Event, rule: str) -> None:
     table = rows_for(event, 60)
-    p = tb.fit(table, "label", events=event, estimate=rule, alpha=0.5).predict_proba(table)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", tb.ImpossibleRowWarning)
+        p = tb.fit(table, "label", events=event, estimate=rule, alpha=0.5).predict_proba(table)
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-12)
     assert ((p >= 0) & (p <= 1)).all()
 
@@ -105,7 +107,9 @@ def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
     assert np.isfinite(model.log_joint(sampled)[:, 1]).all()
 
 
-@pytest.mark.parametrize("event", [e for e in every_event() if e.takes != "codes"], ids=lambda event: event.name)
+@pytest.mark.parametrize(
+    "event", [e for e in every_event() if e.takes in ("dense", "bag")], ids=lambda event: event.spec
+)
 def test_float32_columns_mean_what_float64_would(event: Event) -> None:
     table = rows_for(event, 60, missing=0.0)
     narrow = {f"c{f}": table.column(f"c{f}").to_numpy().astype(np.float32) for f in range(3)}

@@ -15,7 +15,7 @@ from tallybayes.modelfile import dump
 
 from .rows import every_event, rows_for
 
-each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.name)
+each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 each_weighting = pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
 
 

@@ -101,6 +101,18 @@ def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
     return "column"
 
 
+def is_prose(field: pa.Field) -> bool:
+    """Whether a field was given as nothing but texts (a list of strings), and so is prose, not names of things.
+
+    Examples
+    --------
+    >>> from tallybayes.batches import read
+    >>> is_prose(read(["buy now", "see you"]).schema.field("text"))
+    True
+    """
+    return (field.metadata or {}).get(KIND) == b"text"
+
+
 def was_bool(field: pa.Field) -> bool:
     """Whether a matrix or sparse field was made from an array of booleans, which it holds as bytes of 0 and 1.
 

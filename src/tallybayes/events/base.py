@@ -100,7 +100,7 @@ class Event(ABC):
     """The base of all event models; a subclass with a `name` is registered by being defined."""
 
     name: ClassVar[str] = ""
-    takes: ClassVar[Literal["dense", "codes", "bag"]] = "dense"
+    takes: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
     wants: ClassVar[str] = "finite numbers"
     axes: ClassVar[Mapping[str, Axis]] = {}
     registry: ClassVar[dict[str, type[Event]]] = {}
@@ -156,6 +156,11 @@ class Event(ABC):
         out = np.zeros((len(data), n_classes))
         self.score(parameters, data, out)
         return out
+
+    @classmethod
+    def forms(cls) -> list[Event]:
+        """The event model as its default options make it, and in each form that behaves differently: what tests try."""
+        return [cls()]
 
     @property
     def spec(self) -> str:

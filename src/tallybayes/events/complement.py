@@ -106,4 +106,3 @@ def _alpha(how: How) -> Floats:
     # Without smoothing a face that no other class has shown would speak for its class without measure, and two such
     # faces of different classes would contradict each other without measure.
     return np.maximum(how.alpha, _LEAST_ALPHA)
-

@@ -1,0 +1,323 @@
+"""Text: a column of prose, as a bag of its words.
+
+Remembered: how often each token occurs in each class, and in how many documents; the vocabulary is whatever was seen.
+Believed, by choice of `bag`: word counts (multinomial), word presence (bernoulli), what all other classes say
+(complement), or word counts that count a word once per document (binary). Pruning by document frequency is a view
+taken when belief is made: what is remembered stays exact, and another view needs no second look at the data.
+
+Notation: V tokens of a column, α the pseudo-count of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import kernels
+from tallybayes.encoded import Floats, Sparse, Texts
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.text_without import Column, Entries, count_scores, presence_scores
+from tallybayes.exact import Exact
+from tallybayes.kernels.text import Lookup, TextOptions, count_text, vectorise
+from tallybayes.labels import Labels
+from tallybayes.statistic import Axis, Statistic
+
+__all__ = ["Bag", "Text"]
+
+Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
+_BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
+_LEAST_ALPHA = 1e-10
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is believed of one column's tokens.
+
+    A document's score is `base`, plus `table` for each token (each occurrence, or each distinct token).
+    """
+
+    vocabulary: Labels
+    table: Floats  # (V, C)
+    base: Floats  # (C,)
+    unknown: Floats | None  # (C,)
+    distinct: bool
+    options: TextOptions = field(repr=False)
+    needed: npt.NDArray[np.bool_] | None = None  # (V, C) tokens without which a text is impossible
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The vocabulary as a table to look tokens up in."""
+        return Lookup(self.vocabulary.array.cast(pa.string()), self.options)
+
+    def contrast(self) -> Words:
+        """The same, less what it says of all classes alike."""
+        unknown = None if self.unknown is None else contrast(self.unknown[None, :])[0]
+        table, base = contrast(self.table), self.base - self.base.max()
+        new = Words(self.vocabulary, table, base, unknown, self.distinct, self.options, self.needed)
+        if "lookup" in self.__dict__:
+            new.__dict__["lookup"] = self.lookup
+        return new
+
+
+@dataclass(frozen=True)
+class Text(Event):
+    """A bag of the words of a text, in each class with probabilities of its own.
+
+    Parameters
+    ----------
+    bag : {"multinomial", "bernoulli", "complement", "binary"}
+        Whether a word counts as often as it occurs, by being there or not, by how the other classes use it, or once
+        per document.
+    ngrams : tuple of int
+        The shortest and the longest run of words (or characters) that is a token.
+    analyzer : {"word", "char", "char_wb"}
+        Tokens are words, runs of characters, or runs of characters within words.
+    lowercase : bool
+        Whether "The" is "the".
+    strip_accents : {None, "unicode", "ascii"}
+        Whether "é" is "e".
+    stop_words : tuple of str
+        Words to leave out; none by default.
+    min_df, max_df : int or float
+        Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
+    max_features : int, optional
+        At most so many tokens are believed in, the most frequent.
+    unknown : {"skip", "smooth"}
+        Whether a token that is not believed in says nothing, or is one more token with a count of zero.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
+    >>> model.predict(["cheap lunch, cheap watches"]).tolist()
+    ['spam']
+    >>> model.table("text").rows[:2]
+    ('cheap', 'lunch')
+    """
+
+    bag: Bag = "multinomial"
+    ngrams: tuple[int, int] = (1, 1)
+    analyzer: Literal["word", "char", "char_wb"] = "word"
+    lowercase: bool = True
+    strip_accents: Literal["unicode", "ascii"] | None = None
+    stop_words: tuple[str, ...] = ()
+    min_df: float = 1
+    max_df: float = 1.0
+    max_features: int | None = None
+    unknown: Literal["skip", "smooth"] = "skip"
+
+    name: ClassVar[str] = "text"
+    takes: ClassVar[Any] = "text"
+    wants: ClassVar[str] = "text"
+    axes: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
+
+    def __post_init__(self) -> None:
+        if self.bag not in _BAGS:
+            raise BadOption(wanted("text bag", f"one of {', '.join(_BAGS)}", repr(self.bag)))
+        if self.unknown not in ("skip", "smooth"):
+            raise BadOption(wanted("text unknown", "'skip' or 'smooth'", repr(self.unknown)))
+        object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
+        object.__setattr__(self, "ngrams", tuple(self.ngrams))
+
+    @classmethod
+    def forms(cls) -> list[Event]:
+        """Each kind of bag, and one with pairs of words and a pruned vocabulary."""
+        return [*(cls(bag=bag) for bag in _BAGS), cls(ngrams=(1, 2), min_df=2, unknown="smooth")]
+
+    @cached_property
+    def tokens(self) -> TextOptions:
+        """How text becomes tokens."""
+        return TextOptions(
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            analyzer=self.analyzer,
+            ngram_range=self.ngrams,
+            stop_words=self.stop_words,
+        )
+
+    def count(self, data: Texts, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """Occurrences and document frequencies of every token, and the weight of missing texts."""
+        tokens, documents, missing, labels = [], [], [], []
+        for column in data.columns:
+            found, occurrences, frequencies = self._counted(column, classes, n_classes, weights)
+            tokens.append(occurrences)
+            documents.append(frequencies)
+            labels.append(Labels(found))
+            absent = column.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
+            missing.append(kernels.power_sums((absent,), classes, n_classes, order=1, weights=weights).first)
+        sums = {
+            "tokens": _side_by_side(tokens),
+            "documents": _side_by_side(documents),
+            "missing": _side_by_side([Exact.from_limbs(m) for m in missing]),
+        }
+        return sums, tuple(labels)
+
+    def _counted(
+        self, column: pa.Array, classes: ClassCodes, n_classes: int, weights: Weights
+    ) -> tuple[pa.Array, Exact, Exact]:
+        if weights is None:
+            counted = count_text(column, classes, n_classes, self.tokens)
+            tokens, documents = Exact.from_counts(counted.tokens), Exact.from_counts(counted.documents)
+            return counted.vocabulary, tokens, documents
+        found = vectorise(column, self.tokens)
+        V = len(found.vocabulary)
+        counted_by = [
+            kernels.count_sparse(
+                found.indptr, found.indices, found.data, V, classes, n_classes, weights=weights, binary=b
+            )
+            for b in (False, True)
+        ]
+        return found.vocabulary, Exact.from_limbs(counted_by[0]), Exact.from_limbs(counted_by[1])
+
+    def estimate(self, statistic: Statistic, how: How) -> tuple[Words, ...]:
+        """The log-share of each token, smoothed, column by column."""
+        return tuple(self._words(part, how, alpha) for part, alpha in zip(_columns(statistic), how.alpha, strict=True))
+
+    def _words(self, part: Column, how: How, alpha: float) -> Words:
+        kept = self._kept(part.documents.sum(axis=0).to_float(), float(part.present.sum().to_float()))
+        kept = self._most_frequent(kept, part.tokens)
+        if not kept.any() and len(kept):
+            got = f"none (min_df={self.min_df}, max_df={self.max_df})"
+            raise BadData(wanted("text", "tokens left after pruning", got, "Loosen min_df or max_df"))
+        labels = part.labels.take(kept)
+        V = int(kept.sum())
+        counts = (part.tokens if self.bag in ("multinomial", "complement") else part.documents).take(kept, axis=1)
+        base, unknown = np.zeros(counts.shape[0]), None
+        if self.bag == "bernoulli":
+            return self._presence(labels, part, kept, alpha)
+        sign = 1.0
+        if self.bag == "complement":
+            counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
+        totals = counts.sum(axis=1).to_float()
+        table = sign * log_share(counts.to_float().T, totals, alpha, max(V, 1))
+        if self.unknown == "smooth":
+            unknown = sign * log_share(0.0, totals, alpha, V + 1)
+        return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self.tokens)
+
+    def _presence(self, labels: Labels, part: Column, kept: npt.NDArray[np.bool_], alpha: float) -> Words:
+        """Every token absent, and the difference for those present."""
+        n = part.present.to_float()
+        zeros, ones = (counts.take(kept, axis=1).to_float().T for counts in (part.lacking(), part.documents))
+        log_zero = log_share(zeros, n, alpha, 2.0)
+        log_one = log_share(ones, n, alpha, 2.0)
+        needed = np.ascontiguousarray(
+            np.isneginf(log_zero)
+        )  # without smoothing: every text of the class has it, so one without is impossible
+        log_zero[needed] = 0.0
+        table = np.ascontiguousarray(log_one - log_zero)
+        return Words(labels, table, log_zero.sum(axis=0), None, True, self.tokens, needed if needed.any() else None)
+
+    def _kept(self, documents: Floats, n: float) -> npt.NDArray[np.bool_]:
+        """The tokens believed in, by the documents that have them and the number of all documents."""
+        least = self.min_df * n if isinstance(self.min_df, float) else self.min_df
+        most = self.max_df * n if isinstance(self.max_df, float) else self.max_df
+        # A document may weigh less than 1: a token that was seen at all is in one document.
+        return np.asarray((documents > 0) & ((documents >= least) | (least <= 1)) & (documents <= most))
+
+    def _most_frequent(self, kept: npt.NDArray[np.bool_], tokens: Exact) -> npt.NDArray[np.bool_]:
+        if self.max_features is None or kept.sum() <= self.max_features:
+            return kept
+        total = np.where(kept, tokens.sum(axis=0).to_float(), -1.0)
+        best = np.zeros_like(kept)
+        best[np.argsort(-total, kind="stable")[: self.max_features]] = True
+        return best
+
+    def contrast(self, parameters: tuple[Words, ...]) -> tuple[Words, ...]:
+        """Each token's log-shares less the largest."""
+        return tuple(words.contrast() for words in parameters)
+
+    def score(self, parameters: tuple[Words, ...], data: Texts, out: Floats) -> None:
+        """Look up each token's log-probability, straight from the text."""
+        for words, column in zip(parameters, data.columns, strict=True):
+            words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
+            here = ~column.is_null().to_numpy(zero_copy_only=False)
+            if words.base.any():
+                out[here] += words.base
+            if words.needed is not None:
+                hits = np.zeros_like(out)
+                words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
+                out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
+
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Texts, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """As `score`, without the text's own tokens in its class, and in the vocabulary where only it had them."""
+        for part, alpha, column in zip(_columns(statistic), how.alpha, data.columns, strict=True):
+            here = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
+            weight = np.ones(len(here)) if weights is None else weights[here]
+            lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
+            for one in np.unique(weight):
+                rows = here[weight == one]
+                texts = vectorise(column.take(pa.array(rows)), self.tokens, lookup)
+                sparse = Sparse(texts.indptr, texts.indices, texts.data, len(part.labels))
+                entries = Entries(part, sparse, classes[rows], float(one), self._kept)
+                out[rows] += self._without(entries, part, float(alpha))
+
+    def _without(self, entries: Entries, part: Column, alpha: float) -> Floats:
+        if self.bag == "bernoulli":
+            return presence_scores(entries, part, alpha)
+        counts = part.documents if self.bag == "binary" else part.tokens
+        smooth = self.unknown == "smooth"
+        if self.bag == "complement":
+            outside, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
+            return -count_scores(entries, outside, alpha, outside=True, once=False, smooth=smooth)
+        return count_scores(entries, counts, alpha, outside=False, once=self.bag == "binary", smooth=smooth)
+
+    def sample(
+        self, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator
+    ) -> list[npt.NDArray[Any]]:
+        """Texts of words drawn by their probabilities: each word or not (bernoulli), or ten words."""
+        drawn = []
+        for words in parameters:
+            vocabulary = np.array(words.vocabulary.values, object)
+            if self.bag == "bernoulli":
+                odds = np.exp(words.table[:, c])
+                picks = [vocabulary[rng.random(len(odds)) < odds / (1 + odds)] for _ in range(size)]
+            else:
+                p = np.exp(words.table[:, c] - words.table[:, c].max())
+                picks = [rng.choice(vocabulary, 10, p=p / p.sum()) for _ in range(size)]
+            drawn.append(np.array([" ".join(pick) for pick in picks], object))
+        return drawn
+
+    def table(
+        self, statistic: Statistic, parameters: tuple[Words, ...], f: int
+    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row per token: occurrences (or documents) beside probabilities."""
+        part, words = list(_columns(statistic))[f], parameters[f]
+        kept = part.labels.find(words.vocabulary.array)
+        counts = (part.tokens if self.bag in ("multinomial", "complement") else part.documents).take(kept, axis=1)
+        if self.bag == "bernoulli":
+            n = part.present.to_float()
+            odds = np.exp(words.table)
+            values = odds / (1 + odds) if words.needed is None else counts.to_float().T / n
+        else:
+            values = np.exp(words.table if self.bag != "complement" else -words.table)
+        return words.vocabulary.values, counts.to_float().T, values
+
+
+def _columns(statistic: Statistic) -> Iterator[Column]:
+    present = statistic.present()
+    for f, labels in enumerate(statistic.labels):
+        at = statistic.values_of(f)
+        tokens, documents = (statistic.sums[k].take(at, axis=1) for k in ("tokens", "documents"))
+        yield Column(tokens, documents, present.take(np.array([f]), axis=1).reshape((present.shape[0],)), labels)
+
+
+def _side_by_side(parts: list[Exact]) -> Exact:
+    """Columns' sums as one, one column after the other."""
+    if len(parts) == 1:
+        return parts[0]
+    total = sum(part.shape[1] for part in parts)
+    joined, start = Exact.zeros((parts[0].shape[0], total)), 0
+    for part in parts:
+        joined = joined + part.spread(np.arange(start, start + part.shape[1]), total, axis=1)
+        start += part.shape[1]
+    return joined

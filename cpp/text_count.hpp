@@ -2,7 +2,7 @@
 //
 // IN  a column, the class of each row in [0, C) (checked by the caller)
 // OUT the sorted vocabulary, and per class and token two integers
-// Cost: one pass over the text. Per distinct token 13 to 26 bytes of slots, 16 of key (8 for n-grams), 4 + 8 C of
+// Cost: one pass over the text. Per distinct token 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 + 8 C of
 // counters; its bytes if there are more than 15.
 // Twin: count_text in kernels/text_reference.py.
 #pragma once

@@ -78,7 +78,7 @@ private:
     }
     u32 insert(u32 tag, u64 i, u32 id) {
         slots_[i] = static_cast<u64>(tag) << 32 | (id + 1);
-        if (++used_ > (mask_ + 1) / 8 * 5 && shift_ > 0) grow();
+        if (++used_ > (mask_ + 1) / 8 * 4 && shift_ > 0) grow();
         return id;
     }
     void grow() {

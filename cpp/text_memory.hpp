@@ -93,8 +93,9 @@ public:
         if (bytes > left_) {
             std::size_t size = total_ < kFirst ? kFirst : (total_ < kLargest ? total_ : kLargest);
             if (size < bytes) size = bytes;
-            pieces_.emplace_back(size);
+            pieces_.emplace_back(size + kLine);
             next_ = pieces_.back().data();
+            next_ += (kLine - reinterpret_cast<std::uintptr_t>(next_) % kLine) % kLine;
             left_ = size;
             total_ += size;
         }
@@ -105,7 +106,7 @@ public:
     }
 
 private:
-    static constexpr std::size_t kFirst = std::size_t{1} << 16, kLargest = std::size_t{32} << 20;
+    static constexpr std::size_t kFirst = std::size_t{1} << 16, kLargest = std::size_t{32} << 20, kLine = 64;
     std::vector<Piece> pieces_;
     char* next_ = nullptr;
     std::size_t left_ = 0, total_ = 0;

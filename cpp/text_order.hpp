@@ -107,6 +107,8 @@ private:
                           [&](const Item& a, const Item& b) { return less(a.id, b.id); });
             i = end;
         }
+        parents_.emplace_back();
+        words_.emplace_back();
         keep(items, words.size());
     }
 
@@ -121,6 +123,13 @@ private:
             items.push({static_cast<u64>(parents[Pairs::parent_of(key)]) << low | words[Pairs::word_of(key)], id});
         }
         radix_sort(items, spare_, low + high);
+        Growing<u32> sorted_parents(items.size()), sorted_words(items.size());
+        for (i64 k = 0; k < items.size(); ++k) {
+            sorted_parents[k] = static_cast<u32>(items[k].key >> low);
+            sorted_words[k] = static_cast<u32>(items[k].key & ((u64{1} << low) - 1));
+        }
+        parents_.push_back(std::move(sorted_parents));
+        words_.push_back(std::move(sorted_words));
         keep(items, pairs.size());
     }
     static int bits_for(i64 n) { return static_cast<int>(std::bit_width(static_cast<u64>(n))); }
@@ -137,10 +146,9 @@ private:
 
     // The k-th n-gram of a level, which starts with `held` bytes of string_; then those that continue it.
     void emit(i64 level, i64 k, i64 held) {
-        const u32 id = orders_[at(level)][k];
         char copy[16];
         i64 length;
-        const u32 word = level == 1 ? id : Pairs::word_of(vocabulary_.at(level).key(id));
+        const u32 id = orders_[at(level)][k], word = level == 1 ? id : orders_[0][words_[at(level)][k]];
         const char* p = vocabulary_.words.bytes(word, copy, length);
         if (level >= first_) {
             strings.put(string_.data(), held);
@@ -152,17 +160,16 @@ private:
         string_.resize(held + length + 1);
         std::memcpy(string_.data() + held, p, static_cast<std::size_t>(length));
         string_[held + length] = ' ';
-        const Pairs& pairs = vocabulary_.at(level + 1);
-        const Growing<u32>& next = orders_[at(level + 1)];
+        const Growing<u32>& parents = parents_[at(level + 1)];
         i64& cursor = cursors_[at(level + 1)];
-        while (cursor < next.size() && Pairs::parent_of(pairs.key(next[cursor])) == id)
-            emit(level + 1, cursor++, held + length + 1);
+        while (cursor < parents.size() && parents[cursor] == k) emit(level + 1, cursor++, held + length + 1);
     }
 
     const Learned& vocabulary_;
     i64 first_;
     Growing<Item> spare_;
-    std::vector<Growing<u32>> orders_, ranks_;  // per level: rank -> number, number -> rank
+    std::vector<Growing<u32>> orders_, ranks_;   // per level: rank -> number, number -> rank
+    std::vector<Growing<u32>> parents_, words_;  // per level: rank -> rank of the parent, rank of the last word
     std::vector<i64> cursors_;
     Growing<char> string_;
 };

@@ -71,38 +71,39 @@ public:
 private:
     i32 index(i64 level, u32 id) const { return id == kNone ? -1 : task_.lookup->index(level, id); }
 
-    // Indices first, so that rows of the table can be asked for before they are needed.
-    template <class Add>
-    void each(i64 level, const u32* ids, i64 n, Add add) {
-        i32 indices[kSweep];
-        for (i64 first = 0; first < n; first += kSweep) {
-            const i64 count = n - first < kSweep ? n - first : kSweep;
-            i64 found = 0;
-            for (i64 k = 0; k < count; ++k) {
-                indices[found] = index(level, ids[first + k]);
-                if (indices[found] < 0) continue;
-                prefetch(scores(indices[found]));
-                ++found;
-            }
-            for (i64 k = 0; k < found; ++k) add(scores(indices[k]));
-            known_ += found;
+    // The places of known tokens, so that rows of the table can be asked for before they are needed; how many.
+    i64 find(i64 level, const u32* ids, i64 n, i32* indices) {
+        i64 found = 0;
+        for (i64 k = 0; k < n; ++k) {
+            indices[found] = index(level, ids[k]);
+            if (indices[found] < 0) continue;
+            prefetch(scores(indices[found]));
+            ++found;
         }
+        known_ += found;
+        return found;
     }
     void add_pairs(i64 level, const u32* ids, i64 n) {
-        double* sum = sums(level);
-        double first = sum[0], second = sum[1];
-        each(level, ids, n, [&](const double* row) {
-            first += row[0];
-            second += row[1];
-        });
-        sum[0] = first;
-        sum[1] = second;
+        double first = sums(level)[0], second = sums(level)[1];
+        i32 indices[kSweep];
+        for (; n > 0; ids += kSweep, n -= kSweep) {
+            const i64 found = find(level, ids, n < kSweep ? n : kSweep, indices);
+            for (i64 k = 0; k < found; ++k) {
+                first += scores(indices[k])[0];
+                second += scores(indices[k])[1];
+            }
+        }
+        sums(level)[0] = first;
+        sums(level)[1] = second;
     }
     void add_rows(i64 level, const u32* ids, i64 n) {
         double* sum = sums(level);
-        each(level, ids, n, [&](const double* row) {
-            for (i64 c = 0; c < C_; ++c) sum[c] += row[c];
-        });
+        i32 indices[kSweep];
+        for (; n > 0; ids += kSweep, n -= kSweep) {
+            const i64 found = find(level, ids, n < kSweep ? n : kSweep, indices);
+            for (i64 k = 0; k < found; ++k)
+                for (i64 c = 0; c < C_; ++c) sum[c] += scores(indices[k])[c];
+        }
     }
 
     i64 levels_, first_ = 1, known_ = 0;
@@ -123,6 +124,7 @@ public:
         u32* last_rows = last_rows_[static_cast<std::size_t>(level - 1)].data();
         double* sum = sums(level);
         for (i64 k = 0; k < n; ++k) {
+            if (k + kAhead < n && ids[k + kAhead] < size) prefetch(last_rows + ids[k + kAhead]);
             const u32 id = ids[k];
             if (id == kNone) continue;
             u32* last = id < size ? last_rows + id : vocabulary_.last_row(level, id);
@@ -142,6 +144,7 @@ public:
     }
 
 private:
+    static constexpr i64 kAhead = 16;
     const KnownAndMet& vocabulary_;
     std::vector<std::vector<u32>> last_rows_;
     i64 known_ = 0, unknown_ = 0;

@@ -35,6 +35,10 @@ inline u64 load_little(const char* p) {  // the first byte lowest, on any machin
 }
 
 inline void store_little(char* p, u64 word) {
+    if constexpr (std::endian::native == std::endian::little) {
+        std::memcpy(p, &word, sizeof word);
+        return;
+    }
     for (int k = 0; k < 8; ++k) p[k] = static_cast<char>(static_cast<u8>(word >> 8 * k & 0xFF));
 }
 
@@ -66,15 +70,21 @@ constexpr auto kMasks = [] {
     return out;
 }();
 
+inline Token long_token(const char* p, i64 length) {
+    return {static_cast<u64>(reinterpret_cast<std::uintptr_t>(p)), static_cast<u64>(length) | Token::kLong << 56,
+            hash_long(p, length)};
+}
+
+inline Token short_token(u64 low, u64 high, i64 length) {
+    high |= static_cast<u64>(length) << 56;
+    return {low, high, mix(low ^ secret[0], high ^ secret[1])};
+}
+
 // The token at p. 16 bytes from p can be read, whatever the length.
 inline Token token_at(const char* p, i64 length) {
-    if (length > Token::kInline) [[unlikely]]
-        return {static_cast<u64>(reinterpret_cast<std::uintptr_t>(p)), static_cast<u64>(length) | Token::kLong << 56,
-                hash_long(p, length)};
+    if (length > Token::kInline) [[unlikely]] return long_token(p, length);
     const auto& mask = kMasks[static_cast<std::size_t>(length)];
-    const u64 low = load_little(p) & mask[0];
-    const u64 high = (load_little(p + 8) & mask[1]) | static_cast<u64>(length) << 56;
-    return {low, high, mix(low ^ secret[0], high ^ secret[1])};
+    return short_token(load_little(p) & mask[0], load_little(p + 8) & mask[1], length);
 }
 
 // The same where nothing past the token can be read.

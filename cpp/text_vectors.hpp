@@ -11,7 +11,8 @@
 namespace tally::text {
 
 // The matrix as it grows. A column's place in the row at hand is remembered by the caller.
-struct Matrix {
+class Matrix {
+public:
     Growing<i64> indptr;
     Growing<i32> indices;
     Growing<i64> data;
@@ -23,38 +24,59 @@ struct Matrix {
         unknown.reserve(n);
     }
     u32 put(i32 column) {  // a new entry; its place in the row
-        const i64 place = indices.size() - indptr[indptr.size() - 1];
+        const i64 place = indices.size() - row_;
         indices.push(column);
         data.push(1);
         return static_cast<u32>(place);
     }
-    void again(u32 place) { ++data[indptr[indptr.size() - 1] + place]; }
+    void again(u32 place) { ++data[row_ + place]; }
     void end_row(i64 n_unknown) {
-        indptr.push(indices.size());
+        row_ = indices.size();
+        indptr.push(row_);
         unknown.push(n_unknown);
     }
 
     // Rename columns (null: not), then sort each row. n_columns: more than any column.
     void sort(const i32* names, i64 n_columns) {
         const int bits = static_cast<int>(std::bit_width(static_cast<u64>(n_columns)));
-        Growing<Item> items, spare;
-        Growing<i64> counts;
         for (i64 row = 0; row + 1 < indptr.size(); ++row) {
             const i64 begin = indptr[row], n = indptr[row + 1] - begin;
-            items.resize(n);
-            counts.resize(n);
+            items_.resize(n);
+            counts_.resize(n);
             for (i64 k = 0; k < n; ++k) {
                 const i32 column = indices[begin + k];
-                items[k] = {static_cast<u64>(names == nullptr ? column : names[column]), static_cast<u32>(k)};
-                counts[k] = data[begin + k];
+                items_[k] = static_cast<u64>(names == nullptr ? column : names[column]) << 32 | static_cast<u64>(k);
+                counts_[k] = data[begin + k];
             }
-            radix_sort(items, spare, bits);
+            sort_items(bits);
             for (i64 k = 0; k < n; ++k) {
-                indices[begin + k] = static_cast<i32>(items[k].key);
-                data[begin + k] = counts[items[k].id];
+                indices[begin + k] = static_cast<i32>(items_[k] >> 32);
+                data[begin + k] = counts_[static_cast<i64>(items_[k] & 0xFFFFFFFFu)];
             }
         }
     }
+
+private:
+    // By the upper halves, of which the lowest `bits` bits differ.
+    void sort_items(int bits) {
+        const i64 n = items_.size();
+        if (n < 64) {
+            std::sort(items_.data(), items_.data() + n);
+            return;
+        }
+        spare_.resize(n);
+        for (int shift = 32; shift < 32 + bits; shift += 8) {
+            i64 places[257] = {};
+            for (i64 k = 0; k < n; ++k) ++places[(items_[k] >> shift & 0xFF) + 1];
+            for (int d = 0; d < 256; ++d) places[d + 1] += places[d];
+            for (i64 k = 0; k < n; ++k) spare_[places[items_[k] >> shift & 0xFF]++] = items_[k];
+            std::swap(items_, spare_);
+        }
+    }
+
+    i64 row_ = 0;  // where the row at hand begins
+    Growing<u64> items_, spare_;
+    Growing<i64> counts_;
 };
 
 // A token's payload: the last row it was seen in, plus 1; its place in that row; its column.
@@ -109,18 +131,17 @@ public:
     }
 
     void add(i64 level, i64 row, const u32* ids, i64 n) {
-        const auto stamp = static_cast<u32>(row + 1);
-        for (i64 k = 0; k < n; ++k) {
-            const i32 column = ids[k] == kNone ? -1 : lookup_.index(level, ids[k]);
-            if (column < 0) continue;
-            ++known_;
-            auto& [last_row, place] = seen_[static_cast<std::size_t>(column)];
-            if (last_row == stamp) {
-                matrix_.again(place);
-            } else {
-                last_row = stamp;
-                place = matrix_.put(column);
+        i32 columns[kSweep];
+        for (; n > 0; ids += kSweep, n -= kSweep) {
+            i64 found = 0;
+            for (i64 k = 0; k < (n < kSweep ? n : kSweep); ++k) {
+                columns[found] = ids[k] == kNone ? -1 : lookup_.index(level, ids[k]);
+                if (columns[found] < 0) continue;
+                prefetch(&seen_[static_cast<std::size_t>(columns[found])]);
+                ++found;
             }
+            known_ += found;
+            for (i64 k = 0; k < found; ++k) put(columns[k], static_cast<u32>(row + 1));
         }
     }
     void end(i64, bool valid, i64 n_words) {
@@ -134,6 +155,11 @@ private:
     struct Place {
         u32 last_row, place;
     };
+    void put(i32 column, u32 stamp) {
+        Place& seen = seen_[static_cast<std::size_t>(column)];
+        if (seen.last_row == stamp) return matrix_.again(seen.place);
+        seen = {stamp, matrix_.put(column)};
+    }
     const Lookup& lookup_;
     Matrix& matrix_;
     std::vector<Place> seen_;

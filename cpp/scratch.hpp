@@ -42,19 +42,17 @@ inline T larger(T a, T b) {
 // Zeroed memory, to be given back by std::free; throws std::bad_alloc. Large pieces ask for large pages: counters hit
 // at random would otherwise spend a third of their time on page faults and address translation.
 inline void* zeroed(i64 count, i64 size) {
-    void* memory = nullptr;
+    void* memory = std::calloc(static_cast<std::size_t>(larger<i64>(count, 1)), static_cast<std::size_t>(size));
+    if (memory == nullptr) throw std::bad_alloc();
 #if defined(__linux__)
-    constexpr i64 kPage = i64{2} << 20;
-    if (count * size >= 2 * kPage) {
-        const auto bytes = static_cast<std::size_t>((count * size + kPage - 1) / kPage * kPage);
-        memory = std::aligned_alloc(kPage, bytes);
-        if (memory == nullptr) throw std::bad_alloc();
-        madvise(memory, bytes, MADV_HUGEPAGE);
-        return std::memset(memory, 0, bytes);
+    constexpr std::uintptr_t kPage = 4096;
+    if (count * size >= i64{4} << 20) {
+        const auto start = reinterpret_cast<std::uintptr_t>(memory);
+        const auto from = (start + kPage - 1) / kPage * kPage;
+        const auto to = (start + static_cast<std::uintptr_t>(count * size)) / kPage * kPage;
+        madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);  // a wish; failing is no matter
     }
 #endif
-    memory = std::calloc(static_cast<std::size_t>(larger<i64>(count, 1)), static_cast<std::size_t>(size));
-    if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
 

@@ -117,41 +117,36 @@ inline bool plain(Entry x, i64& value) {
 //
 // Entries are read in the order of memory. Where the counters of all classes are too many for the cache, a million
 // entries at a time are first dealt out to their classes, and one class is counted after the other. (Visiting the rows
-// class by class instead costs twice the time: they lie on pages far from each other.) Entries below 2^16, that is
-// nearly all, are counted in 32 bits; `used` bounds what any such counter can hold.
+// class by class instead costs twice the time: they lie on pages far from each other.)
 template <class Index, class Entry, bool Binary>
 class PlainCounter {
 public:
     PlainCounter(const CountSparseTask& task, i64* counters)
         : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters),
-          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), narrow_(direct_ ? 0 : C_ * F_),
-          dealt_(direct_ ? 0 : smaller(kChunk, task.matrix.n_entries)), starts_(C_ + 1) {}
+          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), dealt_(direct_ ? 0 : kChunk),
+          starts_(C_ + 1), ends_(C_) {}
 
     // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
     bool run() {
         const Sparse& matrix = task_.matrix;
         if (matrix.n_entries >= i64{1} << 32) return false;
-        for (i64 row = 0; row < matrix.n_rows;) {
-            i64 stop = row, entries = 0;
-            for (; stop < matrix.n_rows; ++stop) {
+        for (i64 row = 0, stop; row < matrix.n_rows; row = stop) {
+            i64 entries = 0;
+            for (stop = row; stop < matrix.n_rows; ++stop) {
                 const Span span = row_span(matrix, stop);
                 if (!span.ok) return false;
                 if (stop > row && entries + (span.to - span.from) > kChunk) break;
                 entries += span.to - span.from;
             }
-            // a row longer than a chunk, or a sum of 2^32, cannot be helped by small counters
+            // a row longer than a chunk is as good as a class
             if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
-            row = stop;
         }
-        empty();
         return true;
     }
 
 private:
     static constexpr i64 kCached = 1 << 16;  // counters that stay in the second-level cache
     static constexpr i64 kChunk = 1 << 20;   // entries
-    static constexpr i64 kSmall = 1 << 16;
-    static constexpr i64 kFull = 4294967295;
 
     // Visit the entries of a row as (column, value), each checked.
     template <class Visit>
@@ -192,64 +187,37 @@ private:
         }
         for (i64 c = 0; c < C_; ++c) starts_[c + 1] += starts_[c];
         if (starts_[C_] > kChunk) return false;
-        Scratch<i64> ends(C_);
-        for (i64 c = 0; c < C_; ++c) ends[c] = starts_[c];
-        i64 sum = 0;
+        for (i64 c = 0; c < C_; ++c) ends_[c] = starts_[c];
         for (i64 i = row; i < stop; ++i) {
             const i64 c = classes[i - row];
-            u64 *to = &dealt_[ends[c]], *const limit = &dealt_[starts_[c + 1]];
-            i64* const counter = counters_ + c * F_;
+            u64 *to = &dealt_[ends_[c]], *const limit = dealt_.get() + starts_[c + 1];
             const bool ok = visit_row(i, [&](i64 f, i64 value) {
-                if (value >= kSmall || to == limit) {
-                    counter[f] += value;
-                    return;
-                }
-                *to++ = static_cast<u64>(f) | static_cast<u64>(value) << 32;
-                sum += value;
+                if (to != limit) *to++ = static_cast<u64>(f) | static_cast<u64>(value) << 32;
             });
             if (!ok) return false;
-            ends[c] = to - dealt_.get();
+            ends_[c] = to - dealt_.get();
         }
-        if (sum > kFull - used_) empty();
-        used_ += sum;
-        for (i64 c = 0; c < C_; ++c) {
-            if (sum > kFull)
-                count_dealt(starts_[c], ends[c], counters_ + c * F_);
-            else
-                count_dealt(starts_[c], ends[c], &narrow_[c * F_]);
-        }
-        if (sum > kFull) used_ = 0;
+        for (i64 c = 0; c < C_; ++c) count_dealt(starts_[c], ends_[c], counters_ + c * F_);
         return true;
     }
 
-    template <class Counter>
-    void count_dealt(i64 from, i64 to, Counter* counter) {
+    void count_dealt(i64 from, i64 to, i64* counter) {
         constexpr i64 kAhead = 32;
         const u64* dealt = dealt_.get();
         i64 k = from;
         for (; k + kAhead < to; ++k) {
             prefetch(counter + (dealt[k + kAhead] & kDigit));
-            counter[dealt[k] & kDigit] += static_cast<Counter>(dealt[k] >> 32);
+            counter[dealt[k] & kDigit] += static_cast<i64>(dealt[k] >> 32);
         }
-        for (; k < to; ++k) counter[dealt[k] & kDigit] += static_cast<Counter>(dealt[k] >> 32);
-    }
-
-    void empty() {
-        for (i64 i = 0; used_ != 0 && i < C_ * F_; ++i) {
-            counters_[i] += narrow_[i];
-            narrow_[i] = 0;
-        }
-        used_ = 0;
+        for (; k < to; ++k) counter[dealt[k] & kDigit] += static_cast<i64>(dealt[k] >> 32);
     }
 
     const CountSparseTask& task_;
     const i64 F_, C_;
-    i64* const counters_;   // (C, F)
-    const bool direct_;     // few counters, or so many that most are never met: a second set would only cost memory
-    Scratch<u32> narrow_;   // (C, F)
-    Scratch<u64> dealt_;    // entries of a chunk, class by class: column, and value in the upper half
-    Scratch<i64> starts_;   // of each class in dealt_
-    i64 used_ = 0;
+    i64* const counters_;        // (C, F)
+    const bool direct_;          // few counters, or so many that most are never met
+    Scratch<u64> dealt_;         // entries of a chunk, class by class: column, and value in the upper half
+    Scratch<i64> starts_, ends_; // of each class in dealt_
 };
 
 template <class Index, class Entry>

@@ -120,3 +120,25 @@ def test_indices_outside_the_columns_are_refused(each_isa, index):
         for n_classes in (1, 5, 21):
             with pytest.raises(ValueError, match="indices"):
                 kernels.score_sparse(indptr, indices, data, np.zeros((2, n_classes)), np.zeros((1, n_classes)))
+
+
+@pytest.mark.parametrize("long_row", [0, 1_100_000])
+@pytest.mark.parametrize("binary", [False, True])
+def test_more_entries_than_are_dealt_out_at_once(each_isa, long_row, binary):
+    rng = np.random.default_rng(1)
+    columns, n_classes = 30_000, 3
+    lengths = rng.poisson(60, 20_000)
+    lengths[7_000] += long_row
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    indices = rng.integers(0, columns, indptr[-1]).astype(np.int32)
+    data = rng.choice([0.0, 1.0, 2.0, 2.0**31 - 1], len(indices))
+    y = rng.integers(0, n_classes, len(lengths)).astype(np.int32)
+    want = np.zeros((n_classes, columns), np.int64)
+    np.add.at(want, (np.repeat(y, lengths), indices), (data > 0) if binary else data.astype(np.int64))
+    for _ in each_isa():
+        got = kernels.count_sparse(indptr, indices, data, columns, y, n_classes, binary=binary)
+        assert got.limbs.shape[-1] == 1
+        assert (got.limbs[..., 0] == want).all()
+        spoiled = np.append(data[:-1], -1.0)
+        with pytest.raises(kernels.BadEntry):
+            kernels.count_sparse(indptr, indices, spoiled, columns, y, n_classes, binary=binary)

@@ -35,3 +35,16 @@ def test_the_joint_probabilities(model: tb.Model) -> None:
 def test_without_smoothing_both_moods_are_impossible() -> None:
     model = tb.fit(ROWS, MOODS, events="bernoulli", estimate="mle")
     assert np.isneginf(model.log_joint(QUESTION)).all()
+
+
+def test_the_same_from_the_four_sentences() -> None:
+    """Six words, one of them a smiley and one of one letter: a word is what stands between spaces."""
+    texts = ["great", "had a great day", ":-( bad day", ":-("]
+    bags = [{word: int(word in text.split()) for word in WORDS} for text in texts]
+    model = tb.fit({word: [bag[word] for bag in bags] for word in WORDS}, MOODS, events="bernoulli")
+    question = [{word: int(word in ("had", "a", "bad", "day", ":-(")) for word in WORDS}]
+    np.testing.assert_allclose(np.exp(model.log_joint(question))[0], [0.0009765625, 0.00439453125], rtol=1e-12)
+    from_text = tb.fit(["Great!", "Had a great day", ":-( Bad day", ":-("], MOODS, events="text(bag='bernoulli')")
+    assert from_text.table("text").rows == ("bad", "day", "great", "had")  # \w\w+ knows neither smileys nor letters
+    assert from_text.table("text").values[:, 0].tolist() == [0.25, 0.5, 0.75, 0.5]
+    assert from_text.predict(["Had a bad day :-("]).tolist() == ["sad"]

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 # Slices are large enough to pay for their thread and small enough that copies made of one stay small.
 _SLICE_BYTES = 64 << 20
-_LEAST_ROWS = 8192
+_LEAST_ROWS, _LEAST_BYTES = 8192, 1 << 20
 
 
 def default_threads(threads: int | None) -> int:
@@ -84,7 +84,8 @@ def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -
         n = batch.num_rows
         pieces = max(1, -(-batch.nbytes // slice_bytes))
         pieces = -(-pieces // threads) * threads  # a whole number of rounds, so that no thread idles in the last
-        size = max(_LEAST_ROWS, -(-n // pieces))
+        least = min(_LEAST_ROWS, -(-n * _LEAST_BYTES // max(1, batch.nbytes)))  # few rows may be long texts
+        size = max(least, -(-n // pieces))
         for start in range(0, n, size):
             yield batch.slice(start, size), first + start
         first += n

@@ -1,0 +1,68 @@
+"""From strings to a model and from strings to probabilities, beside CountVectorizer and MultinomialNB."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.naive_bayes import MultinomialNB
+
+import tallybayes as tb
+from benchmarks.clock import best
+from benchmarks.table import Growing, seconds
+from tallybayes import batches
+
+SETS = {
+    "film reviews": ("movie-review-polarity/movie_review_polarity.csv.gz", "text"),
+    "news (Reuters)": ("reuters-21578/reuters_r52_train.csv.gz", "body"),
+    "headlines": ("onion-or-not/onion_or_not.csv.gz", "text"),
+}
+LEAST_BYTES = 50e6
+
+
+def run(repeat: int) -> str:
+    """Measure each set of texts, repeated to at least 50 MB, and give the table."""
+    folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
+    if not folder.is_dir():
+        return "The texts are not here: set TALLY_DATA to the folder of data sets."
+    table = Growing("work", "tallybayes", "MB/s", "scikit-learn", "ratio", "asked")
+    for name, (file, column) in SETS.items():
+        texts, labels = _read(folder / file, column)
+        megabytes = sum(len(text.encode()) for text in texts) / 1e6
+        for pairs in (False, True) if name == "film reviews" else (False,):
+            what = f"{name}, {megabytes:.0f} MB{', word pairs' if pairs else ''}"
+            _measure(table, what, texts, labels, pairs, repeat)
+    return table.markdown()
+
+
+def _measure(table: Growing, what: str, texts: list[str], labels: list[Any], pairs: bool, repeat: int) -> None:
+    ngrams = (1, 2) if pairs else (1, 1)
+    megabytes = sum(len(text.encode()) for text in texts) / 1e6
+    ours = best(lambda: tb.fit(texts, labels, events=f"text(ngrams={ngrams})"), repeat)
+
+    def peer() -> tuple[Any, Any]:
+        vectorizer = CountVectorizer(ngram_range=ngrams)
+        return vectorizer, MultinomialNB().fit(vectorizer.fit_transform(texts), labels)
+
+    theirs = best(peer, 1)
+    _row(table, f"{what}: strings → model", ours.seconds, theirs.seconds, megabytes, 25)
+    if pairs:
+        return
+    model, (vectorizer, fitted) = ours.result, theirs.result
+    ours = best(lambda: model.predict_proba(texts), repeat)
+    theirs = best(lambda: fitted.predict_proba(vectorizer.transform(texts)), 1)
+    _row(table, f"{what}: predict_proba", ours.seconds, theirs.seconds, megabytes, 20)
+
+
+def _row(table: Growing, what: str, ours: float, theirs: float, megabytes: float, asked: float) -> None:
+    table.add(what, seconds(ours), f"{megabytes / ours:.0f}", seconds(theirs), f"{theirs / ours:.1f}×", f"{asked:g}×")
+
+
+def _read(path: Path, column: str) -> tuple[list[str], list[Any]]:
+    rows = pa.Table.from_batches(list(batches.read(path)))
+    texts = [text or "" for text in rows.column(column).to_pylist()]
+    times = int(-(-LEAST_BYTES // sum(len(text.encode()) for text in texts)))
+    return texts * times, rows.column("label").to_pylist() * times

@@ -1,0 +1,54 @@
+"""Row 1: a spam filter from raw messages; P(y), P(word given y), Bayes' rule; one word alone by counting."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import tallybayes as tb
+from tallybayes import batches
+
+MAIL = [
+    "a nigerian prince needs your account",
+    "prince of persia tickets",
+    "nigerian prince offers gold",
+    "lunch at noon",
+    "notes of the meeting at noon",
+    "nigerian food for lunch",
+]
+KIND = ["spam", "ham", "spam", "ham", "ham", "ham"]
+
+
+def test_one_phrase_alone_is_bayes_rule_by_counting() -> None:
+    phrase = {"np": ["nigerian prince" in text for text in MAIL], "kind": KIND}
+    model = tb.fit(phrase, "kind", estimate="mle")
+    # P(np|spam) P(spam) / P(np) with 2 of 2 spam, 0 of 4 ham
+    assert model.predict_proba([{"np": True}]).tolist() == [[0.0, 1.0]]
+    smoothed = model.with_(estimate="bayes")
+    spam, ham = (3 / 4) * (2 / 6), (1 / 6) * (4 / 6)
+    assert smoothed.predict_proba([{"np": True}])[0, 1] == pytest.approx(spam / (spam + ham), rel=1e-14)
+
+
+@pytest.mark.parametrize("bag", ["multinomial", "bernoulli", "complement", "binary"])
+def test_messages_train_a_filter(bag: str) -> None:
+    model = tb.fit(MAIL, KIND, events=tb.events.parse(f"text(bag='{bag}')"))
+    assert model.predict(["the Nigerian prince has gold", "lunch with notes"]).tolist() == ["spam", "ham"]
+    again = tb.fit(MAIL[:3], KIND[:3], events=model.schema.blocks[0].event).learn(MAIL[3:], KIND[3:])
+    assert again.evidence == model.evidence
+
+
+def test_an_empty_message_is_judged_by_the_prior_and_a_missing_one_says_nothing() -> None:
+    model = tb.fit(MAIL, KIND)
+    np.testing.assert_allclose(model.predict_proba(["", None]), [[4 / 6, 2 / 6]] * 2, rtol=1e-14)
+
+
+def test_real_messages_are_told_apart(data) -> None:
+    path = data / "sms-spam" / "sms_spam.csv.gz"
+    table = pa.Table.from_batches(list(batches.read(path)))
+    labels = np.array(table.column("label").to_pylist())
+    train = np.arange(len(table)) % 3 != 0
+    model = tb.fit(table.filter(pa.array(train)), "label")
+    assert model.schema.events() == {"text": "text"}
+    predicted = model.predict(table.filter(pa.array(~train)))
+    assert (predicted == labels[~train]).mean() > 0.97

@@ -13,7 +13,7 @@ from benchmarks import estimators, foundation, memory, texts
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
     "estimators": (estimators.run, "the estimators beside those of scikit-learn that they replace"),
-    "texts": (texts.run, "strings to a model, and probabilities from strings, beside CountVectorizer and MultinomialNB"),
+    "texts": (texts.run, "strings to a model and to probabilities, beside CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),
 }
 

@@ -53,13 +53,13 @@ class _CellError(ValueError):
         return type(self), (self.row, self.column, self.value)
 
 
-class NotFinite(_CellError):  # noqa: N818
+class NotFinite(_CellError):
     """An infinite value among numbers whose sums are wanted."""
 
     wanted = "a finite number"
 
 
-class BadEntry(_CellError):  # noqa: N818
+class BadEntry(_CellError):
     """A negative or non-finite entry in a matrix of counts."""
 
     wanted = "a finite number not below 0"

@@ -26,7 +26,7 @@ from tallybayes.posterior import normalise
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import add_scores, leave_one_out
 
-__all__ = ["Model", "fit"]
+__all__ = ["Model", "begin", "fit"]
 
 # Rows scored at a time: their scores stay in cache from the first column to the normaliser.
 _SCORED_ROWS = 8192
@@ -96,22 +96,47 @@ def fit(
     array(['no'], dtype='<U3')
     """
     choices = Choices(estimate, alpha, prior, variance, floor, unseen)  # type: ignore[arg-type]
-    threads = engines.default_threads(threads)
+    model = begin(
+        source,
+        label,
+        choices,
+        events=events,
+        weights=weights,
+        missing=missing,
+        missing_values=missing_values,
+        threads=threads,
+    )
+    if len(model.classes) == 1:
+        got = f"only {model.classes[0]!r}"
+        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+    return model
+
+
+def begin(
+    source: Any,
+    label: Any,
+    choices: Choices,
+    *,
+    events: Events = None,
+    weights: Any = None,
+    missing: Missing = "skip",
+    missing_values: tuple[str, ...] | list[str] = (),
+    threads: int | None = None,
+) -> Model:
+    """As `fit`, but content with a single class: others may come in later batches."""
+    workers = engines.default_threads(threads)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, str]:
         rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         choices.check(schema)
-        return _count_all(schema, rows, threads), rows.name
+        return _count_all(schema, rows, workers), rows.name
 
     evidence, where = sources.reading(learned)
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
         raise BadData(wanted(where, "rows to learn from", got))
-    if len(evidence.classes) == 1:
-        only = evidence.classes.values[0]
-        raise BadData(wanted(f"label {evidence.schema.label!r}", "at least two classes", f"only {only!r}"))
     return Model(evidence, choices)
 
 

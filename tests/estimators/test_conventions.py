@@ -108,9 +108,7 @@ def test_weights_are_routed_to_it(name: str) -> None:
             Y,
             params={"sample_weight": np.arange(len(Y)) % 3 + 1.0},
         )
-    np.testing.assert_array_equal(
-        model.predict_proba(X), make(name).fit(X, Y, sample_weight=weights).predict_proba(X)
-    )
+    np.testing.assert_array_equal(model.predict_proba(X), make(name).fit(X, Y, sample_weight=weights).predict_proba(X))
     assert len(scores["test_score"]) == 5
 
 
@@ -153,9 +151,10 @@ def test_it_works_behind_transformers_that_give_arrays_frames_and_sparse_rows() 
         (OrdinalEncoder(), tb.CategoricalNB()),
         ("passthrough", tb.NaiveBayes()),
     ):
-        assert make_pipeline(clone(first) if first != "passthrough" else first, last).fit(frame, play).score(
-            frame, play
-        ) == 1.0
+        assert (
+            make_pipeline(clone(first) if first != "passthrough" else first, last).fit(frame, play).score(frame, play)
+            == 1.0
+        )
 
 
 def test_text_is_classified_from_sparse_counts() -> None:

@@ -13,10 +13,21 @@ from sklearn import naive_bayes as theirs
 import tallybayes as ours
 
 C, F, N = 4, 6, 90
-ATTRIBUTES = (
-    "classes_ class_count_ class_prior_ class_log_prior_ theta_ var_ epsilon_ feature_count_ feature_all_ "
-    "feature_log_prob_ category_count_ n_categories_ n_features_in_"
-).split()
+ATTRIBUTES = [
+    "classes_",
+    "class_count_",
+    "class_prior_",
+    "class_log_prior_",
+    "theta_",
+    "var_",
+    "epsilon_",
+    "feature_count_",
+    "feature_all_",
+    "feature_log_prob_",
+    "category_count_",
+    "n_categories_",
+    "n_features_in_",
+]
 METHODS = ("predict", "predict_proba", "predict_log_proba", "predict_joint_log_proba")
 COUNTS = ("MultinomialNB", "ComplementNB", "BernoulliNB")
 DISCRETE = (*COUNTS, "CategoricalNB")
@@ -257,7 +268,7 @@ def test_partial_fit_after_fit_adds_to_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_single_class_gives_the_same(name: str) -> None:
-    X, y = rows()
+    X, _ = rows()
     compare(*fitted(name, X, np.full(N, "only")), X)
 
 

@@ -9,5 +9,16 @@ from tallybayes.estimators.categorical import CategoricalNB
 from tallybayes.estimators.gaussian import GaussianNB
 from tallybayes.estimators.mixed import NaiveBayes
 from tallybayes.estimators.multinomial import ComplementNB, MultinomialNB
+from tallybayes.estimators.text import TextNB
+from tallybayes.estimators.vectorizer import CountVectorizer
 
-__all__ = ["BernoulliNB", "CategoricalNB", "ComplementNB", "GaussianNB", "MultinomialNB", "NaiveBayes"]
+__all__ = [
+    "BernoulliNB",
+    "CategoricalNB",
+    "ComplementNB",
+    "CountVectorizer",
+    "GaussianNB",
+    "MultinomialNB",
+    "NaiveBayes",
+    "TextNB",
+]

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import (
@@ -16,14 +17,13 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from tallybayes import batches, kernels, sources
+from tallybayes import batches, kernels
 from tallybayes.encoded import Floats
-from tallybayes.errors import BadData
+from tallybayes.errors import BadData, wanted
 from tallybayes.estimate import Alpha, Choices, Prior
 from tallybayes.estimators.arrays import Array, class_codes
-from tallybayes.evidence import Evidence
-from tallybayes.model import Model
-from tallybayes.schema import Events, infer
+from tallybayes.model import Model, begin
+from tallybayes.schema import Events, Schema, infer
 
 __all__ = ["NaiveBayes"]
 
@@ -132,18 +132,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        source, label, weight = sources.labelled(rows, y, weights)
-        schema = infer(
-            source.schema,
-            label,
-            weight=weight,
+        model = begin(
+            rows,
+            y,
+            choices,
             events=self.events,
+            weights=weights,
             missing=self.missing,  # type: ignore[arg-type]
-            where=source.name,
+            threads=self.threads,
         )
-        choices.check(schema)
-        nothing = Model(Evidence.empty(schema), choices)
-        return self._now(nothing.learn(rows, y, weights=weights, threads=self.threads))
+        self._open = self._still_open(rows, model.schema) if isinstance(rows, batches.Source) else frozenset()
+        return self._now(model)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn from further rows: the same, to the bit, as `fit` on all of them.
@@ -166,6 +165,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if not hasattr(self, "model_"):
             return self.fit(X, y, sample_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
+        self._decide(rows)
         return self._now(self.model_.learn(rows, y, weights=weights, threads=self.threads))
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -196,6 +196,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         check_is_fitted(other)
         both: NaiveBayes = clone(self)
         both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        both._open = self._open & other._open
         return both._now(self.model_ + other.model_)
 
     def predict(self, X: Any) -> Array:
@@ -223,8 +224,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        return self.model_.predict_proba(self._rows(X, reset=False), threads=self.threads)
+        rows = self._to_score(X)
+        return self.model_.predict_proba(rows, threads=self.threads)
 
     def predict_log_proba(self, X: Any) -> Floats:
         """The logarithm of `predict_proba`, which does not underflow.
@@ -253,8 +254,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        check_is_fitted(self)
-        return self.model_.log_joint(self._rows(X, reset=False), threads=self.threads)
+        rows = self._to_score(X)
+        return self.model_.log_joint(rows, threads=self.threads)
 
     def _choices(self) -> Choices:
         return Choices(self.estimate, self.alpha, self.prior, self.variance, self.floor, self.unseen)  # type: ignore[arg-type]
@@ -279,13 +280,47 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return rows, y, weights
 
+    def _to_score(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if not len(self.classes_):
+            raise BadData(wanted("the model", "at least one class", "none: all rows are forgotten", "Learn some first"))
+        return self._rows(X, reset=False)
+
     def _rows(self, X: Any, *, reset: bool) -> Any:
         """Rows as the model takes them: a table as it is, anything else as an array or CSR matrix."""
+        if isinstance(X, pa.RecordBatch):
+            X = pa.Table.from_batches([X])  # which scikit-learn knows to have names
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return batches.read(X, missing=self.missing_values) if self.missing_values else X
+            return batches.read(X, missing=self.missing_values)
         X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
         names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
         if names is None and not self.missing_values:
             return X
         return batches.read(X, names=names, missing=self.missing_values)
+
+    def _still_open(self, rows: batches.Source, schema: Schema) -> frozenset[str]:
+        """The columns of which no value was there to tell what they are, nor a declaration."""
+        empty = {field.name for field in rows.schema if pa.types.is_null(field.type)}
+        numbers = pa.schema([field.with_type(pa.float64()) if field.name in empty else field for field in rows.schema])
+        return frozenset(name for name in empty if self._event(numbers, name) != schema.events().get(name))
+
+    def _decide(self, rows: Any) -> None:
+        """Refuse values of a kind that the first batches, all missing there, would have been counted otherwise for."""
+        if not self._open or not isinstance(rows, batches.Source):
+            return
+        for field in rows.schema:
+            if field.name not in self._open or pa.types.is_null(field.type):
+                continue
+            event, believed = self._event(rows.schema, field.name), self.model_.schema.events()[field.name]
+            if event != believed:
+                got = "values missing in all batches before, and numbers or prose now"
+                do = f"Begin again with events={{{field.name!r}: {event!r}}}"
+                raise BadData(wanted(f"column {field.name!r}", f"values for {believed}", got, do))
+            self._open -= {field.name}
+
+    def _event(self, fields: pa.Schema, name: str) -> str | None:
+        label = "label"
+        while label in fields.names:
+            label += "_"
+        return infer(fields.append(pa.field(label, pa.string())), label, events=self.events).events().get(name)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
     from tallybayes.estimators import BernoulliNB as BernoulliNB
     from tallybayes.estimators import CategoricalNB as CategoricalNB
     from tallybayes.estimators import ComplementNB as ComplementNB
+    from tallybayes.estimators import CountVectorizer as CountVectorizer
     from tallybayes.estimators import GaussianNB as GaussianNB
     from tallybayes.estimators import MultinomialNB as MultinomialNB
     from tallybayes.estimators import NaiveBayes as NaiveBayes
+    from tallybayes.estimators import TextNB as TextNB
     from tallybayes.evidence import Evidence as Evidence
     from tallybayes.model import Model as Model
     from tallybayes.model import fit as fit
@@ -36,21 +38,25 @@ _PUBLIC = {
     "BernoulliNB": "tallybayes.estimators",
     "CategoricalNB": "tallybayes.estimators",
     "ComplementNB": "tallybayes.estimators",
+    "CountVectorizer": "tallybayes.estimators",
     "GaussianNB": "tallybayes.estimators",
     "MultinomialNB": "tallybayes.estimators",
     "NaiveBayes": "tallybayes.estimators",
+    "TextNB": "tallybayes.estimators",
 }
 
 __all__ = [
     "BernoulliNB",
     "CategoricalNB",
     "ComplementNB",
+    "CountVectorizer",
     "Evidence",
     "GaussianNB",
     "ImpossibleRowWarning",
     "Model",
     "MultinomialNB",
     "NaiveBayes",
+    "TextNB",
     "__version__",
     "errors",
     "events",

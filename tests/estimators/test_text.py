@@ -76,7 +76,7 @@ def test_partial_fit_equals_fit_to_the_bit_and_new_classes_come_at_any_time(even
     whole = tb.TextNB(event, ngram_range=(1, 2)).fit(TEXTS, KINDS)
     parts = tb.TextNB(event, ngram_range=(1, 2))
     for kind in ("work", "ham", "spam"):
-        mine = np.flatnonzero(KINDS == kind)
+        mine = np.flatnonzero(kind == KINDS)
         parts.partial_fit([TEXTS[i] for i in mine], KINDS[mine])
     assert modelfile.dump(parts.model_) == modelfile.dump(whole.model_)
     assert parts.classes_.tolist() == ["ham", "spam", "work"]

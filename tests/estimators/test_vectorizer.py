@@ -70,16 +70,21 @@ def agree(ours: Any, theirs: Any) -> None:
         np.testing.assert_array_equal(mine, other)
 
 
+def complaint(one: Any, documents: Any) -> str | None:
+    try:
+        one.fit_transform(documents)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
 def compare(documents: list[Any], unseen: list[Any], **options: Any) -> None:
     ours, theirs = tb.CountVectorizer(**options), Theirs(**options)
-    try:
-        expected = theirs.fit_transform(documents)
-    except ValueError as error:
-        with pytest.raises(ValueError, match="") as got:
-            ours.fit_transform(documents)
-        assert str(got.value) == str(error)
+    refused = complaint(theirs, documents)
+    assert complaint(ours, documents) == refused
+    if refused is not None:
         return
-    agree(ours.fit_transform(documents), expected)
+    agree(ours.fit_transform(documents), theirs.fit_transform(documents))
     assert ours.vocabulary_ == theirs.vocabulary_
     assert {type(place) for place in ours.vocabulary_.values()} == {type(p) for p in theirs.vocabulary_.values()}
     assert ours.get_feature_names_out().tolist() == theirs.get_feature_names_out().tolist()
@@ -189,11 +194,10 @@ def test_it_survives_pickling_and_cloning() -> None:
 def test_bad_input_is_refused_in_their_words(documents: Any, options: dict[str, Any]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        with pytest.raises(ValueError, match="") as theirs:
-            Theirs(**options).fit_transform(documents)
-        with pytest.raises(ValueError, match="") as ours:
-            tb.CountVectorizer(**options).fit_transform(documents)
-    assert str(ours.value).replace("tallybayes", "") == str(theirs.value)
+        expected = complaint(Theirs(**options), documents)
+        got = complaint(tb.CountVectorizer(**options), documents)
+    assert expected is not None
+    assert got == expected
 
 
 def test_a_null_of_arrow_is_refused() -> None:

@@ -121,6 +121,8 @@ class TextNB(NaiveBayes):
     @property
     def events(self) -> Text:  # type: ignore[override]
         """The parameters as an event model."""
+        if not isinstance(self.ngram_range, tuple | list):
+            raise BadOption(wanted("ngram_range", "two whole numbers", repr(self.ngram_range)))
         return Text(
             bag=self.event,  # type: ignore[arg-type]
             ngrams=self.ngram_range,

@@ -98,7 +98,10 @@ ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
         if list(vocabulary.values()) == list(range(len(terms))) and terms == sorted(terms):
             vocabulary.update(zip(terms, range(len(terms)), strict=True))  # plain ints, where pruning left NumPy's
             return X
-        return super()._sort_features(X, vocabulary)
+        X = super()._sort_features(X, vocabulary)
+        X.has_sorted_indices = False  # theirs are renamed in place, and so no longer increase within a row
+        X.sort_indices()
+        return X
 
     def _options(self) -> TextOptions | None:
         """How text becomes tokens, in the kernels' words; None where they have none for it."""

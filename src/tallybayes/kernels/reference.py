@@ -1,7 +1,7 @@
 """The kernels in plain NumPy and Python integers: slow, obvious, and the specification of the compiled ones.
 
 Nothing here is fast and nothing is clever; tests compare every compiled kernel with its twin of the same name.
-Every exact sum is a Python integer in units of ``2**UNIT[p]``, where p factors multiply: a double is a multiple of
+Every exact sum of products of p doubles is a Python integer in units of ``2**(-1088 * p)``: a double is a multiple of
 2**-1074, and 1088 is the next multiple of a limb's 32 bits.
 """
 

@@ -23,8 +23,6 @@ _PATTERN = r"(?u)\b\w\w+\b"
 _STEPS = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode", "_word_ngrams", "_char_ngrams")
 # Characters below which a second thread costs more than it brings.
 _FEW = 1 << 18
-# Slices per thread: more of them even out the work, fewer leave less to merge.
-_ROUNDS = 2
 _MOST_NARROW = np.iinfo(np.int32).max
 
 
@@ -162,7 +160,7 @@ def _in_slices(documents: Any, options: TextOptions, lookup: Lookup | None) -> l
     arrow = isinstance(documents, pa.Array)
     size = documents.nbytes if arrow else sum(map(len, documents))
     threads = engines.default_threads(None)
-    pieces = 1 if size < _FEW or threads == 1 else threads * _ROUNDS
+    pieces = 1 if size < _FEW else threads  # not more: each has most of the vocabulary, to be merged with the others'
 
     def work(rows: slice) -> Vectors:
         # A list is turned to Arrow here, so that one thread does so while others count.

@@ -212,6 +212,19 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: tb.fit(None, "y"),
         "the data: wanted a path, a table, an array, a dict of columns or a list of rows, got a NoneType.",
     ),
+    "a lone surrogate in a text": (
+        lambda: tb.fit(["fine", "not\ud800fine"], ["a", "b"]),
+        "the list, column 'text': wanted text that is Unicode, got a lone surrogate, '\\ud800' (row 2). Decode it with "
+        "errors='replace'.",
+    ),
+    "numbers declared as text": (
+        lambda: tb.fit({"x": [1, 2], "y": ["a", "b"]}, "y", events={"x": "text"}),
+        "column 'x': wanted text, got whole numbers (first: 1). Convert it to strings, or declare another event.",
+    ),
+    "a vocabulary emptied by pruning": (
+        lambda: tb.fit(["aa bb", "cc"], ["a", "b"], events="text(min_df=5)").predict(["aa"]),
+        "text: wanted tokens left after pruning, got none (min_df=5, max_df=1.0). Loosen min_df or max_df.",
+    ),
     "the same name twice": (
         lambda: tb.fit(pa.table([[1, 2], [3, 4], ["a", "b"]], names=["x", "x", "y"]), "y"),
         "the Table: wanted distinct column names, got 'x' more than once. Rename them.",

@@ -61,8 +61,16 @@ def _arrow(values: Any, where: str) -> pa.Array:
         # NaN among objects is how pandas and NumPy write a missing string; among floats it stays NaN, without a copy.
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
         return pa.array(values, from_pandas=objects)
+    except UnicodeEncodeError as error:
+        row = next(at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
+        got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"
+        raise BadData(wanted(where, "text that is Unicode", got, "Decode it with errors='replace'")) from None
     except (*BROKEN, OverflowError) as error:
         raise BadData(wanted(where, "values of one type", f"others ({in_words(error)})")) from None
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:

@@ -124,8 +124,16 @@ class Text(Event):
             raise BadOption(wanted("text bag", f"one of {', '.join(_BAGS)}", repr(self.bag)))
         if self.unknown not in ("skip", "smooth"):
             raise BadOption(wanted("text unknown", "'skip' or 'smooth'", repr(self.unknown)))
+        if not isinstance(self.ngrams, tuple | list) or len(self.ngrams) != 2:
+            raise BadOption(wanted("text ngrams", "two whole numbers, such as (1, 2)", repr(self.ngrams)))
+        if not isinstance(self.stop_words, tuple | list | set | frozenset):
+            raise BadOption(wanted("text stop_words", "a tuple of words", repr(self.stop_words)))
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        try:
+            _ = self.tokens
+        except (TypeError, ValueError) as error:
+            raise BadOption(wanted("text", "options that make tokens", str(error))) from None
 
     @classmethod
     def forms(cls) -> list[Event]:

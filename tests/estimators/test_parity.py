@@ -132,10 +132,11 @@ def test_results_are_the_same_whatever_the_classes_are_called(name: str, labels:
 
 
 @pytest.mark.parametrize("name", EVERY)
-@pytest.mark.parametrize("labels", [np.int16, np.uint64, "U3", bool])
+@pytest.mark.parametrize("labels", [np.int16, np.uint64, "U3", bool, float, object])
 def test_many_rows_are_counted_in_slices_with_the_same_result(name: str, labels: Any) -> None:
     X, y = rows(n=30_000)
-    compare(*fitted(name, X, (y > 1 if labels is bool else y).astype(labels)), X)
+    made = {bool: y > 1, object: np.array(["a", "bb", "", "ä"], object)[y]}.get(labels, y).astype(labels)
+    compare(*fitted(name, X, made), X)
 
 
 @pytest.mark.parametrize("name", COUNTS)

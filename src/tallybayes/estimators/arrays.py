@@ -58,9 +58,9 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     >>> class_codes(np.array(["no", "yes", "no"]))
     (array([0, 1, 0], dtype=int32), array(['no', 'yes'], dtype='<U3'))
     """
-    if len(y) >= _FEW and y.dtype.kind in "iU":
-        codes, labels = encode(pa.array(y))
-        return codes, labels.to_numpy() if y.dtype.kind == "U" else labels.to_numpy().astype(y.dtype)
+    hashed = _hashed(y) if len(y) >= _FEW else None
+    if hashed is not None:
+        return hashed
     classes, places = np.unique(y, return_inverse=True)
     continuous = classes.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
     if continuous or (classes.dtype.kind == "O" and not isinstance(classes[0], str)):
@@ -70,6 +70,21 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
         )
     text = classes.dtype.kind in "UO"
     return places.astype(np.int32), np.array(classes.tolist()) if text else classes
+
+
+def _hashed(y: Array) -> tuple[ClassCodes, Array] | None:
+    """The codes and classes of many rows, without sorting them; None if they are neither text nor whole numbers."""
+    text = y.dtype.kind == "U" or isinstance(y[0], str)
+    if not text and y.dtype.kind not in "bi":
+        return None
+    try:
+        values = pa.array(y, pa.string() if text else None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # not all of these objects are text
+        return None
+    if values.null_count:
+        return None
+    codes, labels = encode(values)
+    return codes, labels.to_numpy() if text else labels.to_numpy().astype(y.dtype)
 
 
 def places(y: Array, classes: Array) -> ClassCodes:

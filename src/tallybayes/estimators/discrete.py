@@ -111,11 +111,11 @@ class Discrete(DropIn):
         except (kernels.NotFinite, kernels.BadEntry):
             self._refuse(X)
             raise
-        # From here on nothing is refused: an estimator whose fit has failed is as it was.
+        # An estimator to which bad rows were given is as it was: nothing has been set until here.
+        alpha = self._check_alpha()  # type: ignore[attr-defined]
         self._forget_made()
-        self.classes_, self._statistic = classes, self._add(past, new)
+        self.classes_, self._statistic, self._alpha = classes, self._add(past, new), alpha
         self.class_count_ = writeable(self._statistic.rows.to_float())
-        self._alpha = self._check_alpha()  # type: ignore[attr-defined]
         self._update_class_log_prior(class_prior=self.class_prior)  # type: ignore[attr-defined]
         return self
 

@@ -108,7 +108,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         # What scikit-learn adds a share of is the spread of the rows as they are, whatever their weights.
         plain = new if weights is None else self._counted(X, np.zeros_like(codes), 1, None)
         epsilon = float(self.var_smoothing * _moments(plain, over_classes=True)[1].max())
-        # From here on nothing is refused: an estimator whose fit has failed is as it was.
+        # An estimator to which bad rows were given is as it was: nothing has been set until here.
         self.classes_, self.epsilon_ = classes, kind.type(epsilon)
         if past is None:
             self._statistic, self._added = new, np.full(len(classes), epsilon)

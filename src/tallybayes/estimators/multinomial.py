@@ -8,6 +8,7 @@ import numpy as np
 from sklearn import naive_bayes
 from sklearn.utils.validation import check_non_negative
 
+from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse
 from tallybayes.estimators.arrays import column_sums, reader
 from tallybayes.estimators.discrete import Discrete, contiguous, count_columns, made, scorer, table_of, writeable
@@ -35,14 +36,15 @@ class _Bags(Discrete):
         def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
             data = read(rows)
             if not isinstance(data, Sparse) and not data.min() >= 0:  # NaN is not
-                self._refuse(X)
+                raise kernels.BadEntry(rows.start, 0, float(data.min()))
             return {"counts": column_sums(data, mine, n_classes, w)}
 
-        return count_columns(counter, X, codes, n_classes, weights)
-
-    def _refuse(self, X: Any) -> None:
-        super()._refuse(X)
-        check_non_negative(X, f"{type(self).__name__} (input X)")
+        try:
+            return count_columns(counter, X, codes, n_classes, weights)
+        except kernels.BadEntry:
+            self._refuse(X)
+            check_non_negative(X, f"{type(self).__name__} (input X)")
+            raise
 
     def _scorer(self, X: Any) -> Scorer:
         return scorer(reader(X), contiguous(self.feature_log_prob_), self._constant())

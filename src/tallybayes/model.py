@@ -30,6 +30,8 @@ __all__ = ["Model", "begin", "fit"]
 
 # Rows scored at a time: their scores stay in cache from the first column to the normaliser.
 _SCORED_ROWS = 8192
+# Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
+_WHOLE = 1 << 62
 
 _Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
 
@@ -428,4 +430,5 @@ def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
         lambda left, right: left + right,
         Evidence.empty(schema),
         threads=threads,
+        slice_bytes=_WHOLE if any(batches.kind_of(field) == "sparse" for field in rows.schema) else engines.SLICE_BYTES,
     )

@@ -16,12 +16,12 @@ import pyarrow as pa
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["default_threads", "fold", "map_rows", "map_slices"]
+__all__ = ["SLICE_BYTES", "default_threads", "fold", "map_rows", "map_slices"]
 
 T = TypeVar("T")
 
 # Slices are large enough to pay for their thread and small enough that copies made of one stay small.
-_SLICE_BYTES = 64 << 20
+SLICE_BYTES = 64 << 20
 _LEAST_ROWS, _LEAST_BYTES = 8192, 1 << 20
 
 
@@ -41,7 +41,7 @@ def fold(
     zero: T,
     *,
     threads: int,
-    slice_bytes: int = _SLICE_BYTES,
+    slice_bytes: int = SLICE_BYTES,
 ) -> T:
     """Count every slice of every batch and merge the results.
 

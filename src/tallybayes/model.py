@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import batches, engines, quick, sources
+from tallybayes import batches, engines, sources
 from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
@@ -22,14 +22,12 @@ from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
 from tallybayes.names import hint
-from tallybayes.posterior import normalise
 from tallybayes.schema import Events, Missing, Schema, infer
-from tallybayes.score import add_scores, leave_one_out
+from tallybayes.score import leave_one_out
+from tallybayes.scorer import Scorer
 
 __all__ = ["Model", "begin", "fit"]
 
-# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
-_SCORED_ROWS = 8192
 # Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
 _WHOLE = 1 << 62
 
@@ -262,7 +260,7 @@ class Model:
         """
         total = 0.0
         for batch, _, codes, w in self._labelled_parts(rows, label, weights):
-            scores = self._score_batches([batch], threads, normalised=False, partial=False)
+            scores = self._scorer(normalised=False).many([batch], engines.default_threads(threads))
             own = np.where(codes < 0, -np.inf, np.take_along_axis(scores, codes[:, None], axis=1)[:, 0])
             total += float(own.sum() if w is None else (own * w)[w > 0].sum())
         return total
@@ -368,59 +366,22 @@ class Model:
 
         return replace(sources.reading(counted), schema=self.schema)
 
+    def _scorer(self, *, normalised: bool) -> Scorer:
+        return Scorer(self.schema, self._contrast if normalised else self.belief, self.choices, normalised)
+
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
         rows = sources.one_row(rows)
-        few = self._score_few(rows, normalised=normalised)
+        scorer = self._scorer(normalised=normalised)
+        few = scorer.few(rows)
         if few is not None:
             return few
         partial = sources.are_named_cells(rows)
 
         def scored(types: sources.Types | None) -> Floats:
             source = sources.to_score(rows, self.schema, types)
-            return self._score_batches(source, threads, normalised=normalised, partial=partial)
+            return scorer.many(source, engines.default_threads(threads), partial=partial)
 
         return sources.reading(scored)
-
-    def _score_few(self, rows: Any, *, normalised: bool) -> Floats | None:
-        """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
-        if not isinstance(rows, np.ndarray | list) or len(rows) > quick.MOST_ROWS:
-            return None
-        belief = self._contrast if normalised else self.belief
-        encoded = quick.encode(rows, self.schema, belief.parameters, self.choices.unseen)
-        if encoded is None:
-            return None
-        out = np.empty((len(rows), len(self.classes)))
-        out[:] = belief.log_prior
-        for block, parameters, data in zip(self.schema.blocks, belief.parameters, encoded, strict=True):
-            block.event.score(parameters, data, out)
-        if not np.isfinite(out.max(axis=1)).all():
-            return None
-        if normalised:
-            normalise(out, belief.log_prior)
-        return out
-
-    def _score_batches(
-        self, source: Iterable[pa.RecordBatch], threads: int | None, *, normalised: bool, partial: bool
-    ) -> Floats:
-        threads = engines.default_threads(threads)
-        belief = self._contrast if normalised else self.belief
-        parts, first = [], 0
-        for batch in source:
-            out = np.empty((batch.num_rows, len(self.classes)))
-
-            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
-                rows = Rows(piece, before + start, self.schema.missing, partial=partial)
-                mine = out[start : start + piece.num_rows]
-                add_scores(self.schema, belief, self.choices, rows, mine)
-                if normalised:
-                    normalise(mine, belief.log_prior, first=before + start)
-
-            engines.map_slices(batch, work, threads=threads, rows=_SCORED_ROWS)
-            parts.append(out)
-            first += batch.num_rows
-        if not parts:
-            return np.zeros((0, len(self.classes)))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:

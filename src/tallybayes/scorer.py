@@ -1,0 +1,73 @@
+"""Rows to scores or probabilities: many on all cores, a few by the short way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes import engines, quick
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.estimate import Belief, Choices
+from tallybayes.posterior import normalise
+from tallybayes.schema import Schema
+from tallybayes.score import add_scores
+
+__all__ = ["Scorer"]
+
+# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
+_SCORED_ROWS = 8192
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What it takes to score rows; `normalised` makes probabilities of the scores."""
+
+    schema: Schema
+    belief: Belief
+    choices: Choices
+    normalised: bool
+
+    def few(self, rows: Any) -> Floats | None:  # (n, C)
+        """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
+        if not isinstance(rows, np.ndarray | list) or len(rows) > quick.MOST_ROWS:
+            return None
+        encoded = quick.encode(rows, self.schema, self.belief.parameters, self.choices.unseen)
+        if encoded is None:
+            return None
+        out = self._room(len(rows))
+        out[:] = self.belief.log_prior
+        for block, parameters, data in zip(self.schema.blocks, self.belief.parameters, encoded, strict=True):
+            block.event.score(parameters, data, out)
+        if not np.isfinite(out.max(axis=1)).all():
+            return None
+        if self.normalised:
+            normalise(out, self.belief.log_prior)
+        return out
+
+    def many(self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False) -> Floats:  # (n, C)
+        """Scores of the rows of record batches; with `partial`, a column that is not there is missing in every row."""
+        parts, first = [], 0
+        for batch in source:
+            out = self._room(batch.num_rows)
+
+            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
+                rows = Rows(piece, before + start, self.schema.missing, partial=partial)
+                mine = out[start : start + piece.num_rows]
+                add_scores(self.schema, self.belief, self.choices, rows, mine)
+                if self.normalised:
+                    normalise(mine, self.belief.log_prior, first=before + start)
+
+            engines.map_slices(batch, work, threads=threads, rows=_SCORED_ROWS)
+            parts.append(out)
+            first += batch.num_rows
+        if not parts:
+            return self._room(0)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _room(self, n: int) -> Floats:
+        return np.empty((n, len(self.belief.log_prior)))

@@ -25,6 +25,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import tallybayes as tb
 
+from .versions import recent
+
 NAMES = ["GaussianNB", "MultinomialNB", "BernoulliNB", "CategoricalNB", "ComplementNB", "NaiveBayes"]
 every = pytest.mark.parametrize("name", NAMES)
 IRIS = load_iris()
@@ -71,6 +73,7 @@ def test_a_clone_has_the_parameters_and_nothing_learned(name: str) -> None:
     assert not hasattr(clone(model), "classes_")
 
 
+@recent
 @every
 def test_it_is_a_classifier_with_tags(name: str) -> None:
     assert is_classifier(make(name))
@@ -138,6 +141,7 @@ def test_it_can_be_calibrated_and_voted_with(name: str) -> None:
     assert vote.score(X, Y) > 0.3
 
 
+@recent
 def test_it_works_behind_transformers_that_give_arrays_frames_and_sparse_rows() -> None:
     frame = pd.DataFrame({"outlook": ["sunny", "rainy", "rainy", "sunny"], "humidity": [85.0, 70.0, 65.0, 90.0]})
     play = ["no", "yes", "yes", "no"]

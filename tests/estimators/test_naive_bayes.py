@@ -19,6 +19,7 @@ import tallybayes as tb
 from tallybayes import modelfile
 
 from ..tables import tables
+from .versions import recent
 
 COLUMNS = {
     "outlook": ["sunny", "sunny", None, "rainy", "rainy", "rainy", "overcast", "sunny"],
@@ -45,6 +46,7 @@ def take(rows: slice) -> dict[str, list[Any]]:
     return {name: values[rows] for name, values in COLUMNS.items()}
 
 
+@recent
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_frame_of_any_library_gives_the_model_that_fit_gives(library: str) -> None:
     frame = LIBRARIES[library](COLUMNS)

@@ -1,0 +1,12 @@
+"""What older versions of scikit-learn do otherwise is not tested there; everything else is."""
+
+from __future__ import annotations
+
+import pytest
+import sklearn
+from sklearn.utils.fixes import parse_version
+
+recent = pytest.mark.skipif(
+    parse_version(sklearn.__version__) < parse_version("1.9"),
+    reason="before 1.9 scikit-learn's GaussianNB widened float32, and the names of polars' frames were not seen",
+)

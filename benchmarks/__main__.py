@@ -32,7 +32,7 @@ def main() -> None:
     for name in asked.suites or SUITES:
         run, what = SUITES[name]
         print(f"\n{name}: {what}", flush=True)
-        text.append(f"## {name.capitalize()}\n\n{what.capitalize()}.\n\n{run(asked.repeat)}\n")
+        text.append(f"## {name.capitalize()}\n\n{what[0].upper()}{what[1:]}.\n\n{run(asked.repeat)}\n")
     if asked.markdown:
         asked.markdown.write_text("\n".join(text))
     if any(estimators.MISSED in part for part in text):

@@ -57,11 +57,12 @@ class Exact:
 
     def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0) -> None:
         self._float = None
-        low, high = (limbs.min(), limbs.max()) if limbs.size else (0, 0)
-        self.is_zero = not (low or high)
+        # Seen as unsigned a negative number is large, so that counts, which mostly are small, are looked at once.
+        largest = int(limbs.view(np.uint64).max()) if limbs.size else 0
+        self.is_zero = largest == 0
         if self.is_zero:
             self.limbs, self.base = _no_limbs(limbs.shape[:-1]), 0
-        elif limbs.shape[-1] == 1 and low >= -_HALF and high < _HALF:  # canonical as it is, as counts mostly are
+        elif limbs.shape[-1] == 1 and largest < _HALF:  # canonical as it is
             self.limbs, self.base = np.ascontiguousarray(limbs), base
         else:
             self.limbs, self.base = _canonical(limbs, base)

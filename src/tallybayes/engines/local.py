@@ -10,13 +10,14 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import reduce
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["SLICE_BYTES", "default_threads", "fold", "map_rows", "map_slices"]
+__all__ = ["SLICE_BYTES", "default_threads", "fold", "fold_rows", "map_rows", "map_slices"]
 
 T = TypeVar("T")
 
@@ -75,7 +76,16 @@ def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None
 
 def map_rows(n: int, work: Callable[[slice], T], *, threads: int, rows: int) -> list[T]:
     """The results of work on every slice of so many of n rows, in order."""
-    return list(_in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads))
+    return list(_over_rows(n, work, threads, rows))
+
+
+def fold_rows(n: int, work: Callable[[slice], T], merge: Callable[[T, T], T], *, threads: int, rows: int) -> T:
+    """The results of work on every slice of so many of n rows (at least one), merged as they come."""
+    return reduce(merge, _over_rows(n, work, threads, rows))
+
+
+def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> Iterator[T]:
+    return _in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
 
 
 def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:

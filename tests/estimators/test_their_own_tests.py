@@ -9,6 +9,8 @@ from pathlib import Path
 
 from sklearn.tests import test_naive_bayes
 
+from .versions import recent
+
 # Tests that are not run, by name, each with its reason. There are none about private internals: the drop-ins are
 # subclasses of scikit-learn's classes, and those internals are still there.
 NOT_RUN = {
@@ -16,6 +18,7 @@ NOT_RUN = {
 }
 
 
+@recent
 def test_the_drop_ins_pass_the_tests_of_the_originals(tmp_path: Path) -> None:
     source = Path(test_naive_bayes.__file__).read_text(encoding="utf-8")
     pointed, times = re.subn(r"^from sklearn\.naive_bayes import", "from tallybayes import", source, flags=re.MULTILINE)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import reduce
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,12 +24,12 @@ __all__ = [
     "are_finite",
     "class_codes",
     "column_sums",
+    "copied",
     "count",
     "dense",
     "laid_out",
     "places",
     "reader",
-    "row_bytes",
 ]
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -39,9 +38,12 @@ Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Limbs]]
 
 # Below this many rows NumPy's sorting is quicker than Arrow's hashing.
 _FEW = 4096
-# Rows counted at a time: enough to pay for a thread, and few enough that a converted copy stays small.
+# Rows counted at a time: enough to pay for a thread, and few enough that what is copied of them stays small.
 _LEAST_ROWS = 8192
-_SLICE_BYTES = 64 << 20
+_COPY_BYTES = 64 << 20
+# Sums that each slice may have of its own, and those that are added up in no time.
+_SUMS_BYTES = 256 << 20
+_FEW_BYTES = 1 << 20
 _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
 
@@ -107,7 +109,7 @@ def places(y: Array, classes: Array) -> ClassCodes:
 
 
 def count(
-    counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, row_bytes: int, apart: bool = True
+    counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, sums_bytes: int, copied: int = 0
 ) -> Statistic:
     """The sums of all rows, counted slice by slice on all cores.
 
@@ -121,14 +123,14 @@ def count(
         How many classes there are.
     weights : ndarray, shape (n,), or None
         The weights of the rows. A negative one takes away, as it does in scikit-learn.
-    row_bytes : int
-        About how many bytes a row has.
-    apart : bool
-        Whether there is room for the sums of several slices at a time.
+    sums_bytes : int
+        About how many bytes the sums have.
+    copied : int
+        How many bytes of each row are copied to be counted.
     """
     if weights is not None and (weights < 0).any():
         more, less = (
-            count(counter, codes, n_classes, np.maximum(sign * weights, 0.0), row_bytes=row_bytes, apart=apart)
+            count(counter, codes, n_classes, np.maximum(sign * weights, 0.0), sums_bytes=sums_bytes, copied=copied)
             for sign in (1.0, -1.0)
         )
         return more.subtract(less, more.rows - less.rows)
@@ -136,21 +138,26 @@ def count(
     def work(rows: slice) -> Mapping[str, Limbs]:
         return counter(rows, codes[rows], None if weights is None else weights[rows])
 
-    threads, n = engines.default_threads(None), len(codes)
-    size = min(-(-n // threads), _SLICE_BYTES // max(1, row_bytes)) if apart else n
-    parts = engines.map_rows(n, work, threads=threads, rows=max(_LEAST_ROWS, size))
-    sums = {name: merged([part[name] for part in parts]) for name in parts[0]}
-    return Statistic(_row_sums(codes, n_classes, weights), sums, dict.fromkeys(sums, "column"))
+    n, threads = len(codes), engines.default_threads(None)
+    if threads * sums_bytes > _SUMS_BYTES:
+        threads = 1
+    pieces = threads if sums_bytes > _FEW_BYTES else 4 * threads  # more pieces wait less for each other
+    size = min(-(-n // pieces), _COPY_BYTES // max(1, copied))
+    sums = engines.fold_rows(n, work, _merge, threads=threads, rows=max(_LEAST_ROWS, size))
+    exact = {name: Exact.from_limbs(limbs) for name, limbs in sums.items()}
+    return Statistic(_row_sums(codes, n_classes, weights), exact, dict.fromkeys(exact, "column"))
 
 
-def merged(parts: list[Limbs]) -> Exact:
-    """The exact sum of what the slices gave; in place where they are on one grid, since these arrays may be large."""
-    first, *others = parts
-    if any(part.base != first.base or part.limbs.shape != first.limbs.shape for part in others):
-        return reduce(lambda a, b: a + b, map(Exact.from_limbs, parts))
-    for part in others:
-        np.add(first.limbs, part.limbs, out=first.limbs)
-    return Exact.from_limbs(first)
+def _merge(left: Mapping[str, Limbs], right: Mapping[str, Limbs]) -> Mapping[str, Limbs]:
+    return {name: _plus(left[name], right[name]) for name in left}
+
+
+def _plus(a: Limbs, b: Limbs) -> Limbs:
+    """The sum of what two slices gave; in place where they are on one grid, since these arrays may be large."""
+    if a.base == b.base and a.limbs.shape == b.limbs.shape and a.limbs.flags.writeable:
+        np.add(a.limbs, b.limbs, out=a.limbs)
+        return a
+    return (Exact.from_limbs(a) + Exact.from_limbs(b)).to_limbs()
 
 
 def _row_sums(codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
@@ -183,10 +190,11 @@ def reader(X: Any) -> Callable[[slice], Array | Sparse]:
     return lambda rows: Sparse(X.indptr[rows.start : rows.stop + 1], X.indices, data, X.shape[1])
 
 
-def row_bytes(X: Any) -> int:
-    """About how many bytes a row has."""
-    whole = X.data.nbytes + X.indices.nbytes if issparse(X) else X.nbytes
-    return int(whole // max(1, X.shape[0]))
+def copied(X: Any) -> int:
+    """How many bytes of each row are copied before the kernels take it: none, if it is laid out as they want it."""
+    if issparse(X) or (X.dtype in (np.float64, np.float32) and (X.flags.c_contiguous or X.flags.f_contiguous)):
+        return 0
+    return int(8 * X.shape[1])
 
 
 def column_sums(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_non_negative
 from tallybayes import kernels
 from tallybayes.encoded import Floats
 from tallybayes.errors import wanted
-from tallybayes.estimators.arrays import Array, count, laid_out, row_bytes
+from tallybayes.estimators.arrays import Array, count, laid_out
 from tallybayes.estimators.discrete import Discrete, made
 from tallybayes.estimators.dropin import Scorer
 from tallybayes.events.base import ClassCodes, Weights
@@ -137,7 +137,7 @@ def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, 
         outside.append(out.any())
         return {"counts": counts}
 
-    counted = count(counter, codes, n_classes, weights, row_bytes=row_bytes(X))
+    counted = count(counter, codes, n_classes, weights, sums_bytes=n_classes * int(sizes.sum()) * 8)
     return None if any(outside) else counted
 
 

@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tallybayes import engines, kernels
 from tallybayes.encoded import Floats, Sparse
-from tallybayes.estimators.arrays import Array, Counter, class_codes, count, places, row_bytes
+from tallybayes.estimators.arrays import Array, Counter, class_codes, copied, count, places
 from tallybayes.estimators.dropin import DropIn, Scorer
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.exact import Exact
@@ -24,8 +24,7 @@ __all__ = ["Discrete", "contiguous", "count_columns", "made", "over_table", "sco
 
 T = TypeVar("T")
 
-# Sums of several slices are held at a time only if they take less than this, or less than the data.
-_ROOM = 256 << 20
+# Cells of a table computed at a time: few enough to stay in cache.
 _TABLE_CELLS = 1 << 16
 
 
@@ -137,10 +136,8 @@ class Discrete(DropIn):
 
 
 def count_columns(counter: Counter, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-    """The sums of all rows, where there is one for each class and column: several at a time only if there is room."""
-    room = max(_ROOM, X.shape[0] * row_bytes(X))
-    apart = n_classes * X.shape[1] * 8 * engines.default_threads(None) <= room
-    return count(counter, codes, n_classes, weights, row_bytes=row_bytes(X), apart=apart)
+    """The sums of all rows, where there is one for each class and column."""
+    return count(counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 8)
 
 
 def writeable(values: Floats) -> Floats:

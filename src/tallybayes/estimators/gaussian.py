@@ -13,7 +13,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tallybayes import kernels
 from tallybayes.encoded import Floats
-from tallybayes.estimators.arrays import Array, are_finite, class_codes, count, dense, places, row_bytes
+from tallybayes.estimators.arrays import Array, are_finite, class_codes, copied, count, dense, places
 from tallybayes.estimators.dropin import DropIn, Scorer
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.exact import Exact
@@ -131,7 +131,9 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
             return {"present": weight, "first": first, "second": second}
 
         try:
-            counted = count(counter, codes, n_classes, weights, row_bytes=row_bytes(X))
+            counted = count(
+                counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 64
+            )
         except kernels.NotFinite:
             self._refuse(X)
             raise

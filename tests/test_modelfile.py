@@ -19,7 +19,7 @@ from tallybayes import modelfile
 from tallybayes.errors import BadModelFile
 from tallybayes.modelfile import dump, parse_bytes
 
-from .laws.rows import every_event, rows_for
+from .laws.rows import every_event, rows_for, tokenizer_of
 
 
 def mixed() -> tb.Model:
@@ -42,7 +42,7 @@ def test_what_is_saved_is_what_is_loaded(event, weighted: bool, tmp_path) -> Non
     table = rows_for(event, 50, weighted=weighted)
     model = tb.fit(table, "label", events=event, weights="w" if weighted else None, estimate="map", alpha=0.25)
     model.save(tmp_path / "m.tally")
-    again = tb.load(tmp_path / "m.tally")
+    again = tb.load(tmp_path / "m.tally", tokenizer=tokenizer_of(event))
     assert again == model
     assert again.schema == model.schema
     np.testing.assert_array_equal(again.log_joint(table), model.log_joint(table))

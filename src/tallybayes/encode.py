@@ -6,17 +6,19 @@ refused here with the column, the value and the row (rows are counted from 1).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import batches
+from tallybayes import batches, kernels
 from tallybayes.encoded import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.errors import BadData, wanted
 from tallybayes.events import Event
+from tallybayes.kernels.text import BadText, BadTokens
 from tallybayes.labels import Labels, encode, kind
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Block, Missing
@@ -95,6 +97,25 @@ class Rows:
             return pa.nulls(len(self))
         have = [name for field in self.batch.schema for name in _names(field)[:20]]
         raise BadData(wanted("the rows", f"a column {name!r} as in training", "none of that name", hint(name, have)))
+
+    @contextmanager
+    def refusing(self, block: Block) -> Iterator[None]:
+        """Put what a kernel refuses of the block's columns into one sentence."""
+        try:
+            yield
+        except (kernels.NotFinite, kernels.BadEntry) as bad:
+            want, got, do = block.event.wants, repr(bad.value), "Remove the row, or make the value missing"
+            row, column = bad.row, bad.column
+        except BadText as bad:
+            want, got, do = "text in UTF-8", f"other bytes from byte {bad.byte + 1} on", "Convert it"
+            row, column = bad.row, bad.column
+        except BadTokens as bad:
+            want, got, do = "a list of texts from the tokenizer", repr(bad.got), ""
+            row, column = bad.row, bad.column
+        else:
+            return
+        got = f"{got} (row {self.first + row + 1})"
+        raise BadData(wanted(f"column {block.columns[column]!r}", want, got, do)) from None
 
     def _whole(self, columns: Sequence[str]) -> pa.Field | None:
         """The matrix field that holds exactly these columns in this order, if there is one."""

@@ -155,12 +155,8 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
     statistics = []
     for block in schema.blocks:
         data = rows.encode(block)
-        try:
+        with rows.refusing(block):
             sums, values = block.event.count(data, classes, C, weights)
-        except (kernels.NotFinite, kernels.BadEntry) as bad:
-            got = f"{bad.value!r} (row {first + bad.row + 1})"
-            where = f"column {block.columns[bad.column]!r}"
-            raise BadData(wanted(where, block.event.wants, got, "Remove the row, or make the value missing")) from None
         statistics.append(_statistic(block.event, total, dict(sums), values))
     return Evidence(schema, labels, total, tuple(statistics))._without_empty_classes()
 

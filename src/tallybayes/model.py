@@ -21,6 +21,7 @@ from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, est
 from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import hint
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import leave_one_out
@@ -48,6 +49,7 @@ def fit(
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
+    tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Model:
     """A naive Bayes model, from one pass over the rows.
@@ -81,6 +83,8 @@ def fit(
         What a value never seen in training is when a row is scored.
     missing_values : sequence of str
         Texts that stand for a missing value in a csv file, such as "?".
+    tokenizer : callable, optional
+        What makes words of the columns of text: given a text, it returns a list of its words.
     threads : int, optional
         How many threads count; one per core by default. The result does not depend on it.
 
@@ -104,6 +108,7 @@ def fit(
         weights=weights,
         missing=missing,
         missing_values=missing_values,
+        tokenizer=tokenizer,
         threads=threads,
     )
     if len(model.classes) == 1:
@@ -121,6 +126,7 @@ def begin(
     weights: Any = None,
     missing: Missing = "skip",
     missing_values: tuple[str, ...] | list[str] = (),
+    tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Model:
     """As `fit`, but content with a single class: others may come in later batches."""
@@ -130,6 +136,7 @@ def begin(
         rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
         return _count_all(schema, rows, workers), rows.name
 

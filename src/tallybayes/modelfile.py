@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tallybayes.estimate import Choices
 from tallybayes.events import parse
 from tallybayes.evidence import Evidence
 from tallybayes.exact import Exact
+from tallybayes.kernels.text import Tokenizer
 from tallybayes.labels import Labels, kind, plain_types
 from tallybayes.model import Model
 from tallybayes.names import Numbered, names
@@ -59,8 +61,16 @@ def save(model: Model, path: str | os.PathLike[str]) -> None:
         raise BadOption(wanted(f"model file {str(target)!r}", "a place to write", str(error.strerror))) from None
 
 
-def load(path: str | os.PathLike[str]) -> Model:
+def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, Tokenizer] | None = None) -> Model:
     """Read a model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    tokenizer : callable, or mapping of str to callable, optional
+        The function that made the words of the model's texts, if it was fitted with one (or one for each column). A
+        file holds no code: without it the model can be looked at and merged, but knows no words of further texts.
 
     Examples
     --------
@@ -76,7 +86,11 @@ def load(path: str | os.PathLike[str]) -> Model:
         content = source.read_bytes()
     except OSError as error:
         raise BadModelFile(wanted(f"model file {str(source)!r}", "a file", str(error.strerror))) from None
-    return parse_bytes(content, f"model file {str(source)!r}")
+    model = parse_bytes(content, f"model file {str(source)!r}")
+    if tokenizer is None:
+        return model
+    schema = model.schema.with_tokenizer(tokenizer, named=True)
+    return replace(model, evidence=replace(model.evidence, schema=schema))
 
 
 def dump(model: Model) -> bytes:

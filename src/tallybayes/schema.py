@@ -7,7 +7,7 @@ counted and scored in one go: that is what makes ten thousand pixels as cheap as
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, Literal, TypeAlias, get_args
@@ -18,6 +18,8 @@ import pyarrow.compute as pc
 from tallybayes import batches
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.events import Event, parse
+from tallybayes.events.text import Text
+from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import Numbered, hint, names
 
 __all__ = ["Block", "Events", "Missing", "Schema", "infer"]
@@ -74,19 +76,47 @@ class Schema:
 
     def events(self) -> dict[str, str]:
         """The event model of every column, as it is written."""
-        return {name: block.event.spec for block in self.blocks for name in block.columns}
+        return {name: event.spec for name, event in self._events().items()}
+
+    def _events(self) -> dict[str, Event]:
+        return {name: block.event for block in self.blocks for name in block.columns}
+
+    def with_tokenizer(self, tokenizer: Tokenizer | Mapping[str, Tokenizer], *, named: bool = False) -> Schema:
+        """The same with a function that makes the words of the columns of text that have none.
+
+        Parameters
+        ----------
+        tokenizer : callable, or mapping of str to callable
+            The function, for all of them or by column.
+        named : bool
+            Whether only those are meant of which a file has told the name of their function.
+        """
+        lacking = [
+            (b, block)
+            for b, block in enumerate(self.blocks)
+            if isinstance(block.event, Text)
+            and (isinstance(block.event.tokenizer, str) or (block.event.tokenizer is None and not named))
+        ]
+        if not lacking:
+            want = "none, since no column of text lacks one"
+            raise BadOption(wanted("tokenizer", want, repr(tokenizer)))
+        blocks = list(self.blocks)
+        for b, block in lacking:
+            function = _for_columns(tokenizer, block.columns)
+            blocks[b] = replace(block, event=replace(block.event, tokenizer=function))  # type: ignore[type-var]
+        return replace(self, blocks=tuple(blocks))
 
     def check_merges(self, other: Schema) -> None:
         """Raise unless both speak of the same columns in the same way."""
         if self.same_features(other):
             return
-        left, right = self.events(), other.events()
+        left, right = self._events(), other._events()
         for name in [*left, *right]:
-            if left.get(name) != right.get(name):
-                have = [f"column {name!r} as {e[name]}" if name in e else f"no column {name!r}" for e in (left, right)]
-                raise CannotMerge(
-                    f"cannot merge: left has {have[0]}, right has {have[1]}. Fit both with the same schema."
-                )
+            if left.get(name) == right.get(name):
+                continue
+            have = [f"column {name!r} as {e[name].spec}" if name in e else f"no column {name!r}" for e in (left, right)]
+            do = "Give both the same tokenizer" if have[0] == have[1] else "Fit both with the same schema"
+            raise CannotMerge(f"cannot merge: left has {have[0]}, right has {have[1]}. {do}.")
         if self.missing != other.missing:
             raise CannotMerge(
                 f"cannot merge: left takes missing values as {self.missing!r}, right as {other.missing!r}. "
@@ -151,6 +181,16 @@ def infer(
         raise BadData(wanted(where, "at least one column besides the label", "none"))
     grouped = tuple(Block(event, _join(members)) for event, members in blocks.items())
     return Schema(label, weight, grouped, _join(columns), missing)
+
+
+def _for_columns(tokenizer: Tokenizer | Mapping[str, Tokenizer], columns: Sequence[str]) -> Tokenizer:
+    """The function for columns that share one."""
+    if not isinstance(tokenizer, Mapping):
+        return tokenizer
+    found = [tokenizer[name] for name in columns if name in tokenizer]
+    if not found:
+        raise BadOption(wanted("tokenizer", f"one for column {columns[0]!r}", f"for {', '.join(tokenizer) or 'none'}"))
+    return found[0]
 
 
 class _Chooser:

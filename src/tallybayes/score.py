@@ -34,7 +34,8 @@ def add_scores(schema: Schema, belief: Belief, choices: Choices, rows: Rows, out
     for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
         slots = block.event.slots(parameters) or None
         data = rows.encode(block, slots, unseen=choices.unseen)
-        block.event.score(parameters, data, out)
+        with rows.refusing(block):
+            block.event.score(parameters, data, out)
         # max is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value
         if isinstance(data, Dense) and not np.isfinite(out.max(axis=1, initial=-np.inf)).all():
             _refuse_infinite(block, data, rows.first)

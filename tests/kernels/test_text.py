@@ -34,9 +34,12 @@ DOCUMENTS = st.one_of(
     st.lists(RUNS, max_size=6).map("".join),
     st.none(),
 )
+KINDS = [("word", None), ("word", None), ("char", None), ("char_wb", None), ("word", str.split), ("word", list)]
 OPTIONS = st.builds(
-    lambda analyzer, least, more, **others: TextOptions(analyzer=analyzer, ngram_range=(least, least + more), **others),
-    st.sampled_from(["word", "word", "char", "char_wb"]),
+    lambda kind, least, more, **others: TextOptions(
+        analyzer=kind[0], tokenizer=kind[1], ngram_range=(least, least + more), **others
+    ),
+    st.sampled_from(KINDS),
     st.integers(1, 4),
     st.integers(0, 2),
     lowercase=st.booleans(),

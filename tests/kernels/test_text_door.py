@@ -24,6 +24,7 @@ OPTIONS = [
     TextOptions(strip_accents="unicode"),
     TextOptions(analyzer="char", ngram_range=(2, 3)),
     TextOptions(analyzer="char_wb", ngram_range=(2, 3)),
+    TextOptions(tokenizer=str.split),
 ]
 each_option = pytest.mark.parametrize("options", OPTIONS, ids=str)
 

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 from tallybayes.events import Event, known
+from tallybayes.events.text import name_of
 
 
 def every_event() -> list[Event]:
     """Each registered event model, in each of the forms that behave differently."""
     return [form for event in known().values() for form in event.forms()]
+
+
+def tokenizer_of(event: Event) -> Any:
+    """The function that makes its words, which no file can hold."""
+    return getattr(event, "tokenizer", None)
+
+
+def as_written(event: Event) -> Event:
+    """The event model as it comes back from a file: of a function the name is left."""
+    return replace(event, tokenizer=name_of(tokenizer_of(event))) if tokenizer_of(event) else event  # type: ignore
 
 
 def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -12,11 +14,23 @@ SENTENCES = np.array([[1, 0, 0, 0, 0, 0], [1, 1, 1, 0, 1, 0], [0, 0, 0, 1, 1, 1]
 MOODS = ["happy", "happy", "sad", "sad"]
 ROWS = {word: SENTENCES[:, j] for j, word in enumerate(WORDS)}
 QUESTION = [dict(zip(WORDS, [0, 1, 1, 1, 1, 1], strict=True))]
+RAW = ["Great!", "Had a great day", ":-( Bad day", ":-("]
+RAW_QUESTION = ["Had a bad day :-("]
+
+
+def words_and_smileys(text: str) -> list[str]:
+    """Words of any length, and the smiley, which no pattern of words would find."""
+    return re.findall(r"\w+|:-\(", text)
 
 
 @pytest.fixture(scope="module")
 def model() -> tb.Model:
     return tb.fit(ROWS, MOODS, events="bernoulli")
+
+
+@pytest.fixture(scope="module")
+def from_text() -> tb.Model:
+    return tb.fit(RAW, MOODS, events="text(bag='bernoulli')", tokenizer=words_and_smileys)
 
 
 def test_the_smoothed_table(model: tb.Model) -> None:
@@ -37,14 +51,26 @@ def test_without_smoothing_both_moods_are_impossible() -> None:
     assert np.isneginf(model.log_joint(QUESTION)).all()
 
 
-def test_the_same_from_the_four_sentences() -> None:
-    """Six words, one of them a smiley and one of one letter: a word is what stands between spaces."""
-    texts = ["great", "had a great day", ":-( bad day", ":-("]
-    bags = [{word: int(word in text.split()) for word in WORDS} for text in texts]
-    model = tb.fit({word: [bag[word] for bag in bags] for word in WORDS}, MOODS, events="bernoulli")
-    question = [{word: int(word in ("had", "a", "bad", "day", ":-(")) for word in WORDS}]
-    np.testing.assert_allclose(np.exp(model.log_joint(question))[0], [0.0009765625, 0.00439453125], rtol=1e-12)
-    from_text = tb.fit(["Great!", "Had a great day", ":-( Bad day", ":-("], MOODS, events="text(bag='bernoulli')")
-    assert from_text.table("text").rows == ("bad", "day", "great", "had")  # \w\w+ knows neither smileys nor letters
-    assert from_text.table("text").values[:, 0].tolist() == [0.25, 0.5, 0.75, 0.5]
-    assert from_text.predict(["Had a bad day :-("]).tolist() == ["sad"]
+def test_the_smoothed_table_from_the_four_sentences(from_text: tb.Model) -> None:
+    table = from_text.table("text")
+    ones = dict(zip(table.rows, table.values.round(12).tolist(), strict=True))
+    assert [ones[word][0] for word in WORDS] == [0.75, 0.5, 0.5, 0.25, 0.5, 0.25]
+    assert [ones[word][1] for word in WORDS] == [0.25, 0.25, 0.25, 0.5, 0.5, 0.75]
+
+
+def test_the_joint_probabilities_from_the_four_sentences(from_text: tb.Model) -> None:
+    happy, sad = np.exp(from_text.log_joint(RAW_QUESTION))[0]
+    assert round(happy, 7) == 0.0009766
+    assert round(sad, 7) == 0.0043945
+    assert from_text.predict(RAW_QUESTION).tolist() == ["sad"]
+
+
+def test_without_smoothing_both_moods_are_impossible_from_the_four_sentences(from_text: tb.Model) -> None:
+    assert np.isneginf(from_text.with_(estimate="mle").log_joint(RAW_QUESTION)).all()
+
+
+def test_without_a_tokenizer_neither_smileys_nor_letters_are_words() -> None:
+    model = tb.fit(RAW, MOODS, events="text(bag='bernoulli')")
+    assert model.table("text").rows == ("bad", "day", "great", "had")
+    assert model.table("text").values[:, 0].tolist() == [0.25, 0.5, 0.75, 0.5]
+    assert model.predict(RAW_QUESTION).tolist() == ["sad"]

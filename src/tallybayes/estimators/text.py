@@ -14,6 +14,7 @@ from tallybayes.estimate import Choices, Prior
 from tallybayes.estimators.arrays import Array
 from tallybayes.estimators.mixed import NaiveBayes
 from tallybayes.events.text import Text
+from tallybayes.kernels.text import Tokenizer
 
 __all__ = ["TextNB", "as_arrow", "as_texts"]
 
@@ -38,6 +39,8 @@ class TextNB(NaiveBayes):
         Words to leave out.
     analyzer : {"word", "char", "char_wb"}
         Tokens are words, runs of characters, or runs of characters within words.
+    tokenizer : callable, optional
+        What makes words of a text, instead of scikit-learn's pattern: given the text, it returns a list of its words.
     min_df, max_df : int or float
         Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
     max_features : int, optional
@@ -87,6 +90,7 @@ class TextNB(NaiveBayes):
         strip_accents: Literal["unicode", "ascii"] | None = None,
         stop_words: Any = None,
         analyzer: Literal["word", "char", "char_wb"] = "word",
+        tokenizer: Tokenizer | None = None,
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
@@ -102,6 +106,7 @@ class TextNB(NaiveBayes):
         self.strip_accents = strip_accents
         self.stop_words = stop_words
         self.analyzer = analyzer
+        self.tokenizer = tokenizer
         self.min_df = min_df
         self.max_df = max_df
         self.max_features = max_features
@@ -134,6 +139,7 @@ class TextNB(NaiveBayes):
             max_df=self.max_df,
             max_features=self.max_features,
             unknown=self.unknown,
+            tokenizer=self.tokenizer,
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextNB:

@@ -11,6 +11,7 @@ Notation: V tokens of a column, α the pseudo-count of each.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -26,11 +27,11 @@ from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.text_without import Column, Entries, count_scores, presence_scores
 from tallybayes.exact import Exact
-from tallybayes.kernels.text import Lookup, TextOptions, count_text, vectorise
+from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, count_text, vectorise
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["Bag", "Text"]
+__all__ = ["Bag", "Text", "name_of"]
 
 Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
 _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
@@ -49,19 +50,19 @@ class Words:
     base: Floats  # (C,)
     unknown: Floats | None  # (C,)
     distinct: bool
-    options: TextOptions = field(repr=False)
+    event: Text = field(repr=False)
     needed: npt.NDArray[np.bool_] | None = None  # (V, C) tokens without which a text is impossible
 
     @cached_property
     def lookup(self) -> Lookup:
         """The vocabulary as a table to look tokens up in."""
-        return Lookup(self.vocabulary.array.cast(pa.string()), self.options)
+        return Lookup(self.vocabulary.array.cast(pa.string()), self.event.tokens)
 
     def contrast(self) -> Words:
         """The same, less what it says of all classes alike."""
         unknown = None if self.unknown is None else contrast(self.unknown[None, :])[0]
         table, base = contrast(self.table), self.base - self.base.max()
-        new = Words(self.vocabulary, table, base, unknown, self.distinct, self.options, self.needed)
+        new = Words(self.vocabulary, table, base, unknown, self.distinct, self.event, self.needed)
         if "lookup" in self.__dict__:
             new.__dict__["lookup"] = self.lookup
         return new
@@ -92,6 +93,9 @@ class Text(Event):
         At most so many tokens are believed in, the most frequent.
     unknown : {"skip", "smooth"}
         Whether a token that is not believed in says nothing, or is one more token with a count of zero.
+    tokenizer : callable, optional
+        What makes words of a text, instead of the pattern: given the text (lowered and stripped as said above), it
+        returns them in a list. Written down, as in a model file, only its name is left: a file holds no code.
 
     Examples
     --------
@@ -113,6 +117,7 @@ class Text(Event):
     max_df: float = 1.0
     max_features: int | None = None
     unknown: Literal["skip", "smooth"] = "skip"
+    tokenizer: Tokenizer | str | None = field(default=None, hash=False)
 
     name: ClassVar[str] = "text"
     takes: ClassVar[Any] = "text"
@@ -130,32 +135,50 @@ class Text(Event):
             raise BadOption(wanted("text stop_words", "a tuple of words", repr(self.stop_words)))
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
         object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        if self.tokenizer is not None and not callable(self.tokenizer) and not isinstance(self.tokenizer, str):
+            raise BadOption(wanted("text tokenizer", "a function", repr(self.tokenizer)))
         try:
-            _ = self.tokens
+            _ = self._options(None if isinstance(self.tokenizer, str) else self.tokenizer)
         except (TypeError, ValueError) as error:
             raise BadOption(wanted("text", "options that make tokens", str(error))) from None
 
     @classmethod
     def forms(cls) -> list[Event]:
-        """Each kind of bag, and one with pairs of words and a pruned vocabulary."""
-        return [*(cls(bag=bag) for bag in _BAGS), cls(ngrams=(1, 2), min_df=2, unknown="smooth")]
+        """Each kind of bag, one with pairs of words and a pruned vocabulary, and one whose words a function makes."""
+        pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
+        return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
+
+    def options(self) -> dict[str, Any]:
+        """The options that differ from their default; a tokenizer by its name."""
+        given = super().options()
+        if callable(self.tokenizer):
+            given["tokenizer"] = name_of(self.tokenizer)
+        return given
 
     @cached_property
     def tokens(self) -> TextOptions:
         """How text becomes tokens."""
+        if isinstance(self.tokenizer, str):
+            want, do = f"the function {self.tokenizer!r} itself", "Pass it to tb.load, or to tb.fit: tokenizer=..."
+            raise BadOption(wanted("text tokenizer", want, "its name alone, since a file holds no code", do))
+        return self._options(self.tokenizer)
+
+    def _options(self, tokenizer: Tokenizer | None) -> TextOptions:
         return TextOptions(
             lowercase=self.lowercase,
             strip_accents=self.strip_accents,
             analyzer=self.analyzer,
             ngram_range=self.ngrams,
             stop_words=self.stop_words,
+            tokenizer=tokenizer,
         )
 
     def count(self, data: Texts, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Occurrences and document frequencies of every token, and the weight of missing texts."""
         tokens, documents, missing, labels = [], [], [], []
-        for column in data.columns:
-            found, occurrences, frequencies = self._counted(column, classes, n_classes, weights)
+        for f, column in enumerate(data.columns):
+            with _refused_of(f):
+                found, occurrences, frequencies = self._counted(column, classes, n_classes, weights)
             tokens.append(occurrences)
             documents.append(frequencies)
             labels.append(Labels(found))
@@ -208,7 +231,7 @@ class Text(Event):
         table = sign * log_share(counts.to_float().T, totals, alpha, max(V, 1))
         if self.unknown == "smooth":
             unknown = sign * log_share(0.0, totals, alpha, V + 1)
-        return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self.tokens)
+        return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
 
     def _presence(self, labels: Labels, part: Column, kept: npt.NDArray[np.bool_], alpha: float) -> Words:
         """Every token absent, and the difference for those present."""
@@ -221,7 +244,7 @@ class Text(Event):
         )  # without smoothing: every text of the class has it, so one without is impossible
         log_zero[needed] = 0.0
         table = np.ascontiguousarray(log_one - log_zero)
-        return Words(labels, table, log_zero.sum(axis=0), None, True, self.tokens, needed if needed.any() else None)
+        return Words(labels, table, log_zero.sum(axis=0), None, True, self, needed if needed.any() else None)
 
     def _kept(self, documents: Floats, n: float) -> npt.NDArray[np.bool_]:
         """The tokens believed in, by the documents that have them and the number of all documents."""
@@ -244,8 +267,9 @@ class Text(Event):
 
     def score(self, parameters: tuple[Words, ...], data: Texts, out: Floats) -> None:
         """Look up each token's log-probability, straight from the text."""
-        for words, column in zip(parameters, data.columns, strict=True):
-            words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
+        for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
+            with _refused_of(f):
+                words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
             here = ~column.is_null().to_numpy(zero_copy_only=False)
             if words.base.any():
                 out[here] += words.base
@@ -309,6 +333,27 @@ class Text(Event):
         else:
             values = np.exp(words.table if self.bag != "complement" else -words.table)
         return words.vocabulary.values, counts.to_float().T, values
+
+
+@contextmanager
+def _refused_of(f: int) -> Iterator[None]:
+    """Tell of what the kernels refuse in which column it is."""
+    try:
+        yield
+    except (BadText, BadTokens) as bad:
+        bad.column = f
+        raise
+
+
+def name_of(tokenizer: Tokenizer) -> str:
+    """What a function is called, for those who read of it.
+
+    Examples
+    --------
+    >>> name_of(str.split)
+    'str.split'
+    """
+    return str(getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__))
 
 
 def _columns(statistic: Statistic) -> Iterator[Column]:

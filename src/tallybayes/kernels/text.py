@@ -13,12 +13,23 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from . import _native
+from . import _native, text_given
 from .text_prepare import prepare, take_apart
-from .text_types import BadText, TextCounts, TextOptions, Vectors
+from .text_types import BadText, BadTokens, TextCounts, TextOptions, Tokenizer, Vectors
 from .types import Floats
 
-__all__ = ["BadText", "Lookup", "TextCounts", "TextOptions", "Vectors", "count_text", "merge_vocabularies", "vectorise"]
+__all__ = [
+    "BadText",
+    "BadTokens",
+    "Lookup",
+    "TextCounts",
+    "TextOptions",
+    "Tokenizer",
+    "Vectors",
+    "count_text",
+    "merge_vocabularies",
+    "vectorise",
+]
 
 ANALYZERS = {"word": 0, "char": 1, "char_wb": 2}
 SPILL = 2**32 - 1  # tokens after which 32-bit counters could overflow
@@ -52,6 +63,8 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     >>> counts.vocabulary.to_pylist(), counts.tokens.tolist(), counts.documents.tolist(), counts.missing.tolist()
     (['be', 'not', 'or', 'to'], [[2, 1, 1, 2], [1, 0, 0, 0]], [[1, 1, 1, 1], [1, 0, 0, 0]], [0, 1])
     """
+    if _is_given(options):
+        return text_given.count_text(column, classes, n_classes, options)
     parts, characters = prepare(column, options)
     strings, tokens, documents, missing = _native.text_count(
         parts, characters, _option_parts(options), classes, n_classes, SPILL
@@ -83,7 +96,9 @@ class Lookup:
             raise ValueError("vocabulary: wanted tokens, got null")
         self.options = options
         self.vocabulary = vocabulary
-        self._lookup = _native.text_lookup(take_apart(vocabulary, "vocabulary"), _option_parts(options))
+        self._given = text_given.GivenLookup(vocabulary) if _is_given(options) else None
+        if self._given is None:
+            self._lookup = _native.text_lookup(take_apart(vocabulary, "vocabulary"), _option_parts(options))
 
     def __len__(self) -> int:
         return len(self.vocabulary)
@@ -112,11 +127,15 @@ class Lookup:
         -----
         A document's scores depend on it alone, to the last bit: sums are in the order of the text.
         """
+        if self._given is not None:
+            return self._given.score(column, self.options, table, out, unknown, distinct)
         parts, characters = prepare(column, self.options)
         return _native.text_score(self._lookup, parts, characters, table, out, unknown, bool(distinct))
 
     def vectorise(self, column: Any) -> Vectors:
         """Each document's counts of the vocabulary's tokens; columns are places in the vocabulary."""
+        if self._given is not None:
+            return self._given.vectorise(column, self.options)
         parts, characters = prepare(column, self.options)
         indptr, indices, data, unknown = _native.text_find_vectors(parts, characters, self._lookup)
         return Vectors(indptr, indices, data, self.vocabulary, unknown)
@@ -146,6 +165,8 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
         if vocabulary.options != options:
             raise ValueError(f"options: wanted those of the vocabulary, {vocabulary.options}, got {options}")
         return vocabulary.vectorise(column)
+    if _is_given(options):
+        return text_given.learn_vectors(column, options)
     parts, characters = prepare(column, options)
     strings, (indptr, indices, data, unknown) = _native.text_learn_vectors(parts, characters, _option_parts(options))
     return Vectors(indptr, indices, data, _strings(strings), unknown)
@@ -176,6 +197,11 @@ def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], N
             raise ValueError(f"{name}: wanted tokens, got null")
     strings, from_left, from_right = _native.text_merge(take_apart(left, "left"), take_apart(right, "right"))
     return _strings(strings), from_left, from_right
+
+
+def _is_given(options: TextOptions) -> bool:
+    """Whether a function of the user's makes the tokens."""
+    return isinstance(options, TextOptions) and options.tokenizer is not None
 
 
 def _option_parts(options: TextOptions) -> tuple[Any, ...]:

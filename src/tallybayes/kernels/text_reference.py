@@ -38,7 +38,8 @@ def tokens(text: str, options: TextOptions = DEFAULT) -> list[str]:
         return [gram for n in range(least, min(greatest, len(text)) + 1) for gram in ngrams(text, n)]
     if options.analyzer == "char_wb":
         return [gram for word in text.split() for gram in padded_ngrams(f" {word} ", least, greatest)]
-    words = [word for word in re.findall(r"(?u)\b\w\w+\b", text) if word not in options.stop_words]
+    found = options.tokenizer(text) if options.tokenizer else re.findall(r"(?u)\b\w\w+\b", text)
+    words = [word for word in found if word not in options.stop_words]
     lengths = range(least, min(greatest, len(words)) + 1)
     return [" ".join(words[i : i + n]) for n in lengths for i in range(len(words) - n + 1)]
 

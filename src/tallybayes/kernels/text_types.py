@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BadText", "TextCounts", "TextOptions", "Vectors"]
+__all__ = ["BadText", "BadTokens", "TextCounts", "TextOptions", "Tokenizer", "Vectors"]
+
+Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
 
 MOST_WORDS = 16  # every length of word n-gram is a table of its own
 
@@ -30,6 +33,8 @@ class TextOptions:
         The least and the greatest number of words (at most 16) or characters in a token; words are joined by a space.
     stop_words : tuple of str
         Words to leave out, before n-grams are made. Characters know none.
+    tokenizer : callable, optional
+        What makes words of a text (lowered and stripped as above) instead of the pattern; it is slow, being Python.
 
     Examples
     --------
@@ -42,6 +47,7 @@ class TextOptions:
     analyzer: Literal["word", "char", "char_wb"] = "word"
     ngram_range: tuple[int, int] = (1, 1)
     stop_words: tuple[str, ...] = ()
+    tokenizer: Tokenizer | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:
         if not isinstance(self.lowercase, bool):
@@ -52,6 +58,10 @@ class TextOptions:
             raise ValueError(f"analyzer: wanted 'word', 'char' or 'char_wb', got {self.analyzer!r}")
         if not isinstance(self.stop_words, tuple) or not all(isinstance(word, str) for word in self.stop_words):
             raise TypeError(f"stop_words: wanted a tuple of str, got {self.stop_words!r}")
+        if self.tokenizer is not None and not callable(self.tokenizer):
+            raise TypeError(f"tokenizer: wanted a function, got {self.tokenizer!r}")
+        if self.tokenizer is not None and self.analyzer != "word":
+            raise ValueError(f"tokenizer: wanted none for characters, got one for analyzer {self.analyzer!r}")
         self._check_ngram_range()
 
     def _check_ngram_range(self) -> None:
@@ -109,9 +119,24 @@ class Vectors(NamedTuple):
 class BadText(ValueError):
     """A document that is not UTF-8: its row, and the byte within it that starts what cannot be read."""
 
+    column = 0  # to be set by who knows of several
+
     def __init__(self, row: int, byte: int) -> None:
         super().__init__(f"row {row}: wanted UTF-8 text, got other bytes (first at byte {byte})")
         self.row, self.byte = row, byte
 
     def __reduce__(self) -> tuple[type[BadText], tuple[int, int]]:
         return type(self), (self.row, self.byte)
+
+
+class BadTokens(TypeError):
+    """What a tokenizer made of a document is no list of texts: its row, and what was got."""
+
+    column = 0
+
+    def __init__(self, row: int, got: Any) -> None:
+        super().__init__(f"row {row}: wanted a list of texts from the tokenizer, got {got!r}")
+        self.row, self.got = row, got
+
+    def __reduce__(self) -> tuple[type[BadTokens], tuple[int, Any]]:
+        return type(self), (self.row, self.got)

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tallybayes import evaluation as evaluation
     from tallybayes import events as events
     from tallybayes.estimators import BernoulliNB as BernoulliNB
     from tallybayes.estimators import CategoricalNB as CategoricalNB
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from tallybayes.estimators import MultinomialNB as MultinomialNB
     from tallybayes.estimators import NaiveBayes as NaiveBayes
     from tallybayes.estimators import TextNB as TextNB
+    from tallybayes.evaluation import Evaluation as Evaluation
+    from tallybayes.evaluation import evaluate as evaluate
     from tallybayes.evidence import Evidence as Evidence
     from tallybayes.model import Model as Model
     from tallybayes.model import fit as fit
@@ -33,6 +36,9 @@ _PUBLIC = {
     "Evidence": "tallybayes.evidence",
     "load": "tallybayes.modelfile",
     "ImpossibleRowWarning": "tallybayes.posterior",
+    "evaluate": "tallybayes.evaluation",
+    "Evaluation": "tallybayes.evaluation",
+    "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
     "BernoulliNB": "tallybayes.estimators",
@@ -50,6 +56,7 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
+    "Evaluation",
     "Evidence",
     "GaussianNB",
     "ImpossibleRowWarning",
@@ -59,6 +66,8 @@ __all__ = [
     "TextNB",
     "__version__",
     "errors",
+    "evaluate",
+    "evaluation",
     "events",
     "fit",
     "load",

@@ -1,0 +1,174 @@
+"""The door: what the user gave as checked arrays, or one sentence that says what is wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData, BadOption, TallyError, wanted
+from tallybayes.labels import Labels, plain
+from tallybayes.names import hint
+
+__all__ = [
+    "Places",
+    "class_names",
+    "cost_matrix",
+    "distinct",
+    "numbers",
+    "places",
+    "position",
+    "probability_rows",
+    "row_weights",
+    "scores_of",
+]
+
+Places: TypeAlias = npt.NDArray[np.intp]
+
+# What is left of a sum of a thousand float32 probabilities, and less than what rounding to four digits does.
+_NOT_ONE = 1e-5
+
+
+def class_names(classes: Iterable[Any]) -> tuple[Any, ...]:
+    """The classes as Python objects, in the order given: at least two, no two alike."""
+    names = tuple(classes.tolist() if hasattr(classes, "tolist") else classes)
+    if len(names) < 2:
+        raise BadOption(wanted("classes", "at least two", f"{len(names)}"))
+    if len(set(names)) < len(names):
+        twice = next(name for k, name in enumerate(names) if name in names[:k])
+        raise BadOption(wanted("classes", "different names", f"{twice!r} twice"))
+    return names
+
+
+def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places:  # (n,)
+    """The position of each label among the classes.
+
+    Examples
+    --------
+    >>> places(["yes", "no"], ("no", "yes"))
+    array([1, 0])
+    """
+    array = _arrow(labels, where)
+    if len(array) == 0:
+        raise BadData(wanted(where, "at least one row", "none"))
+    try:
+        found = Labels(plain(pa.array(classes))).find(array)
+    except (TallyError, pa.ArrowException):  # of another kind than the classes: none of them is among these
+        found = np.full(len(array), -1, np.intp)
+    if found.min() < 0:
+        row = int(np.argmax(found < 0))
+        got = array[row].as_py()
+        raise BadData(wanted(where, "one of the classes", f"{got!r} (row {row + 1})", hint(got, map(str, classes))))
+    return found
+
+
+def distinct(labels: Any) -> tuple[Any, ...]:
+    """The distinct labels, sorted."""
+    array = _arrow(labels, "labels")
+    if len(array) == 0:
+        raise BadData(wanted("labels", "at least one row", "none"))
+    if array.null_count:
+        row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
+        raise BadData(wanted("labels", "a class in each row", f"none (row {row + 1})"))
+    return Labels.of(array).values
+
+
+def position(name: Any, classes: Sequence[Any], where: str) -> int:
+    """The position of one class."""
+    if name not in classes:
+        raise BadOption(wanted(where, "one of the classes", repr(name), hint(name, map(str, classes))))
+    return classes.index(name)
+
+
+def row_weights(weights: Any, size: int) -> Floats | None:  # (n,)
+    """Finite weights not below 0, at least one of them above; None where all rows count alike."""
+    if weights is None:
+        return None
+    w = numbers(weights, "weights")
+    _same_length("weights", len(w), size)
+    _all("weights", w, np.isfinite(w) & (w >= 0), "finite numbers not below 0")
+    if not w.any():
+        raise BadData(wanted("weights", "at least one above 0", "only zeros"))
+    return w
+
+
+def probability_rows(probabilities: Any, size: int, classes: Sequence[Any]) -> Floats:  # (n, C)
+    """Rows of probabilities, each summing to 1."""
+    where, n_classes = "probabilities", len(classes)
+    p = numbers(probabilities, where, dimensions=(1, 2))
+    if p.ndim == 1:
+        do = "Give np.column_stack([1 - p, p])" if n_classes == 2 else ""
+        raise BadData(wanted(where, f"an array (rows, {n_classes} classes)", f"one number per row ({len(p)})", do))
+    if p.shape[1] != n_classes:
+        raise BadData(wanted(where, f"a column for each of {n_classes} classes", f"{p.shape[1]} columns"))
+    _same_length(where, len(p), size)
+    # Columns and not rows are gone through: an array of a million pairs is summed eight times as fast this way.
+    total, low = p[:, 0].copy(), p[:, 0].copy()
+    for c in range(1, n_classes):
+        total += p[:, c]
+        np.minimum(low, p[:, c], out=low)
+    good = (low >= 0) & (np.abs(total - 1) <= _NOT_ONE)
+    if not good.all():
+        row = int(np.argmin(good))
+        listed = ", ".join(f"{one:.6g}" for one in p[row, :4]) + (", ..." if n_classes > 4 else "")
+        got = f"[{listed}] (row {row + 1}, sum {total[row]:.6g})"
+        raise BadData(wanted(where, "numbers from 0 to 1 that sum to 1 in each row", got, "Normalise the rows first"))
+    return p
+
+
+def scores_of(scores: Any, size: int) -> Floats:  # (n,)
+    """One finite number per row."""
+    s = numbers(scores, "scores")
+    _same_length("scores", len(s), size)
+    _all("scores", s, np.isfinite(s), "finite numbers", "Give probabilities instead")
+    return s
+
+
+def cost_matrix(costs: Any, size: int) -> Floats:  # (C, C)
+    """What it costs to decide for one class (row) when another (column) is true."""
+    want = f"a {size} × {size} matrix of finite numbers not below 0, decided × true"
+    try:
+        matrix = np.asarray(costs, np.float64)
+    except (TypeError, ValueError):
+        raise BadOption(wanted("costs", want, repr(costs))) from None
+    if matrix.shape != (size, size):
+        raise BadOption(wanted("costs", want, f"an array of shape {matrix.shape}"))
+    bad = ~(np.isfinite(matrix) & (matrix >= 0))
+    if bad.any():
+        raise BadOption(wanted("costs", want, f"{matrix[bad][0]:g}"))
+    return matrix
+
+
+def numbers(given: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Floats:
+    """The numbers as an array of doubles."""
+    try:
+        array = np.asarray(given, np.float64)
+    except (TypeError, ValueError):
+        raise BadData(wanted(where, "numbers", f"{type(given).__name__} of something else")) from None
+    if array.ndim not in dimensions:
+        raise BadData(wanted(where, "one number per row", f"an array of shape {array.shape}"))
+    return array
+
+
+def _arrow(labels: Any, where: str) -> pa.Array:
+    try:
+        array = pa.array(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype == object else labels)
+    except (pa.ArrowException, TypeError, ValueError):
+        got = f"an array of shape {np.shape(labels)}" if np.ndim(labels) != 1 else "values of several kinds"
+        raise BadData(wanted(where, "one class per row, all of one kind", got)) from None
+    return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
+
+
+def _same_length(where: str, got: int, size: int) -> None:
+    if got != size:
+        raise BadData(wanted(where, f"{size} rows, as many as labels", f"{got}"))
+
+
+def _all(where: str, values: Floats, good: npt.NDArray[np.bool_], want: str, do: str = "") -> None:
+    if not good.all():
+        row = int(np.argmin(good))
+        raise BadData(wanted(where, want, f"{values[row]:g} (row {row + 1})", do))

@@ -1,0 +1,142 @@
+"""Calibration: of the rows that were said to be so with probability p, what share was so?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.evaluation.inputs import numbers, row_weights
+from tallybayes.evaluation.intervals import wilson
+from tallybayes.evaluation.rates import divided
+from tallybayes.shown import Grid, Result, number, plain
+
+__all__ = ["BINS", "Bins", "Calibration", "bin_edges", "binned", "calibration"]
+
+Bins = int | Sequence[float]
+
+BINS = 10
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Calibration(Result):
+    """Rows in bins by the probability they were given, and what came true in each.
+
+    Attributes
+    ----------
+    edges : ndarray, shape (B + 1,)
+        Where the bins end; a bin holds its right end (and the first its left).
+    count : ndarray, shape (B,)
+        The number (weight) of rows in each.
+    confidence : ndarray, shape (B,)
+        Their mean probability; NaN in an empty bin, as are the following.
+    observed : ndarray, shape (B,)
+        The share of them that came true.
+    low, high : ndarray, shape (B,)
+        Wilson's 95 % interval for that share.
+    """
+
+    edges: Floats
+    count: Floats
+    confidence: Floats
+    observed: Floats
+    low: Floats
+    high: Floats
+
+    @property
+    def ece(self) -> float:
+        """The expected calibration error: the distance of confidence and share, averaged over the rows."""
+        return float(self._gaps() @ self.count / self.count.sum())
+
+    @property
+    def largest(self) -> float:
+        """The distance in the worst bin."""
+        return float(self._gaps().max())
+
+    def shown(self) -> Grid:
+        """The bins that have rows."""
+        rows = []
+        for b in np.flatnonzero(self.count):
+            given = f"{self.edges[b]:.3g} to {self.edges[b + 1]:.3g}"
+            interval = f"{self.low[b]:.4f} to {self.high[b]:.4f}"
+            rows.append(
+                (given, number(self.count[b]), f"{self.confidence[b]:.4f}", f"{self.observed[b]:.4f}", interval)
+            )
+        columns = ("probability", "rows", "mean", "observed", "95 % interval")
+        return Grid(f"Calibration error {self.ece:.4f}", columns, tuple(rows))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the error, and the bins (None for what an empty one has not)."""
+        names = ("count", "confidence", "observed", "low", "high")
+        bins = {name: getattr(self, name) for name in names}
+        return dict(plain({"ece": self.ece, "largest": self.largest, "edges": self.edges, **bins}))
+
+    def __repr__(self) -> str:
+        return f"<Calibration: {number(float(self.count.sum()))} rows, {len(self.count)} bins, error {self.ece:.4f}>"
+
+    def _gaps(self) -> Floats:
+        return np.where(self.count > 0, np.abs(self.confidence - self.observed), 0.0)
+
+
+def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins: Bins = BINS) -> Calibration:
+    """The calibration of probabilities that something is so.
+
+    Parameters
+    ----------
+    happened : array_like of bool, shape (n,)
+        Whether it was so.
+    probabilities : array_like, shape (n,)
+        The probability that it was said to have.
+    weights : array_like, shape (n,), optional
+        The weight of each row; 2 is the row twice.
+    bins : int or sequence of float
+        The number of bins of equal width, or the ends of the bins, rising from 0 to 1.
+
+    Examples
+    --------
+    >>> seen = calibration([True, True, False, False], [0.9, 0.8, 0.8, 0.3], bins=2)
+    >>> seen.count.tolist(), seen.observed.round(4).tolist()
+    ([1.0, 3.0], [0.0, 0.6667])
+    >>> round(seen.ece, 4)                              # 1/4 · |0.3 − 0| + 3/4 · |0.8333 − 0.6667|
+    0.2
+    """
+    p = numbers(probabilities, "probabilities")
+    y = numbers(happened, "happened")
+    if len(p) == 0:
+        raise BadData(wanted("probabilities", "at least one row", "none"))
+    if len(y) != len(p):
+        raise BadData(wanted("happened", f"{len(p)} rows, as many as probabilities", f"{len(y)}"))
+    for where, good, values in (("happened", (y == 0) | (y == 1), y), ("probabilities", (p >= 0) & (p <= 1), p)):
+        if not good.all():
+            row = int(np.argmin(good))
+            want = "true or false" if where == "happened" else "numbers from 0 to 1"
+            raise BadData(wanted(where, want, f"{values[row]:g} (row {row + 1})"))
+    return binned(y > 0, p, row_weights(weights, len(p)), bin_edges(bins))
+
+
+def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
+    """The calibration of checked arrays."""
+    # The ends of ten bins are computed, so 0.7 may come out above the 0.7 of the user; the interior decides alone.
+    bins, size = np.searchsorted(edges[1:-1], p, side="left"), len(edges) - 1
+    w = np.ones(len(p)) if weights is None else weights
+    count = np.bincount(bins, w, size).astype(np.float64)
+    confidence = divided(np.bincount(bins, w * p, size), count)
+    observed = divided(np.bincount(bins, w * happened, size), count)
+    return Calibration(edges, count, confidence, observed, *wilson(observed, count))
+
+
+def bin_edges(bins: Bins) -> Floats:  # (B + 1,)
+    """The ends of the bins."""
+    if isinstance(bins, int | np.integer):
+        if bins < 1:
+            raise BadOption(wanted("bins", "at least one", repr(bins)))
+        return np.linspace(0.0, 1.0, int(bins) + 1)
+    edges = numbers(bins, "bins")
+    if len(edges) < 2 or edges[0] != 0 or edges[-1] != 1 or not (np.diff(edges) > 0).all():
+        raise BadOption(wanted("bins", "a number of bins, or their ends rising from 0 to 1", f"{edges.tolist()}"))
+    return edges

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.evaluation.areas import area, interval
+from tallybayes.evaluation.areas import Area, area, interval
 from tallybayes.evaluation.hulls import corners, upper_hull
 from tallybayes.evaluation.inputs import distinct, places, position, row_weights, scores_of
 from tallybayes.evaluation.intervals import LEVEL
@@ -48,8 +48,8 @@ class RocCurve(Result):
         on the line between their neighbours are left out.
     thresholds : ndarray, shape (T,)
         A row is called positive from this score on; the first is infinite and calls none.
-    auc, variance : float
-        The area under the curve, and DeLong's variance of it.
+    area : Area
+        The area under the curve, its variance by DeLong, and the degrees of freedom of that.
     reversed : bool
         Whether decisions are reversed: a row is then called positive *below* the threshold.
     """
@@ -58,9 +58,18 @@ class RocCurve(Result):
     fp: Floats
     tp: Floats
     thresholds: Floats
-    auc: float
-    variance: float
+    area: Area
     reversed: bool = False
+
+    @property
+    def auc(self) -> float:
+        """The area under the curve: the chance that a positive row scores above another, a tie counting half."""
+        return self.area.auc
+
+    @property
+    def variance(self) -> float:
+        """DeLong's variance of the area."""
+        return self.area.variance
 
     @property
     def positives(self) -> float:
@@ -97,8 +106,8 @@ class RocCurve(Result):
         return Hull(fpr, tpr, self.thresholds[at], float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2))
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Where the area may lie, by DeLong's variance on the scale of log-odds."""
-        return interval(self.auc, self.variance, min(self.positives, self.negatives), level)
+        """Where the area may lie, by DeLong's variance and Student's t on the scale of log-odds."""
+        return interval(self.area, min(self.positives, self.negatives), level)
 
     def operating_point(self, *, ratio: float | None = None, costs: Any = (1.0, 1.0)) -> OperatingPoint:
         """The cheapest point: where the line of equal costs touches the hull.
@@ -132,11 +141,11 @@ class RocCurve(Result):
         >>> wrong.auc, wrong.flipped().auc
         (0.25, 0.75)
         >>> wrong.flipped()
-        <RocCurve of 1 (reversed: positive below the threshold): 2 + 2 rows, AUC 0.7500 (0.0693 to 0.9918)>
+        <RocCurve of 1 (reversed: positive below the threshold): 2 + 2 rows, AUC 0.7500 (0.0009 to 0.9999)>
         """
         fp, tp = (self.negatives - self.fp)[::-1], (self.positives - self.tp)[::-1]
-        thresholds, auc = self.thresholds[::-1], 1 - self.auc
-        return replace(self, fp=fp, tp=tp, thresholds=thresholds, auc=auc, reversed=not self.reversed)
+        thresholds, size = self.thresholds[::-1], self.area._replace(auc=1 - self.auc)
+        return replace(self, fp=fp, tp=tp, thresholds=thresholds, area=size, reversed=not self.reversed)
 
     def upright(self) -> RocCurve:
         """This curve, or where it runs below the diagonal (area below one half) the flipped one."""
@@ -146,9 +155,10 @@ class RocCurve(Result):
         """The curve at no more than so many points, those of the hull first; area and variance stay as they were."""
         if len(self.fp) <= points:
             return self
-        hull = upper_hull(self.fp, self.tp)
-        spread = np.linspace(0, len(self.fp) - 1, max(points - len(hull), 2)).round().astype(np.intp)
-        at = np.union1d(hull, spread)
+        at = upper_hull(self.fp, self.tp)
+        if len(at) > points:
+            at = at[np.linspace(0, len(at) - 1, points).astype(np.intp)]
+        at = np.union1d(at, np.linspace(0, len(self.fp) - 1, max(points - len(at), 0)).astype(np.intp))
         return replace(self, fp=self.fp[at], tp=self.tp[at], thresholds=self.thresholds[at])
 
     def shown(self) -> Grid:
@@ -238,4 +248,4 @@ def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, 
     new = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))  # a score that only rows of no weight have
     fp, tp, thresholds = fp[new], tp[new], np.append(np.inf, falling[last])[new]
     kept = corners(fp, tp)
-    return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size.auc, size.variance)
+    return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size)

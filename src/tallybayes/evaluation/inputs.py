@@ -35,12 +35,13 @@ _NOT_ONE = 1e-5
 
 def class_names(classes: Iterable[Any]) -> tuple[Any, ...]:
     """The classes as Python objects, in the order given: at least two, no two alike."""
-    names = tuple(classes.tolist() if hasattr(classes, "tolist") else classes)
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
     if len(names) < 2:
         raise BadOption(wanted("classes", "at least two", f"{len(names)}"))
     if len(set(names)) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise BadOption(wanted("classes", "different names", f"{twice!r} twice"))
+    _arrow(names, "classes")
     return names
 
 
@@ -56,7 +57,7 @@ def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places
     if len(array) == 0:
         raise BadData(wanted(where, "at least one row", "none"))
     try:
-        found = Labels(plain(pa.array(classes))).find(array)
+        found = Labels(plain(_arrow(classes, "classes"))).find(array)
     except (TallyError, pa.ArrowException):  # of another kind than the classes: none of them is among these
         found = np.full(len(array), -1, np.intp)
     if found.min() < 0:
@@ -155,11 +156,14 @@ def numbers(given: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Float
 
 
 def _arrow(labels: Any, where: str) -> pa.Array:
+    if isinstance(labels, pa.ChunkedArray | pa.Array):
+        return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     try:
         array = pa.array(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype == object else labels)
     except (pa.ArrowException, TypeError, ValueError):
         got = f"an array of shape {np.shape(labels)}" if np.ndim(labels) != 1 else "values of several kinds"
-        raise BadData(wanted(where, "one class per row, all of one kind", got)) from None
+        want = "names all of one kind" if where == "classes" else "one class per row, all of one kind"
+        raise BadData(wanted(where, want, got)) from None
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array
 
 

@@ -11,22 +11,16 @@ import numpy.typing as npt
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["LEVEL", "quantile", "wilson"]
+__all__ = ["LEVEL", "checked", "wilson"]
 
 LEVEL = 0.95
 
 
-def quantile(level: float) -> float:
-    """How many standard deviations to either side hold so much of a normal distribution.
-
-    Examples
-    --------
-    >>> round(quantile(0.95), 4)
-    1.96
-    """
+def checked(level: float) -> float:
+    """The level, if it is one."""
     if not 0 < level < 1:
         raise BadOption(wanted("level", "a number between 0 and 1", repr(level), "Such as 0.95"))
-    return NormalDist().inv_cdf((1 + level) / 2)
+    return level
 
 
 def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> tuple[Any, Any]:
@@ -55,7 +49,7 @@ def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> 
     >>> round(low, 3), high
     (0.722, 1.0)
     """
-    z = quantile(level)
+    z = NormalDist().inv_cdf(0.5 + checked(level) / 2)
     p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = p + z * z / (2 * n)

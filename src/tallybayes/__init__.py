@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tallybayes.model import fit as fit
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.validation import Validation as Validation
+    from tallybayes.validation import validate as validate
 
 __version__ = "0.1.0"
 
@@ -41,6 +43,8 @@ _PUBLIC = {
     "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
+    "Validation": "tallybayes.validation",
+    "validate": "tallybayes.validation",
     "BernoulliNB": "tallybayes.estimators",
     "CategoricalNB": "tallybayes.estimators",
     "ComplementNB": "tallybayes.estimators",
@@ -64,6 +68,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "TextNB",
+    "Validation",
     "__version__",
     "errors",
     "evaluate",
@@ -71,6 +76,7 @@ __all__ = [
     "events",
     "fit",
     "load",
+    "validate",
 ]
 
 

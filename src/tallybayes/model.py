@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,9 @@ from tallybayes.names import hint
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
+
+if TYPE_CHECKING:
+    from tallybayes.validation import Validation
 
 __all__ = ["Model", "begin", "fit"]
 
@@ -345,6 +348,33 @@ class Model:
         from tallybayes.modelfile import save
 
         save(self, path)
+
+    def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
+        """How good a model of this schema and these choices is on rows that it has not seen.
+
+        What this model has learned so far is not looked at: the given rows are counted, and held out in turn.
+
+        Parameters
+        ----------
+        source : anything `fit` takes
+            Labelled rows.
+        label : str or array_like, optional
+            As in `fit`; by default the column that was given there.
+        how : str
+            As in `tallybayes.validate`.
+        **options
+            weights, seed, groups, folds, order and threads, as in `tallybayes.validate`.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": ["p", "p", "q", "q"], "y": ["no", "no", "yes", "yes"]}
+        >>> tb.fit(rows, "y").validate(rows, how="2-fold").evaluation.accuracy
+        1.0
+        """
+        from tallybayes.validation import validate_model
+
+        return validate_model(self, source, label, how, **options)
 
     def _labelled(
         self, rows: Any, label: Any, weights: Any, types: sources.Types | None

@@ -14,7 +14,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
-__all__ = ["Labelled", "Types", "are_named_cells", "labelled", "one_row", "peek", "reading", "to_score"]
+__all__ = ["Labelled", "Types", "are_named_cells", "beside", "labelled", "one_row", "peek", "reading", "to_score"]
 
 T = TypeVar("T")
 Types = Mapping[str, pa.DataType]
@@ -33,13 +33,19 @@ def labelled(
 ) -> Labelled:
     """The source with label and weights among its columns, be they given as names or as arrays."""
     rows = batches.read(source, missing=tuple(missing), types=types)
-    if not isinstance(label, str):
-        name = _free("label", rows)
-        rows, label = batches.attach(rows, name, label), name
-    if weights is not None and not isinstance(weights, str):
-        name = _free("weight", rows)
-        rows, weights = batches.attach(rows, name, weights), name
+    rows, label = beside(rows, "label", label)
+    if weights is not None:
+        rows, weights = beside(rows, "weight", weights)
     return Labelled(rows, label, weights)
+
+
+def beside(rows: batches.Source, name: str, column: Any) -> tuple[batches.Source, str]:
+    """The rows with a column that is given as values, under a free name like `name`; or as they are, if by name."""
+    if isinstance(column, str):
+        return rows, column
+    while name in rows.schema.names:
+        name += "_"
+    return batches.attach(rows, name, column), name
 
 
 def peek(source: batches.Source) -> tuple[batches.Source, Callable[[], pa.RecordBatch | None]]:
@@ -105,9 +111,3 @@ def reading(work: Callable[[Types | None], T]) -> T:
             if late.types.items() <= types.items():
                 raise
             types |= late.types
-
-
-def _free(name: str, rows: batches.Source) -> str:
-    while name in rows.schema.names:
-        name += "_"
-    return name

@@ -1,0 +1,226 @@
+"""What a validation gives: every row's scores by a model that has not seen it, and the figures that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoded import Floats
+from tallybayes.evaluation import Evaluation, evaluate
+from tallybayes.labels import Labels
+from tallybayes.posterior import normalise
+from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.validation.assign import Places
+
+__all__ = ["Spread", "Validation"]
+
+_FIGURES = {
+    "accuracy": "accuracy",
+    "log_loss": "log-loss",
+    "brier": "Brier score",
+    "ece": "calibration error",
+    "auc": "AUC",
+    "mcc": "Matthews' correlation",
+    "kappa": "Cohen's κ",
+}
+
+
+class Spread(NamedTuple):
+    """A figure over all rows, its mean over the folds, and how far it varies.
+
+    Attributes
+    ----------
+    overall : float
+        Of all rows that were scored, of all repeats together.
+    mean : float
+        Over the folds; NaN where folds are single rows.
+    over_folds, over_repeats : float
+        The standard deviation from fold to fold and from repeat to repeat; NaN of fewer than two.
+    """
+
+    overall: float
+    mean: float
+    over_folds: float
+    over_repeats: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Validation(Result):
+    """The rows of a data set, each scored by a model that has not seen it.
+
+    Attributes
+    ----------
+    how : str
+        How rows were held out.
+    seed : int
+        What the folds were drawn with.
+    known : Labels
+        The classes.
+    places : ndarray of int32, shape (n,)
+        The class of each row, as its position among `classes`; −1 for a class whose rows weigh nothing.
+    scores : ndarray, shape (n, C), or (R, n, C) of R repeats
+        The log joint of each row with each class; NaN where a row was not held out, −∞ where a class was not known.
+    folds : ndarray of int32, shape (n,) or (R, n)
+        The fold in which each row was held out, −1 if in none. Of leave-one-out, the row itself.
+    unknown : ndarray of bool, shape (n,) or (R, n)
+        The rows whose true class was in no row that they were scored by.
+    weights : ndarray, shape (n,), or None
+        The weight of each row.
+    notes : tuple of str
+        What has to be said beside the figures.
+    fold_names : tuple or None
+        The names of folds or groups that were given.
+    """
+
+    how: str
+    seed: int
+    known: Labels
+    places: Places
+    scores: Floats
+    folds: Places
+    unknown: npt.NDArray[np.bool_]
+    weights: Floats | None
+    notes: tuple[str, ...]
+    fold_names: tuple[Any, ...] | None = None
+    answers: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+
+    @property
+    def classes(self) -> tuple[Any, ...]:
+        """The classes, in the order of the columns of scores and probabilities."""
+        return self.known.values
+
+    @property
+    def repeats(self) -> int:
+        """How often the rows were cut into folds."""
+        return len(self.scores) if self.scores.ndim == 3 else 1
+
+    @cached_property
+    def labels(self) -> npt.NDArray[Any]:  # (n,)
+        """The true class of each row; None for a class whose rows weigh nothing."""
+        names = self.known.to_numpy()
+        if (self.places < 0).any():
+            names = np.concatenate([names.astype(object), [None]])
+        return names[self.places]
+
+    @cached_property
+    def scored(self) -> npt.NDArray[np.bool_]:  # (n,) or (R, n)
+        """Which rows were held out and scored."""
+        return ~np.isnan(self.scores[..., 0])
+
+    @cached_property
+    def probabilities(self) -> Floats:  # (n, C) or (R, n, C)
+        """The probability of each class; NaN where a row was not scored.
+
+        A row that is impossible under every class has the class prior of the model that scored it.
+        """
+        out = self.scores.copy()
+        some = self.scored & ~self._impossible
+        part = out if some.all() else out[some]
+        flat = part.reshape(-1, len(self.classes))
+        normalise(flat, np.zeros(len(self.classes)))
+        if part is not out:
+            out[some] = flat
+            out[self._impossible] = self.answers
+        return out
+
+    @cached_property
+    def _impossible(self) -> npt.NDArray[np.bool_]:
+        return np.asarray(np.isneginf(self.scores.max(axis=-1)))
+
+    @property
+    def _counts(self) -> npt.NDArray[np.bool_]:
+        """The rows that figures are made of: scored, and of a class."""
+        return self.scored & (self.places >= 0)
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Everything there is to say of the probabilities of all rows, of all repeats together."""
+        return self._evaluated(self._counts)
+
+    @cached_property
+    def by_fold(self) -> tuple[Evaluation, ...]:
+        """The evaluation of each fold, repeat after repeat; none where every row is a fold of its own."""
+        folds = self.folds.reshape(self.repeats, -1)
+        if self.how == "loo" and self.fold_names is None:
+            return ()
+        counts = self._counts.reshape(folds.shape)
+        masks = ((r, counts[r] & (folds[r] == k)) for r in range(self.repeats) for k in range(int(folds[r].max()) + 1))
+        return tuple(self._evaluated(self._of_repeat(r, mask)) for r, mask in masks if mask.any())
+
+    @cached_property
+    def by_repeat(self) -> tuple[Evaluation, ...]:
+        """The evaluation of each repeat."""
+        if self.repeats == 1:
+            return (self.evaluation,)
+        return tuple(self._evaluated(self._of_repeat(r, self._counts[r])) for r in range(self.repeats))
+
+    def _of_repeat(self, r: int, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+        if self.folds.ndim == 1:
+            return mask
+        whole = np.zeros(self.folds.shape, bool)
+        whole[r] = mask
+        return whole
+
+    def _evaluated(self, mask: npt.NDArray[np.bool_]) -> Evaluation:
+        rows = np.nonzero(mask)[-1]
+        weights = None if self.weights is None else self.weights[rows]
+        return evaluate(self.labels[rows], self.probabilities[mask], self.classes, weights=weights)
+
+    @cached_property
+    def figures(self) -> dict[str, Spread]:
+        """Accuracy, log-loss and the others: over all rows, and how they vary."""
+        out = {}
+        for name in _FIGURES:
+            folds = np.array([getattr(one, name) for one in self.by_fold])
+            repeats = np.array([getattr(one, name) for one in self.by_repeat])
+            overall = float(getattr(self.evaluation, name))
+            out[name] = Spread(overall, _mean(folds), _deviation(folds), _deviation(repeats))
+        return out
+
+    def shown(self) -> Grid:
+        """The figures, their mean over folds and their spread, and the notes."""
+        columns = ["", "overall", "mean of folds", "sd of folds", "sd of repeats"]
+        keep = [0, 1] + [2, 3] * bool(self.by_fold) + [4] * (self.repeats > 1)
+        rows = [(title, *map(number, self.figures[name])) for name, title in _FIGURES.items()]
+        cut = tuple(tuple(row[k] for k in keep) for row in rows)
+        title = f"Validation by {self.how}: {len(self.places)} rows, {len(self.classes)} classes, seed {self.seed}"
+        return Grid(title, tuple(columns[k] for k in keep), cut, self.notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: the figures, their spread, the whole evaluation, and what is known of every row."""
+        out = {
+            "how": self.how,
+            "seed": self.seed,
+            "classes": self.classes,
+            "rows": len(self.places),
+            "repeats": self.repeats,
+            "figures": {name: spread._asdict() for name, spread in self.figures.items()},
+            "evaluation": self.evaluation,
+            "labels": self.labels,
+            "folds": self.folds,
+            "fold_names": self.fold_names,
+            "probabilities": self.probabilities,
+            "scores": self.scores,
+            "weights": self.weights,
+            "notes": self.notes,
+        }
+        return dict(plain(out))
+
+    def __repr__(self) -> str:
+        seen = self.evaluation
+        figures = f"accuracy {number(seen.accuracy)}, log-loss {number(seen.log_loss)}"
+        return f"<Validation by {self.how}: {len(self.places)} rows, {len(self.classes)} classes, {figures}>"
+
+
+def _mean(values: Floats) -> float:
+    values = values[~np.isnan(values)]
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _deviation(values: Floats) -> float:
+    values = values[~np.isnan(values)]
+    return float(np.std(values, ddof=1)) if len(values) > 1 and np.isfinite(values).all() else float("nan")

@@ -1,0 +1,184 @@
+"""The rows as they are read for the first time: their classes and weights are noted, and they are kept while few.
+
+What is kept in memory is read once. A larger file is read again for each pass, in bounded memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import batches
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData, wanted
+from tallybayes.evidence import class_codes, row_weights
+from tallybayes.labels import Labels, encode
+from tallybayes.names import hint
+from tallybayes.validation.assign import Places
+
+__all__ = ["Kept", "Watched"]
+
+# Rows of no more bytes are kept, whatever they come from.
+_KEPT_BYTES = 256 << 20
+# Of more, so many bytes are in hand at a time.
+_PIECE_BYTES = 64 << 20
+
+
+class Watched:
+    """A source whose rows are noted as they are read.
+
+    Parameters
+    ----------
+    source : Source
+        The rows.
+    label, weight : str
+        The columns of classes and of weights.
+    beside : mapping of str to str
+        The columns of groups, folds or order, by what they are.
+    aside : bool
+        Whether those are no features: they are then not handed on.
+    """
+
+    def __init__(
+        self, source: batches.Source, label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool
+    ) -> None:
+        self._source, self._label, self._weight, self._beside = source, label, weight, dict(beside)
+        for role, name in self._beside.items():
+            if name not in source.schema.names:
+                have = source.schema.names
+                raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
+        hidden = set(self._beside.values()) - {label, weight} if aside else set()
+        self._names = [name for name in source.schema.names if name not in hidden]
+        self._narrow = bool(hidden)
+        fields = pa.schema([source.schema.field(name) for name in self._names])
+        self._bare = replace(source, schema=fields, start=self._cut) if hidden else source
+        self.source = replace(source, schema=fields, start=self._read)
+
+    def _cut(self) -> Iterator[pa.RecordBatch]:
+        return (batch.select(self._names) for batch in self._source)
+
+    def _read(self) -> Iterator[pa.RecordBatch]:
+        # Reading may begin more than once (a look at the first rows); what was noted before is then forgotten.
+        self._classes: list[tuple[Places, Labels]] = []
+        self._weights: list[Floats] = []
+        self._others: dict[str, list[pa.Array]] = {role: [] for role in self._beside}
+        self._kept: list[pa.RecordBatch] | None = []
+        self._bytes = self._rows = 0
+        for batch in self._source:
+            self._note(batch)
+            batch = batch.select(self._names) if self._narrow else batch
+            self._keep(batch)
+            self._rows += batch.num_rows
+            yield batch
+
+    def _note(self, batch: pa.RecordBatch) -> None:
+        rows = Rows(batch, self._rows)
+        self._classes.append(class_codes(rows, self._label))
+        weights = row_weights(rows, self._weight)
+        if weights is not None:
+            self._weights.append(weights)
+        for role, name in self._beside.items():
+            self._others[role].append(rows.column(name))
+
+    def _keep(self, batch: pa.RecordBatch) -> None:
+        if self._kept is None:
+            return
+        self._kept.append(batch)
+        self._bytes += batch.nbytes
+        if self._bytes > _KEPT_BYTES and self._source.again:
+            self._kept = None
+
+    def kept(self, classes: Labels) -> Kept:
+        """What was noted, once all rows have been read.
+
+        Parameters
+        ----------
+        classes : Labels
+            The classes that the evidence knows.
+        """
+        own = Labels.of([])
+        for _, found in self._classes:
+            own = own | found
+        place, known = [], []
+        for codes, found in self._classes:
+            place.append(own.find(found.array)[codes])
+            known.append(classes.find(found.array)[codes])
+        return Kept(
+            self._bare,
+            None if self._kept is None else _one(self._kept),
+            np.concatenate(place).astype(np.int32),
+            np.concatenate(known).astype(np.int32),
+            own,
+            np.concatenate(self._weights) if self._weights else None,
+            {role: pa.chunked_array(parts).combine_chunks() for role, parts in self._others.items()},
+        )
+
+
+@dataclass(frozen=True)
+class Kept:
+    """Rows that can be gone through again, and what is known of each.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    whole : RecordBatch or None
+        All of them, where they are few enough.
+    strata : ndarray of int32, shape (n,)
+        The class of each row among all classes found.
+    classes : ndarray of int32, shape (n,)
+        The class of each row among those of the evidence; −1 for one that has no weight in any row.
+    found : Labels
+        All classes found.
+    weights : ndarray, shape (n,), or None
+        The weight of each row.
+    others : mapping of str to Array
+        Groups, folds and order, as far as given.
+    """
+
+    source: batches.Source
+    whole: pa.RecordBatch | None
+    strata: Places
+    classes: Places
+    found: Labels
+    weights: Floats | None
+    others: Mapping[str, pa.Array]
+
+    def __len__(self) -> int:
+        return len(self.strata)
+
+    def pieces(self) -> Iterator[tuple[int, pa.RecordBatch]]:
+        """The rows, piece by piece, and how many came before each."""
+        if self.whole is not None:
+            yield 0, self.whole
+            return
+        first = 0
+        for batch in self.source:
+            size = max(1, batch.num_rows * _PIECE_BYTES // max(1, batch.nbytes))
+            for start in range(0, batch.num_rows, size):
+                yield first + start, batch.slice(start, size)
+            first += batch.num_rows
+
+    def codes(self, role: str) -> tuple[Places, Labels]:
+        """Groups or folds as numbers from 0, in the order of their values."""
+        codes, labels = encode(self.others[role])
+        if (codes < 0).any():
+            got = f"a missing one (row {int(np.argmax(codes < 0)) + 1})"
+            raise BadData(wanted(role, "a value in every row", got))
+        return codes, labels
+
+    def order(self) -> npt.NDArray[np.intp] | None:
+        """The rows in the order asked for; None if it is their own."""
+        if "order" not in self.others:
+            return None
+        codes, _ = self.codes("order")
+        return np.argsort(codes, kind="stable")
+
+
+def _one(kept: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return kept[0] if len(kept) == 1 else pa.concat_batches(kept)

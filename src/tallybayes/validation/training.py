@@ -1,0 +1,79 @@
+"""The evidence by which each fold is scored: the total less the fold, or what came before it.
+
+Folds come counted all at once, as if each class of each fold were a class of its own: class c of fold k is class
+k·C + c. So the total less each of them is one subtraction, and each fold's part of it a slice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from tallybayes.evidence import Evidence
+from tallybayes.labels import Labels
+
+__all__ = ["Before", "Others"]
+
+
+class Others:
+    """For each fold, the evidence of all rows but its own.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> whole = tb.fit({"x": ["p", "q", "p"], "y": ["no", "yes", "yes"]}, "y").evidence
+    >>> second = tb.fit({"x": ["q", "p"], "fold": [1, 3]}, "fold").evidence      # no, yes, no, yes
+    >>> [str(left.classes) for left in Others(whole)(second, 2)]
+    ["Labels('no', 'yes')", "Labels('no', 'yes')"]
+    """
+
+    def __init__(self, total: Evidence) -> None:
+        self._total = total
+
+    def __call__(self, counted: Evidence, folds: int) -> Iterator[Evidence]:
+        """The total less each fold."""
+        total, C = self._total, len(self._total.classes)
+        at = _codes(counted)
+        each = np.tile(np.arange(C), folds)
+        own = counted.rows.spread(at, folds * C)
+        rows = total.rows.take(each) - own
+        statistics = tuple(
+            all_rows.of_classes(each, rows).subtract(fold.with_classes(at, own), rows)
+            for all_rows, fold in zip(total.statistics, counted.statistics, strict=True)
+        )
+        left = Evidence(total.schema, total.classes, rows, statistics)
+        return (_part(left, k, total.classes) for k in range(folds))
+
+
+class Before:
+    """For each fold, the evidence of the folds before it; the first has none."""
+
+    def __init__(self, total: Evidence) -> None:
+        self._classes = total.classes
+        self._so_far = Evidence.empty(total.schema)
+
+    def __call__(self, counted: Evidence, folds: int) -> Iterator[Evidence]:
+        """The sum of all folds before each, those of earlier calls among them."""
+        at, size = _codes(counted), folds * len(self._classes)
+        rows = counted.rows.spread(at, size)
+        statistics = tuple(statistic.with_classes(at, rows) for statistic in counted.statistics)
+        parts = Evidence(counted.schema, self._classes, rows, statistics)
+        for k in range(folds):
+            yield self._so_far
+            self._so_far = self._so_far + _part(parts, k, self._classes)
+
+
+def _codes(counted: Evidence) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+    return np.asarray(counted.classes.array.to_numpy(zero_copy_only=False), np.intp)
+
+
+def _part(parts: Evidence, k: int, classes: Labels) -> Evidence:
+    """The evidence of classes k·C to k·C + C − 1, those of them that have any, under their names."""
+    C = len(classes)
+    here = np.arange(k * C, k * C + C)
+    some = parts.rows.nonzero()[here]
+    here = here[some]
+    rows = parts.rows.take(here)
+    statistics = tuple(statistic.of_classes(here, rows) for statistic in parts.statistics)
+    return Evidence(parts.schema, classes.take(some), rows, statistics)

@@ -1,0 +1,278 @@
+"""`validate`: how good a model is on rows that it has not seen, from one fit and arithmetic on its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import batches, engines, sources
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadOption, wanted
+from tallybayes.estimate import log_prior
+from tallybayes.evidence import Evidence
+from tallybayes.model import Model, fit
+from tallybayes.names import hint
+from tallybayes.score import leave_one_out
+from tallybayes.validation.assign import Places, assign, blocks
+from tallybayes.validation.folds import Folded
+from tallybayes.validation.how import Plan, check_seed, parse
+from tallybayes.validation.remarks import remarks
+from tallybayes.validation.result import Validation
+from tallybayes.validation.rows import Kept, Watched
+from tallybayes.validation.training import Before, Others
+
+__all__ = ["validate", "validate_model"]
+
+# From the rows, their label and their weights: a model of all of them.
+Learn: TypeAlias = Callable[[batches.Source, str, str | None], Model]
+
+
+def validate(
+    source: Any,
+    label: Any,
+    how: str = "10-fold",
+    *,
+    seed: int = 0,
+    groups: Any = None,
+    folds: Any = None,
+    order: Any = None,
+    threads: int | None = None,
+    weights: Any = None,
+    missing_values: tuple[str, ...] | list[str] = (),
+    **options: Any,
+) -> Validation:
+    """How good a naive Bayes model is on rows that it has not seen.
+
+    Parameters
+    ----------
+    source : anything `fit` takes
+        The rows. Files too large to be kept in memory are read again for each pass; a stream is kept.
+    label : str or array_like
+        The column that holds the class, or the classes themselves.
+    how : str
+        - ``"loo"``: each row by all others; with `groups`, each group by all others;
+        - ``"10-fold"`` (or any number): each tenth by the other nine; ``"10x10"``: that ten times, in other folds;
+        - ``"holdout"``: a third by the rest, ``"holdout(0.25)"`` a quarter; ``"10xholdout"``: ten times, other rows;
+        - ``"prequential"``: in the order of the rows, each block by all before it; ``"prequential(500)"``: blocks
+          of 500 rows (by default there are 20 blocks).
+    seed : int
+        Folds are drawn at random within each class; the same seed draws the same.
+    groups : str or array_like, optional
+        Rows of one group are never on both sides. A column so named is no feature.
+    folds : str or array_like, optional
+        The fold of each row, instead of `how`.
+    order : str or array_like, optional
+        What a prequential validation sorts the rows by.
+    threads : int, optional
+        How many threads count and score; the result does not depend on it.
+    weights, missing_values, **options
+        As in `fit`.
+
+    Returns
+    -------
+    Validation
+
+    Notes
+    -----
+    No model is fitted but the one of all rows. Evidence adds, so the evidence of all rows but a fold's is the total
+    less the fold's, exactly; the scores are those of a model fitted on the other rows.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": list("ppppqqqq"), "y": ["no", "no", "no", "yes", "yes", "yes", "yes", "no"]}
+    >>> seen = tb.validate(rows, "y", "loo")
+    >>> seen.probabilities[3].round(3)          # p: 4/6 of four no's, 1/5 of three yes's: 8/3 to 3/5
+    array([0.816, 0.184])
+    >>> seen.evaluation.accuracy
+    0.75
+    """
+    known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
+    for name in options:
+        if name not in known:
+            raise BadOption(wanted("validate", "an option of its own or of fit", repr(name), hint(name, known)))
+    beside = {"groups": groups, "folds": folds, "order": order}
+
+    def learn(rows: batches.Source, name: str, weight: str | None) -> Model:
+        return fit(rows, name, weights=weight, threads=threads, **options)
+
+    def opened(types: sources.Types | None) -> sources.Labelled:
+        return sources.labelled(source, label, weights, missing=missing_values, types=types)
+
+    return _validated(opened, learn, how, seed, beside, threads, aside=True)
+
+
+def validate_model(
+    model: Model,
+    source: Any,
+    label: Any = None,
+    how: str = "10-fold",
+    *,
+    weights: Any = None,
+    seed: int = 0,
+    groups: Any = None,
+    folds: Any = None,
+    order: Any = None,
+    threads: int | None = None,
+) -> Validation:
+    """As `validate`, by a model's own schema and choices; what it has learned so far is not looked at."""
+    weights = model.schema.weight if weights is None and label is None else weights
+    beside = {"groups": groups, "folds": folds, "order": order}
+    fresh = Model(Evidence.empty(model.schema), model.choices)
+
+    def learn(rows: batches.Source, name: str, weight: str | None) -> Model:
+        learned = fresh.learn(rows, name, weights=weight, threads=threads)
+        return replace(
+            learned, evidence=replace(learned.evidence, schema=replace(model.schema, label=name, weight=weight))
+        )
+
+    def opened(types: sources.Types | None) -> sources.Labelled:
+        return sources.labelled(source, model.schema.label if label is None else label, weights, types=types)
+
+    return _validated(opened, learn, how, seed, beside, threads, aside=False)
+
+
+def _validated(
+    opened: Callable[[sources.Types | None], sources.Labelled],
+    learn: Learn,
+    how: str,
+    seed: int,
+    beside: dict[str, Any],
+    threads: int | None,
+    *,
+    aside: bool,
+) -> Validation:
+    given = {role: column for role, column in beside.items() if column is not None}
+    plan = _plan(how, given)
+    seed, workers = check_seed(seed), engines.default_threads(threads)
+
+    def work(types: sources.Types | None) -> Validation:
+        rows, name, weight = opened(types)
+        columns = {}
+        for role, column in given.items():
+            rows, columns[role] = sources.beside(rows, role, column)
+        watched = Watched(rows, name, weight, columns, aside=aside)
+        total = learn(watched.source, name, weight)
+        return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
+
+    return sources.reading(work)
+
+
+def _plan(how: str, given: dict[str, Any]) -> Plan:
+    plan = Plan("given folds", "given") if "folds" in given else parse(how)
+    if "folds" in given and "groups" in given:
+        raise BadOption(wanted("groups", "none beside folds", "both", "Folds say already which rows stay together"))
+    if "order" in given and plan.kind != "prequential":
+        raise BadOption(wanted("order", "how='prequential'", repr(how)))
+    if "groups" in given and plan.kind == "prequential":
+        raise BadOption(wanted("groups", "another how than 'prequential'", repr(how)))
+    return plan
+
+
+def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Validation:
+    """The validation that a plan asks for, of rows whose evidence is the total."""
+    if plan.kind == "loo" and "groups" not in rows.others:
+        scores, answers = _each_left_out(total, rows, threads)
+        return _result(plan, total, rows, None, scores[None], answers, None, seed)
+    place, names = _places(plan, rows, seed)
+    K = int(place.max()) + 1
+    scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
+    priors = np.empty((len(place), K, len(total.classes)))
+    for repeat, fold in enumerate(place):
+        training = Before(total.evidence) if plan.kind == "prequential" else Others(total.evidence)
+        Folded(total, rows, fold, K, threads).score(training, scores[repeat], priors[repeat])
+    impossible = np.isneginf(scores.max(axis=2))
+    answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
+    return _result(plan, total, rows, place, scores, answers, names, seed)
+
+
+def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
+    """The fold of each row for each repeat, and the names of the folds where they have any."""
+    if plan.kind in ("given", "loo"):
+        role = "folds" if plan.kind == "given" else "groups"
+        place, names = rows.codes(role)
+        if len(names) < 2:
+            raise BadOption(wanted(role, "at least 2", f"1, {names.values[0]!r}"))
+        return place[None], names.values
+    if plan.kind == "prequential":
+        return blocks(len(rows), plan.block, rows.order())[0][None], None
+    groups = rows.codes("groups")[0] if "groups" in rows.others else None
+    return assign(plan, rows.strata, groups, seed), None
+
+
+def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floats]:
+    """Each row's scores by all others, and what is answered for those that are impossible under every class."""
+    evidence, choices = total.evidence, total.choices
+    out = np.empty((len(rows), len(total.classes)))
+    for first, batch in rows.pieces():
+        # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
+        classes = np.maximum(rows.classes[first : first + batch.num_rows], 0)
+        weights = None if rows.weights is None else rows.weights[first : first + batch.num_rows]
+
+        def work(at: slice) -> None:
+            part = Rows(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)  # noqa: B023
+            w = None if weights is None else weights[at]  # noqa: B023
+            out[first + at.start : first + at.stop] = leave_one_out(evidence, choices, part, classes[at], w)  # noqa: B023
+
+        engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
+    impossible = np.flatnonzero(np.isneginf(out.max(axis=1)))
+    own = np.maximum(rows.classes[impossible], 0)
+    weight = np.tile(evidence.rows.to_float(), (len(impossible), 1))
+    taken = np.ones(len(own)) if rows.weights is None else rows.weights[impossible]
+    weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
+    return out, np.exp(log_prior(weight, evidence.classes, choices.prior))
+
+
+def _result(
+    plan: Plan,
+    total: Model,
+    rows: Kept,
+    place: Places | None,
+    scores: Floats,
+    answers: Floats,
+    names: tuple[Any, ...] | None,
+    seed: int,
+) -> Validation:
+    place = np.arange(len(rows), dtype=np.int32)[None] if place is None else place
+    scored = ~np.isnan(scores[..., 0])
+    unknown = _unknown(plan, rows, place, len(total.classes))
+    notes = remarks(
+        plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
+    )
+    if len(place) == 1:
+        place, scores, unknown = place[0], scores[0], unknown[0]
+    return Validation(
+        plan.how,
+        seed,
+        total.evidence.classes,
+        rows.classes,
+        scores,
+        place,
+        unknown,
+        rows.weights,
+        notes,
+        names,
+        answers,
+    )
+
+
+def _unknown(plan: Plan, rows: Kept, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
+    """The rows whose class has no weight in the rows that they are scored by."""
+    weighty = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
+    own = np.maximum(rows.classes, 0)
+    everywhere = np.bincount(own[weighty], minlength=classes)
+    if everywhere.min() > max(np.bincount(one[one >= 0]).max(initial=0) for one in place):
+        return np.zeros(place.shape, bool)  # no fold has room for all rows of a class
+    unknown = np.empty(place.shape, bool)
+    for one, out in zip(place, unknown, strict=True):
+        K = int(one.max()) + 1
+        held = weighty & (one >= 0)
+        inside = np.bincount(one[held] * np.int64(classes) + own[held], minlength=K * classes).reshape(K, classes)
+        left = np.cumsum(inside, axis=0) - inside if plan.kind == "prequential" else everywhere - inside
+        out[:] = (left[np.maximum(one, 0), own] == 0) & (one >= 0) & (rows.classes >= 0)
+    return unknown

@@ -1,0 +1,34 @@
+"""The slow, obvious way: a model fitted anew for each fold."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import tallybayes as tb
+from tallybayes.estimate import Choices
+from tallybayes.model import begin
+
+
+def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:
+    """A model of a table, be it of a single class."""
+    weights = "w" if "w" in table.column_names else None
+    return begin(table, "label", Choices(**choices), events=events, weights=weights)
+
+
+def refitted(table: pa.Table, seen: tb.Validation, events: Any, *, before: bool = False, **choices: Any) -> np.ndarray:
+    """The scores of each fold's rows by a model fitted on the other folds, or on those before it."""
+    scores = np.full((seen.repeats, len(table), len(seen.classes)), np.nan)
+    for out, folds in zip(scores, seen.folds.reshape(seen.repeats, -1), strict=True):
+        for k in range(folds.max() + 1):
+            others = table.filter(pa.array(folds < k if before else folds != k))
+            if not len(others):
+                continue
+            model = fitted(others, events, **choices)
+            here = np.flatnonzero(folds == k)
+            place = [seen.classes.index(c) for c in model.classes]
+            out[here] = -np.inf
+            out[np.ix_(here, place)] = model.log_joint(table.take(pa.array(here)))
+    return scores.reshape(seen.scores.shape)

@@ -32,6 +32,50 @@ void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::ha
     score_dense(&Kernels::score_student, columns, mean, scale, constant, power, out);
 }
 
+// Six arrays of (C, F): pull, between, share, whole, freedom, constant.
+class CoefficientBuffer {
+public:
+    CoefficientBuffer(nb::handle arrays, const char* name, std::int64_t C, std::int64_t F) {
+        const nb::object items = nb::steal(PySequence_Tuple(arrays.ptr()));
+        if (!items.is_valid()) {
+            PyErr_Clear();
+            refuse_type(name, "six arrays", arrays);
+        }
+        if (nb::len(items) != 6) refuse(name, "six arrays", std::to_string(nb::len(items)));
+        held_.reserve(6);
+        for (nb::handle item : nb::borrow<nb::tuple>(items)) held_.emplace_back(item, name, C, F);
+        view = {held_[0].data, held_[1].data, held_[2].data, held_[3].data, held_[4].data, held_[5].data};
+    }
+    LeaveCoefficients view;
+
+private:
+    std::vector<Matrix> held_;
+};
+
+nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moments, nb::handle whole, nb::handle full,
+                       nb::handle less, double floor, bool student, nb::handle out) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const ClassBuffer own(classes);
+    own.need_length(scores.size(0));
+    const TableBuffer table(columns, scores.size(0), true);
+    const std::int64_t C = scores.size(1), F = table.table().n_columns;
+    const Matrix by_class(moments, "moments", 3 * C, F), over_all(whole, "whole", 3, F);
+    const CoefficientBuffer all(full, "full", C, F), fewer(less, "less", C, F);
+    std::vector<std::int64_t> lost;
+    const auto note = [](void* to, std::int64_t row, std::int64_t column) {
+        auto* list = static_cast<std::vector<std::int64_t>*>(to);
+        list->push_back(row);
+        list->push_back(column);
+    };
+    const double *m = by_class.data, *w = over_all.data;
+    run(&Kernels::leave_dense,
+        LeaveDenseTask{table.table(), own.data, C, m, m + C * F, m + 2 * C * F, w, w + F, w + 2 * F, all.view,
+                       fewer.view, floor, student, note, &lost, scores.data});
+    nb::list cells;
+    for (const std::int64_t number : lost) cells.append(number);
+    return cells;
+}
+
 void score_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle out, std::int64_t low, bool last) {
     const Matrix scores(out, "out", -1, -1, true);
     const TableBuffer codes(columns, scores.size(0), false);
@@ -77,6 +121,7 @@ void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
 void bind_scores(nb::module_& m) {
     m.def("score_gaussian", &score_gaussian);
     m.def("score_student", &score_student);
+    m.def("leave_dense", &leave_dense);
     m.def("score_codes", &score_codes);
     m.def("score_own_codes", &score_own_codes);
     m.def("score_sparse", &score_sparse);

@@ -223,13 +223,16 @@ public:
         : Buffer(object, name, writable) {
         need_axes(2);
         if ((rows >= 0 && size(0) != rows) || (columns >= 0 && size(1) != columns))
-            refuse(name, "shape (" + wish(rows) + ", " + wish(columns) + ")",
-                   "(" + std::to_string(size(0)) + ", " + std::to_string(size(1)) + ")");
+            refuse(name, "shape " + pair(wish(rows), wish(columns)),
+                   pair(std::to_string(size(0)), std::to_string(size(1))));
         data = all<double>(Type::f64, "float64");
     }
     double* data;  // not to be written to unless writable
 
 private:
+    static std::string pair(std::string left, const std::string& right) {
+        return left.insert(0, 1, '(').append(", ").append(right).append(")");
+    }
     static std::string wish(std::int64_t length) { return length < 0 ? "any" : std::to_string(length); }
 };
 
@@ -276,5 +279,6 @@ void run(Fault (*Kernels::*kernel)(const Task&), const Task& task) {
 void bind_counts(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_exact(nb::module_& m);
+void bind_hashes(nb::module_& m);
 
 }  // namespace tally

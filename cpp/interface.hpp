@@ -93,6 +93,25 @@ struct ScoreDenseTask {
     double* out;  // OUT (n, C), added to
 };
 
+// How a class's moments and the column's make its density, each (C, F); leave_dense.hpp has the formulas.
+struct LeaveCoefficients {
+    const double *pull, *between, *share, *whole, *freedom, *constant;
+};
+
+struct LeaveDenseTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const double *n, *mean, *m2;                       // (C, F)
+    const double *whole_n, *whole_mean, *whole_m2;     // (F,)
+    LeaveCoefficients full, less;                      // of all rows, and of one row less
+    double floor;
+    bool student;
+    void (*lost)(void*, std::int64_t row, std::int64_t column);  // called with `lost_to` for each cell left out
+    void* lost_to;
+    double* out;  // OUT (n, C), added to
+};
+
 struct ScoreCodesTask {
     Table table;
     const double* scores;         // (offsets[F], C)
@@ -109,6 +128,27 @@ struct ScoreSparseTask {
     const double* scores;  // (n_columns, C)
     std::int64_t n_classes;
     double* out;  // OUT (n, C), added to
+};
+
+// Sums of 64-bit hashes, cell by cell: equal rows have equal sums, whatever their place and their columns' order.
+struct HashDenseTask {
+    Table table;
+    const std::uint64_t* seeds;  // (F,)
+    std::uint64_t* out;          // OUT (n,), added to
+};
+
+struct HashCodesTask {
+    Table table;
+    const std::uint64_t* hashes;  // (offsets[F],)
+    const std::int64_t* offsets;  // (F + 1,)
+    std::int64_t low;
+    std::uint64_t* out;  // OUT (n,), added to
+};
+
+struct HashSparseTask {
+    Sparse matrix;
+    std::uint64_t seed;
+    std::uint64_t* out;  // OUT (n,), added to
 };
 
 struct SoftmaxTask {
@@ -148,9 +188,13 @@ struct Kernels {
     Fault (*count_sparse)(const CountSparseTask&);
     Fault (*score_gaussian)(const ScoreDenseTask&);
     Fault (*score_student)(const ScoreDenseTask&);
+    Fault (*leave_dense)(const LeaveDenseTask&);
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);
+    Fault (*hash_dense)(const HashDenseTask&);
+    Fault (*hash_codes)(const HashCodesTask&);
+    Fault (*hash_sparse)(const HashSparseTask&);
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);

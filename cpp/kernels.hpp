@@ -3,7 +3,9 @@
 
 #include "bigint.hpp"
 #include "codes.hpp"
+#include "hash.hpp"
 #include "interface.hpp"
+#include "leave_dense.hpp"
 #include "power_sums.hpp"
 #include "score_dense.hpp"
 #include "softmax.hpp"
@@ -12,8 +14,9 @@
 namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
-    static const Kernels kernels{name,        power_sums,  count_codes,     count_sparse, score_gaussian, score_student,
-                                 score_codes, score_own_codes, score_sparse, softmax,        exact_moments, to_float};
+    static const Kernels kernels{name,         power_sums,   count_codes, count_sparse, score_gaussian, score_student,
+                                 leave_dense,  score_codes,  score_own_codes,           score_sparse,   hash_dense,
+                                 hash_codes,   hash_sparse,  softmax,     exact_moments, to_float};
     return &kernels;
 }
 

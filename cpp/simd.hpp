@@ -32,11 +32,13 @@ inline F4 operator/(F4 a, F4 b) { return {_mm256_div_pd(a.v, b.v)}; }
 inline F4 multiply_add(F4 a, F4 b, F4 c) { return {_mm256_fmadd_pd(a.v, b.v, c.v)}; }
 inline F4 product_error(F4 a, F4 b, F4 ab) { return {_mm256_fmsub_pd(a.v, b.v, ab.v)}; }  // a * b - ab, exactly
 inline F4 greatest(F4 a, F4 b) { return {_mm256_max_pd(a.v, b.v)}; }  // b where either is NaN
+inline F4 smallest(F4 a, F4 b) { return {_mm256_min_pd(a.v, b.v)}; }  // b where either is NaN
 inline F4 less(F4 a, F4 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_LT_OQ)}; }
 inline F4 not_at_most(F4 a, F4 b) { return {_mm256_cmp_pd(a.v, b.v, _CMP_NLE_UQ)}; }
 inline F4 missing(F4 a) { return {_mm256_cmp_pd(a.v, a.v, _CMP_UNORD_Q)}; }
 inline F4 keep(F4 mask, F4 a) { return {_mm256_and_pd(mask.v, a.v)}; }
 inline F4 drop(F4 mask, F4 a) { return {_mm256_andnot_pd(mask.v, a.v)}; }
+inline F4 either(F4 a, F4 b) { return {_mm256_or_pd(a.v, b.v)}; }
 inline int lanes(F4 mask) { return _mm256_movemask_pd(mask.v); }
 inline I4 bits(F4 a) { return {_mm256_castpd_si256(a.v)}; }
 inline F4 doubles(I4 a) { return {_mm256_castsi256_pd(a.v)}; }
@@ -135,12 +137,14 @@ inline double product_error(double a, double b, double ab) {
 #endif
 inline F4 product_error(F4 a, F4 b, F4 ab) { TALLY_LANES(F4, product_error(a.v[k], b.v[k], ab.v[k])); }
 inline F4 greatest(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] > b.v[k] ? a.v[k] : b.v[k]); }
+inline F4 smallest(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] < b.v[k] ? a.v[k] : b.v[k]); }
 inline double mask_of(bool yes) { return double_of(yes ? ~u64{0} : u64{0}); }
 inline F4 less(F4 a, F4 b) { TALLY_LANES(F4, mask_of(a.v[k] < b.v[k])); }
 inline F4 not_at_most(F4 a, F4 b) { TALLY_LANES(F4, mask_of(!(a.v[k] <= b.v[k]))); }
 inline F4 missing(F4 a) { TALLY_LANES(F4, mask_of(a.v[k] != a.v[k])); }
 inline F4 keep(F4 mask, F4 a) { TALLY_LANES(F4, double_of(bits_of(mask.v[k]) & bits_of(a.v[k]))); }
 inline F4 drop(F4 mask, F4 a) { TALLY_LANES(F4, double_of(~bits_of(mask.v[k]) & bits_of(a.v[k]))); }
+inline F4 either(F4 a, F4 b) { TALLY_LANES(F4, double_of(bits_of(a.v[k]) | bits_of(b.v[k]))); }
 inline int lanes(F4 mask) {
     int out = 0;
     for (int k = 0; k < 4; ++k) out |= static_cast<int>(bits_of(mask.v[k]) >> 63) << k;

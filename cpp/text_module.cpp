@@ -1,6 +1,7 @@
 // The text kernels for Python. kernels/text.py is the only caller: it takes Arrow columns apart and prepares documents.
 #include "buffers.hpp"
 #include "text_count.hpp"
+#include "text_hash.hpp"
 #include "text_merge.hpp"
 #include "text_score.hpp"
 #include "text_vectors.hpp"
@@ -265,6 +266,15 @@ nb::tuple merge(const nb::tuple& left, const nb::tuple& right) {
     return nb::make_tuple(give(strings), give(places_left), give(places_right));
 }
 
+void hash_texts(const nb::tuple& column, i64 seed, nb::handle out) {
+    const ColumnBuffer documents(column);
+    const Buffer to(out, "out", true);
+    to.need_axes(1);
+    to.need_length(documents.view.n);
+    auto* sums = reinterpret_cast<text::u64*>(to.all<i64>(Type::i64, "int64"));
+    unlocked([&] { text::hash_texts(documents.view, static_cast<text::u64>(seed), sums); });
+}
+
 }  // namespace
 
 void bind_text(nb::module_& m) {
@@ -284,6 +294,7 @@ void bind_text(nb::module_& m) {
     m.def("text_learn_vectors", &learn_vectors, nb::arg(), nb::arg().none(), nb::arg());
     m.def("text_find_vectors", &find_vectors, nb::arg(), nb::arg().none(), nb::arg());
     m.def("text_merge", &merge);
+    m.def("hash_texts", &hash_texts);
 }
 
 }  // namespace tally

@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.gaussian import Bell, Gaussian
+from tallybayes.events.bells import Bell
+from tallybayes.events.gaussian import Gaussian
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Lognormal"]

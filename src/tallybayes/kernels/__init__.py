@@ -10,6 +10,8 @@ The door is strict about types and shapes (``TypeError``, ``ValueError``) and no
 from __future__ import annotations
 
 from .counts import count_codes, count_sparse, power_sums
+from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
+from .leave import Coefficients, leave_dense
 from .moments import exact_moments, to_float
 from .scores import (
     log_softmax,
@@ -25,6 +27,7 @@ from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 __all__ = [
     "BadEntry",
     "Codes",
+    "Coefficients",
     "Columns",
     "Limbs",
     "NotFinite",
@@ -32,6 +35,11 @@ __all__ = [
     "count_codes",
     "count_sparse",
     "exact_moments",
+    "hash_codes",
+    "hash_dense",
+    "hash_sparse",
+    "hash_texts",
+    "leave_dense",
     "log_softmax",
     "power_sums",
     "score_codes",

@@ -12,10 +12,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from .hashes import Words
+from .leave import Coefficients
 from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]
+_WORD = 2**64 - 1
 
 
 def _units(x: float) -> int:
@@ -144,6 +147,87 @@ def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Float
         z = np.abs((np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f])
         log = np.where(z > 1e100, 2 * np.log(np.maximum(z, 1)), np.log1p(np.minimum(z, 1e100) ** 2))
         out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - power[:, f] * log)
+
+
+def leave_dense(
+    columns: Columns,
+    classes: NDArray[np.int32],
+    moments: Floats,
+    whole: Floats,
+    full: Coefficients,
+    less: Coefficients,
+    out: Floats,
+    *,
+    floor: float,
+    student: bool,
+) -> NDArray[np.int64]:
+    """Add each row's log-density with the row taken out; returns the cells where that cancels too many digits."""
+    lost = []
+    for f, column in enumerate(_columns(columns)):
+        for i, own in enumerate(classes):
+            x = float(column[i])
+            if np.isnan(x):
+                continue
+            N, M, M2 = (float(v) for v in whole[:, f])
+            n, mean, m2 = (float(v) for v in moments[:, own, f])
+            own_m2 = m2 - (x - mean) ** 2 * n / (n - 1) if n > 1 else m2
+            whole_m2 = M2 - (x - M) ** 2 * N / (N - 1) if N > 1 else M2
+            if N <= 1 or (n > 1 and m2 > 0 and not own_m2 > 1e-4 * m2) or (M2 > 0 and not whole_m2 > 1e-4 * M2):
+                lost.append((i, f))
+                continue
+            location, variance = M - (x - M) / (N - 1), whole_m2 / (N - 1)
+            least = max(floor * (variance if M2 > 0 else min(max(location**2, 1.0), 1e300)), 1e-300)
+            for c in range(out.shape[1]):
+                pull, between, share, over, freedom, constant = (float(k[c, f]) for k in (less if c == own else full))
+                at, square = float(moments[1, c, f]), float(moments[2, c, f])
+                if c == own:
+                    at, square = at - (x - mean) / (n - 1) if n > 1 else at, own_m2
+                spread = square + between * min((at - location) ** 2, 1e300)
+                scale2 = float(np.clip(share * spread + over * variance, least, 1e300))
+                q = (x - at + pull * (at - location)) ** 2 / scale2
+                log = (freedom + 1) / 2 * np.log1p(q / freedom) if student else q / 2
+                out[i, c] += constant - np.log(scale2) / 2 - log
+    return np.array(lost, np.int64).reshape(-1, 2)
+
+
+def _mixed(word: int, seed: int) -> int:
+    word = ((word ^ seed) * 0x9E3779B97F4A7C15) & _WORD
+    word = ((word ^ (word >> 32)) * 0xD6E8FEB86659FD93) & _WORD
+    return word ^ (word >> 29)
+
+
+def _hash(x: float, seed: int) -> int:
+    return 0 if np.isnan(x) else _mixed(int(np.float64(x + 0.0).view(np.uint64)), seed & _WORD)
+
+
+def _add_words(out: Words, total: int) -> None:
+    out += np.array([total & _WORD], np.uint64).view(np.int64)
+
+
+def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
+    """Add the hashes of each row's numbers."""
+    parts = _columns(columns)
+    for i in range(len(out)):
+        total = sum(_hash(float(column[i]), int(seed)) for column, seed in zip(parts, seeds, strict=True))
+        _add_words(out[i : i + 1], total)
+
+
+def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
+    """Add the hashes that each row's codes point to."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
+    for f, column in enumerate(_columns(columns)):
+        for i in range(len(out)):
+            v = int(column[i]) - low
+            if 0 <= v < sizes[f]:
+                out[i : i + 1] += hashes[offsets[f] + v]
+
+
+def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_columns: int, seed: int, out: Words) -> None:
+    """Add the hashes of each row's entries that are not 0."""
+    for i in range(len(out)):
+        entries = [(int(indices[k]), float(data[k])) for k in range(indptr[i], indptr[i + 1]) if data[k] != 0]
+        total = sum(_hash(x, _mixed(j, seed & _WORD)) for j, x in entries)
+        _add_words(out[i : i + 1], total)
 
 
 def score_codes(

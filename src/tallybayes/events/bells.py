@@ -1,0 +1,115 @@
+"""Bell-shaped densities from moments: what `gaussian` and `lognormal` believe.
+
+The prior is α rows that look like the column over all classes: the conjugate update of a Normal-Inverse-Gamma prior
+with the column's mean M and variance M2/N.
+
+Notation: n, mean, m2 are weight, mean and sum of squared deviations in a class; N, M, M2 the same over all classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from tallybayes import kernels
+from tallybayes.encoded import Floats
+from tallybayes.events.base import How
+from tallybayes.statistic import Statistic
+
+__all__ = ["LARGEST", "Bell", "Moments", "believe", "by_class", "coefficients", "over_all"]
+
+# Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
+LARGEST, _SMALLEST = 1e300, 1e-300
+
+
+class Moments(NamedTuple):
+    """Weight, mean and sum of squared deviations."""
+
+    n: Floats
+    mean: Floats
+    m2: Floats
+
+
+@dataclass(frozen=True)
+class Bell:
+    """Location, squared scale, and degrees of freedom (None: normal)."""
+
+    location: Floats
+    scale2: Floats
+    freedom: Floats | None
+
+    def log_density(self, x: Floats) -> Floats:
+        """The log of the density at x."""
+        z2 = (x - self.location) ** 2 / self.scale2
+        if self.freedom is None:
+            return -0.5 * z2 + self.constant
+        return self.constant - 0.5 * (self.freedom + 1) * np.log1p(z2 / self.freedom)
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The log of the density at the centre."""
+        return _constant(self.freedom) - 0.5 * np.log(self.scale2)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """What the kernels multiply deviations by before they square them."""
+        return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
+
+    @cached_property
+    def power(self) -> Floats:
+        """By what the kernels multiply the log of one plus that square."""
+        assert self.freedom is not None
+        return (self.freedom + 1) / 2
+
+
+def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coefficients:
+    """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""
+    weight = n + alpha
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pull = np.where(weight > 0, alpha / weight, 1.0)
+        divisor = weight if how.rule == "bayes" else weight - how.ddof
+        known = divisor > 0  # else nothing is known of the spread: the column's own
+        share = (1 + 1 / weight) / weight if how.rule == "bayes" else 1 / divisor
+        share = np.where(known, share, 0.0)
+    freedom = np.where(weight > 0, weight, 1.0) if how.rule == "bayes" else np.ones_like(weight)
+    constant = _constant(freedom if how.rule == "bayes" else None)
+    whole = np.where(known, alpha * share, 1.0)
+    return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
+
+
+def believe(own: Moments, whole: Moments, how: How, alpha: Floats | float) -> Bell:
+    """The bell believed in, given a class's moments and those of the column over all classes."""
+    k = coefficients(own.n, alpha, how)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
+        least = how.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, LARGEST))
+        apart = own.mean - whole.mean
+        between = k.between * np.minimum(apart**2, LARGEST)
+        scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
+        scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
+    return Bell(own.mean - k.pull * apart, scale2, k.freedom if how.rule == "bayes" else None)
+
+
+def by_class(statistic: Statistic) -> Moments:  # of (C, F)
+    """The moments of each class and column."""
+    sums = statistic.sums
+    parts = statistic.present(), sums["first"], sums["second"]
+    return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def over_all(statistic: Statistic) -> Moments:  # of (F,)
+    """The moments of each column over all classes."""
+    sums = statistic.sums
+    parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
+    return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def _constant(freedom: Floats | None) -> Floats:
+    """The log of the density of scale 1 at its centre."""
+    if freedom is None:
+        return np.asarray(-0.5 * np.log(2 * np.pi))
+    return np.asarray(gammaln((freedom + 1) / 2) - gammaln(freedom / 2) - 0.5 * np.log(np.pi * freedom))

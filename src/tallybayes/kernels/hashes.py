@@ -1,0 +1,104 @@
+"""Hashes of rows, added to what ``out`` holds modulo 2**64: the door to those kernels.
+
+``out`` is always an int64 array of shape (n,). A row's hash is the sum of its cells' hashes: it does not depend on the
+row's place, its neighbours or the order of its columns. What is missing adds nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .text_prepare import take_apart
+from .types import Codes, Columns, Integers, Sizes
+
+__all__ = ["Words", "hash_codes", "hash_dense", "hash_sparse", "hash_texts"]
+
+Words: TypeAlias = NDArray[np.int64]
+
+
+def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
+    """Add a hash of each number, its column having a seed of its own; NaN adds nothing, -0.0 is 0.0.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    seeds : int64 ndarray, shape (F,)
+    out : int64 ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> out = np.zeros(3, np.int64)
+    >>> hash_dense(np.array([[1.0, 2.0], [1.0, 2.0], [2.0, 1.0]]), np.array([5, 7]), out)
+    >>> bool(out[0] == out[1]), bool(out[0] == out[2])
+    (True, False)
+    """
+    _native.hash_dense(columns, seeds, out)
+
+
+def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
+    """Add the hashes that a row's codes point to; a code outside its column's range adds nothing.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    hashes : int64 ndarray, shape (sum(sizes),)
+        Of each value, the columns laid end to end.
+    sizes : sequence of int, length F
+    out : int64 ndarray, shape (n,)
+    low : int
+        The first code of every column.
+
+    Examples
+    --------
+    >>> out = np.zeros(2, np.int64)
+    >>> hash_codes(np.array([[1, 0], [0, 7]]), np.array([10, 20, 300]), [2, 1], out)
+    >>> out.tolist()
+    [320, 10]
+    """
+    _native.hash_codes(columns, hashes, sizes, out, low)
+
+
+def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_columns: int, seed: int, out: Words) -> None:
+    """Add a hash of each entry that is not 0.
+
+    Parameters
+    ----------
+    indptr, indices, data
+        A compressed sparse row matrix, as for ``count_sparse``.
+    n_columns : int
+    seed : int
+    out : int64 ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> x, out = csr_array(np.array([[2, 0], [0, 0], [2, 0]])), np.zeros(3, np.int64)
+    >>> hash_sparse(x.indptr, x.indices, x.data, 2, 0, out)
+    >>> bool(out[0] == out[2]), int(out[1])
+    (True, 0)
+    """
+    _native.hash_sparse(indptr, indices, data, n_columns, seed, out)
+
+
+def hash_texts(column: Any, seed: int, out: Words) -> None:
+    """Add a hash of each text; null adds nothing.
+
+    Parameters
+    ----------
+    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
+    seed : int
+    out : int64 ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> out = np.zeros(3, np.int64)
+    >>> hash_texts(pa.array(["to be", "to be", None]), 0, out)
+    >>> bool(out[0] == out[1]), int(out[2])
+    (True, 0)
+    """
+    _native.hash_texts(take_apart(column, "column"), seed, out)

@@ -1,0 +1,82 @@
+"""Scores of rows that are first taken from the moments they were counted in: the door to that kernel."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .types import Columns, Floats
+
+__all__ = ["Coefficients", "leave_dense"]
+
+
+class Coefficients(NamedTuple):
+    """How a class's moments, and those of the column as a whole, make its density; each of shape (C, F).
+
+    With n, mean, m2 a class's weight, mean and sum of squared deviations and N, M, M2 the column's,
+    ``scale2 = share * (m2 + between * (mean - M)**2) + whole * M2 / N`` about ``mean - pull * (mean - M)``.
+    `freedom` is a Student density's, `constant` is added to every value's log-density.
+    """
+
+    pull: Floats
+    between: Floats
+    share: Floats
+    whole: Floats
+    freedom: Floats
+    constant: Floats
+
+
+def leave_dense(
+    columns: Columns,
+    classes: NDArray[np.int32],
+    moments: Floats,
+    whole: Floats,
+    full: Coefficients,
+    less: Coefficients,
+    out: Floats,
+    *,
+    floor: float,
+    student: bool,
+) -> NDArray[np.int64]:  # (k, 2)
+    """Add each row's log-density under each class, the row taken from its class's moments and the column's.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    classes : int32 ndarray, shape (n,)
+    moments : float64 ndarray, shape (3, C, F)
+        n, mean and m2 of each class, all rows counted; an m2 of 0 means that all values are the same.
+    whole : float64 ndarray, shape (3, F)
+        The same over all classes.
+    full, less : Coefficients
+        Of all rows of a class, and of one row less.
+    out : float64 ndarray, shape (n, C)
+    floor : float
+        The least scale2, as a share of M2 / N.
+    student : bool
+        Whether the density is Student's rather than normal.
+
+    Returns
+    -------
+    int64 ndarray, shape (k, 2)
+        Row and column of the cells that were left out, because what remains without the row is too small a part of
+        what was there: exact arithmetic has to see to them.
+
+    Examples
+    --------
+    >>> zero, one = np.zeros((1, 1)), np.ones((1, 1))
+    >>> normal = Coefficients(zero, zero, 1 / 3 * one, zero, one, zero)      # variance: m2 / 3
+    >>> moments, out = np.array([[[4.0]], [[2.0]], [[8.0]]]), np.zeros((1, 1))
+    >>> cells = leave_dense(np.array([[4.0]]), np.zeros(1, np.int32), moments, moments[:, 0], normal, normal, out,
+    ...                     floor=1e-9, student=False)
+    >>> (out + 0.5 * np.log(8 / 9)).round(6), len(cells)      # without 4: mean 4/3, m2 8/3; -(4 - 4/3)**2 / (2 * 8/9)
+    (array([[-4.]]), 0)
+    """
+    _, C, F = np.shape(moments)
+    cells = _native.leave_dense(
+        columns, classes, moments.reshape(3 * C, F), whole, tuple(full), tuple(less), floor, student, out
+    )
+    return np.array(cells, np.int64).reshape(-1, 2)

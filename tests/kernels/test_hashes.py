@@ -1,0 +1,79 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import random_array
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    shape=st.tuples(st.integers(0, 9), st.integers(0, 5)),
+    form=st.sampled_from(["rows", "columns", "slice"]),
+)
+@settings(max_examples=60, deadline=None)
+def test_numbers(each_isa, as_table, seed, shape, form):
+    rng = np.random.default_rng(seed)
+    x = rng.choice([0.0, -0.0, 1.5, np.nan, 1e300, rng.normal()], shape)
+    x = x.astype(rng.choice([np.float32, np.float64])) if abs(x[np.isfinite(x)]).max(initial=0) < 1e30 else x
+    seeds = rng.integers(-(2**63), 2**63 - 1, shape[1])
+    want = np.zeros(shape[0], np.int64)
+    reference.hash_dense(x, seeds, want)
+    for _ in each_isa():
+        got = np.zeros(shape[0], np.int64)
+        kernels.hash_dense(as_table(x, form), seeds, got)
+        assert (got == want).all()
+
+
+@given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64]))
+@settings(max_examples=40, deadline=None)
+def test_codes(each_isa, seed, dtype):
+    rng = np.random.default_rng(seed)
+    codes, sizes = rng.integers(0, 9, (20, 3)).astype(dtype), [4, 0, 9]
+    hashes = rng.integers(-(2**63), 2**63 - 1, 13)
+    want = np.zeros(20, np.int64)
+    reference.hash_codes(codes, hashes, sizes, want, low=1)
+    for _ in each_isa():
+        got = np.zeros(20, np.int64)
+        kernels.hash_codes(codes, hashes, sizes, got, low=1)
+        assert (got == want).all()
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_sparse_rows(each_isa, seed):
+    x = random_array((9, 7), density=0.4, rng=seed, format="csr")
+    x.data[::3] = 0.0
+    want = np.zeros(9, np.int64)
+    reference.hash_sparse(x.indptr, x.indices, x.data, 7, seed, want)
+    for _ in each_isa():
+        got = np.zeros(9, np.int64)
+        kernels.hash_sparse(x.indptr, x.indices, x.data, 7, seed, got)
+        assert (got == want).all()
+
+
+def test_texts():
+    texts = ["", "a", "b", "exactly8", "nine byte", "nine bytE", None, "a" * 100, "a" * 99 + "b"]
+    column, out = pa.array([*texts, *texts]).slice(3, 12), np.zeros(12, np.int64)
+    kernels.hash_texts(column, 1, out)
+    of = dict(zip(column.to_pylist(), out.tolist(), strict=True))
+    assert of[None] == 0
+    assert len(set(out.tolist())) == len(set(column.to_pylist()))
+    assert [of[text] for text in column.to_pylist()] == out.tolist()
+
+
+def test_what_cannot_be_is_refused():
+    out = np.zeros(2, np.int64)
+    with pytest.raises(ValueError, match="seeds"):
+        kernels.hash_dense(np.zeros((2, 3)), np.zeros(2, np.int64), out)
+    with pytest.raises(ValueError, match="hashes"):
+        kernels.hash_codes(np.zeros((2, 1), np.int32), np.zeros(2, np.int64), [3], out)
+    with pytest.raises(ValueError, match="indptr"):
+        kernels.hash_sparse(np.array([0, 9, 9]), np.array([0]), np.array([1.0]), 1, 0, out)
+    with pytest.raises(TypeError, match="column"):
+        kernels.hash_texts(["a", "b"], 0, out)

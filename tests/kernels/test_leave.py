@@ -1,0 +1,88 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import Coefficients, reference
+
+
+@st.composite
+def counted(draw):
+    """A table, its classes, the moments of both, and coefficients."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, F, C = draw(st.sampled_from([1, 2, 5, 16, 17, 40, 100])), draw(st.sampled_from([1, 3, 4, 33])), 3
+    x = rng.normal(size=(n, F)) * draw(st.sampled_from([1.0, 1e-40, 1e40, 1e100])) + draw(st.sampled_from([0.0, 10.0]))
+    if draw(st.booleans()):
+        x[rng.random(x.shape) < 0.2] = np.nan
+    if draw(st.booleans()):
+        x[:, 0] = 3.0
+    if draw(st.booleans()):
+        x[0] = 1e6
+    classes = rng.integers(0, C, n).astype(np.int32)
+    moments, whole = np.zeros((3, C, F)), np.zeros((3, F))
+    for f in range(F):
+        for c in range(C):
+            moments[:, c, f] = _moments(x[classes == c, f])
+        whole[:, f] = _moments(x[:, f])
+    sizes = draw(st.sampled_from([[3.0], [3.0, 3.0, 5.0], [1e6]]))
+    full, less = (
+        Coefficients(*rng.uniform(0.01, 1, (4, C, F)), np.resize(sizes, (C, F)).astype(float), rng.normal(size=(C, F)))
+        for _ in range(2)
+    )
+    return x, classes, moments, whole, full, less
+
+
+def _moments(values):
+    values = values[~np.isnan(values)]
+    if not len(values) or (values == values[0]).all():
+        return len(values), values[0] if len(values) else 0.0, 0.0
+    return len(values), values.mean(), ((values - values.mean()) ** 2).sum()
+
+
+@pytest.mark.parametrize("student", [False, True])
+@given(drawn=counted(), form=st.sampled_from(["rows", "columns", "slice", "fortran"]))
+@settings(max_examples=60, deadline=None)
+def test_rows_are_taken_out(each_isa, as_table, student, drawn, form):
+    x, *parameters = drawn
+    want = np.ones((len(x), 3))
+    lost = reference.leave_dense(x, *parameters, want, floor=1e-9, student=student)
+    for _ in each_isa():
+        got = np.ones((len(x), 3))
+        cells = kernels.leave_dense(as_table(x, form), *parameters, got, floor=1e-9, student=student)
+        assert {tuple(cell) for cell in cells} == {tuple(cell) for cell in lost}
+        np.testing.assert_allclose(got, want, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("student", [False, True])
+def test_a_rows_scores_depend_on_that_row_alone(each_isa, student):
+    rng = np.random.default_rng(0)
+    x, classes = rng.normal(size=(300, 40)), rng.integers(0, 3, 300).astype(np.int32)
+    moments = np.stack([np.full((3, 40), 100.0), rng.normal(size=(3, 40)), np.full((3, 40), 90.0)])
+    whole = np.stack([np.full(40, 300.0), np.zeros(40), np.full(40, 300.0)])
+    half = Coefficients(*np.full((6, 3, 40), 0.5))
+    for _ in each_isa():
+        together, alone = np.zeros((300, 3)), np.zeros((300, 3))
+        kernels.leave_dense(x, classes, moments, whole, half, half, together, floor=1e-9, student=student)
+        for i in range(300):
+            one = slice(i, i + 1)
+            kernels.leave_dense(
+                x[one], classes[one], moments, whole, half, half, alone[one], floor=1e-9, student=student
+            )
+        assert (together == alone).all()
+
+
+def test_what_cannot_be_is_refused():
+    one = np.ones((1, 1))
+    good = [np.ones((1, 1)), np.zeros(1, np.int32), np.ones((3, 1, 1)), np.ones((3, 1))]
+    six = Coefficients(*[one] * 6)
+    with pytest.raises(ValueError, match="full"):
+        kernels.leave_dense(
+            *good, Coefficients(*[np.ones((1, 2))] * 6), six, np.zeros((1, 1)), floor=1e-9, student=True
+        )
+    with pytest.raises(ValueError, match="class"):
+        kernels.leave_dense(
+            good[0], np.ones(1, np.int32), *good[2:], six, six, np.zeros((1, 1)), floor=1e-9, student=True
+        )

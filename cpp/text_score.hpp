@@ -69,6 +69,8 @@ public:
     }
 
 private:
+    static constexpr i64 kAsked = 64;  // classes of a row that are asked for beforehand; the processor sees to the rest
+
     i32 index(i64 level, u32 id) const { return id == kNone ? -1 : task_.lookup->index(level, id); }
 
     // The places of known tokens, so that rows of the table can be asked for before they are needed; how many.
@@ -77,7 +79,8 @@ private:
         for (i64 k = 0; k < n; ++k) {
             indices[found] = index(level, ids[k]);
             if (indices[found] < 0) continue;
-            prefetch(scores(indices[found]));
+            const double* row = scores(indices[found]);
+            for (i64 c = 0; c < C_ && c < kAsked; c += 8) prefetch(row + c);
             ++found;
         }
         known_ += found;
@@ -96,16 +99,39 @@ private:
         sums(level)[0] = first;
         sums(level)[1] = second;
     }
+    // Many classes: of a group of tokens whose rows fit the innermost cache together, a few classes at a time, so that
+    // their sums stay in registers. Each sum still grows in the order of the text.
     void add_rows(i64 level, const u32* ids, i64 n) {
         double* sum = sums(level);
         i32 indices[kSweep];
-        for (; n > 0; ids += kSweep, n -= kSweep) {
-            const i64 found = find(level, ids, n < kSweep ? n : kSweep, indices);
-            for (i64 k = 0; k < found; ++k)
-                for (i64 c = 0; c < C_; ++c) sum[c] += scores(indices[k])[c];
+        for (; n > 0; ids += group_, n -= group_) {
+            const i64 found = find(level, ids, n < group_ ? n : group_, indices);
+            i64 c = 0;
+            for (; c + 16 <= C_; c += 16) add_block<16>(indices, found, c, sum);
+            if (c + 8 <= C_) c += add_block<8>(indices, found, c, sum);
+            if (c + 4 <= C_) c += add_block<4>(indices, found, c, sum);
+            for (; c < C_; ++c) add_block<1>(indices, found, c, sum);
         }
     }
+    template <int Width>
+    i64 add_block(const i32* indices, i64 found, i64 first, double* sum) const {
+        double held[Width];
+        for (int j = 0; j < Width; ++j) held[j] = sum[first + j];
+        for (i64 k = 0; k < found; ++k) {
+            const double* row = scores(indices[k]) + first;
+            for (int j = 0; j < Width; ++j) held[j] += row[j];
+        }
+        for (int j = 0; j < Width; ++j) sum[first + j] = held[j];
+        return Width;
+    }
 
+    static i64 group_for(i64 n_classes) {
+        constexpr i64 kCached = 16384 / 8;
+        const i64 rows = kCached / (n_classes > 0 ? n_classes : 1);
+        return rows < 8 ? 8 : rows < kSweep ? rows : kSweep;
+    }
+
+    const i64 group_ = group_for(C_);
     i64 levels_, first_ = 1, known_ = 0;
 };
 

@@ -92,9 +92,10 @@ def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
 
 def of_text(texts: Sequence[Any]) -> Source:
     """A source of a list of strings: one column, "text"."""
-    for at, text in enumerate(texts, 1):
-        if text is not None and not isinstance(text, str):
-            raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))
+    if not set(map(type, texts)) <= {str, type(None)}:  # in a tenth of the time that a look at each would take
+        for at, text in enumerate(texts, 1):
+            if text is not None and not isinstance(text, str):
+                raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))
     table = table_of({"text": texts}, "the list")
     marked = table.schema.field("text").with_metadata({KIND: b"text"})
     return of_table(table.cast(pa.schema([marked])), "the list")

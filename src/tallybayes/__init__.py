@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallybayes import evaluation as evaluation
     from tallybayes import events as events
+    from tallybayes.batches import read as read
     from tallybayes.estimators import BernoulliNB as BernoulliNB
     from tallybayes.estimators import CategoricalNB as CategoricalNB
     from tallybayes.estimators import ComplementNB as ComplementNB
@@ -37,6 +38,7 @@ _PUBLIC = {
     "Model": "tallybayes.model",
     "Evidence": "tallybayes.evidence",
     "load": "tallybayes.modelfile",
+    "read": "tallybayes.batches",
     "ImpossibleRowWarning": "tallybayes.posterior",
     "evaluate": "tallybayes.evaluation",
     "Evaluation": "tallybayes.evaluation",
@@ -76,6 +78,7 @@ __all__ = [
     "events",
     "fit",
     "load",
+    "read",
     "validate",
 ]
 

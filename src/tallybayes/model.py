@@ -52,6 +52,7 @@ def fit(
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
+    errors: str = "strict",
     tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Model:
@@ -86,6 +87,8 @@ def fit(
         What a value never seen in training is when a row is scored.
     missing_values : sequence of str
         Texts that stand for a missing value in a csv file, such as "?".
+    errors : {"strict", "replace"}
+        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
     tokenizer : callable, optional
         What makes words of the columns of text: given a text, it returns a list of its words.
     threads : int, optional
@@ -111,6 +114,7 @@ def fit(
         weights=weights,
         missing=missing,
         missing_values=missing_values,
+        errors=errors,
         tokenizer=tokenizer,
         threads=threads,
     )
@@ -129,6 +133,7 @@ def begin(
     weights: Any = None,
     missing: Missing = "skip",
     missing_values: tuple[str, ...] | list[str] = (),
+    errors: str = "strict",
     tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Model:
@@ -136,7 +141,9 @@ def begin(
     workers = engines.default_threads(threads)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, str]:
-        rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
+        rows, name, weight = sources.labelled(
+            source, label, weights, missing=missing_values, types=types, errors=errors
+        )
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)

@@ -29,10 +29,16 @@ class Labelled(NamedTuple):
 
 
 def labelled(
-    source: Any, label: Any, weights: Any, *, missing: Sequence[str] = (), types: Types | None = None
+    source: Any,
+    label: Any,
+    weights: Any,
+    *,
+    missing: Sequence[str] = (),
+    types: Types | None = None,
+    errors: str = "strict",
 ) -> Labelled:
     """The source with label and weights among its columns, be they given as names or as arrays."""
-    rows = batches.read(source, missing=tuple(missing), types=types)
+    rows = batches.read(source, missing=tuple(missing), types=types, errors=errors)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)

@@ -13,11 +13,13 @@ import pytest
         (b"a,b\n1,2\n3\n", "wanted 2 values in every row, got 1 in row 2: '3'."),
         (
             b"a,b\n1,x\n2,caf\xe9\n",
-            "wanted text in UTF-8, got other bytes in column 'b' (row 2). Convert it, for instance with iconv.",
+            "wanted text in UTF-8, got other bytes in column 'b' (row 2, byte 4)."
+            " Convert it, for instance with iconv, or choose errors='replace'.",
         ),
         (
             b"a,caf\xe9\n1,x\n",
-            "wanted text in UTF-8, got other bytes in its header. Convert it, for instance with iconv.",
+            "wanted text in UTF-8, got other bytes in its header (byte 4 of a name)."
+            " Convert it, for instance with iconv, or choose errors='replace'.",
         ),
         (
             "a,b\n1,2\n".encode("utf-16"),
@@ -57,7 +59,10 @@ def test_an_error_in_a_later_piece_counts_the_rows_from_the_beginning(tmp_path, 
     path.write_bytes(b"a,b\n" + b"1,x\n" * 1000 + b"1,x,y\n")
     assert sentence(path) == f"{path}: wanted 2 values in every row, got 3 in row 1001: '1,x,y'."
     path.write_bytes(b"a,b\n" + b"1,x\n" * 1000 + b"1,\xff\n")
-    said = "wanted text in UTF-8, got other bytes in column 'b' (row 1001). Convert it, for instance with iconv."
+    said = (
+        "wanted text in UTF-8, got other bytes in column 'b' (row 1001, byte 1)."
+        " Convert it, for instance with iconv, or choose errors='replace'."
+    )
     assert sentence(path) == f"{path}: {said}"
 
 

@@ -82,6 +82,6 @@ def test_text_in_a_parquet_file_that_is_not_utf8_is_refused(tmp_path, sentence):
     text = pa.array([b"caf\xe9"]).view(pa.string())
     pq.write_table(pa.table({"a": text}), path)
     assert sentence(path) == (
-        f"{path}: wanted a readable parquet file, got one that cannot be read"
-        " (In column 0: Invalid: Invalid UTF8 sequence at string index 0)."
+        f"{path}, column 'a': wanted text in UTF-8, got other bytes (row 1, byte 4)."
+        " Write it anew, or choose errors='replace'."
     )

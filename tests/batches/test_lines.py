@@ -76,7 +76,8 @@ def test_a_late_value_that_pyarrow_can_read_as_another_type_asks_for_it(
         (b"hello", ": wanted one JSON object in each line, got 'hello' (row {row})."),
         (
             b'{"b": "caf\xe9"}',
-            ": wanted text in UTF-8, got other bytes in row {row}. Convert it, for instance with iconv.",
+            ": wanted text in UTF-8, got other bytes in row {row} (byte 11 of the line)."
+            " Convert it, for instance with iconv, or choose errors='replace'.",
         ),
     ],
 )

@@ -43,6 +43,7 @@ def read(
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
+    errors: str = "strict",
 ) -> Source:
     """The rows of anything, as a :class:`Source` of record batches.
 
@@ -66,6 +67,8 @@ def read(
         Names for the columns of an array, or of a csv file that has no header line.
     types : mapping of str to pyarrow.DataType, optional
         Columns to read as another type than the one found.
+    errors : {"strict", "replace"}
+        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
 
     Returns
     -------
@@ -91,8 +94,10 @@ def read(
         missing = [missing]
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
+    if errors not in ("strict", "replace"):
+        raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
     if is_path(source):
-        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows))
+        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows, errors))
     else:
         made = steps.blank(_in_memory(source, names), missing)
     made = steps.project(made, columns)

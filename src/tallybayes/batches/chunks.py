@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from tallybayes.errors import BadData, wanted
 
-__all__ = ["CODECS", "arrow_owned", "last_line_end", "last_row_end", "open_text", "whole_rows"]
+__all__ = ["CODECS", "arrow_owned", "last_line_end", "last_row_end", "mended", "open_text", "whole_rows"]
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -46,6 +46,21 @@ def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: s
             raise BadData(wanted(where, "rows that end", got, "Close its quotation mark"))
     if rest:
         yield rest
+
+
+def mended(text: bytes) -> bytes:
+    """The same with U+FFFD where bytes are not UTF-8, as Python's ``errors="replace"`` puts it.
+
+    Examples
+    --------
+    >>> mended(b"caf\\xe9, tea").decode()
+    'caf\ufffd, tea'
+    """
+    try:
+        text.decode()
+    except UnicodeDecodeError:
+        return text.decode(errors="replace").encode()
+    return text
 
 
 def arrow_owned(text: bytes) -> pa.BufferReader:

@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes.batches.source import Source
-from tallybayes.batches.steps import ahead, chosen, guarded, project
+from tallybayes.batches.steps import ahead, chosen, guarded, project, valid
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_arrow_file", "of_parquet"]
@@ -21,7 +21,7 @@ BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
 
-def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None) -> Source:
+def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None, errors: str) -> Source:
     """A source of a parquet file.
 
     Notes
@@ -41,7 +41,7 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None)
     def decoded() -> Iterator[pa.RecordBatch]:
         options = {"buffer_size": BUFFER_BYTES, "pre_buffer": False, "metadata": metadata}
         with parquet.ParquetFile(path, **options) as file:
-            yield from map(_valid, file.iter_batches(rows, columns=names))
+            yield from valid(file.iter_batches(rows, columns=names), path, errors)
 
     def start() -> Iterator[pa.RecordBatch]:
         return ahead(guarded(decoded(), path, "a readable parquet file"))
@@ -55,7 +55,7 @@ def _bytes_per_row(metadata: Any) -> int:
     return int(sum(groups)) // max(1, int(metadata.num_rows))
 
 
-def of_arrow_file(path: str, columns: Sequence[str] | None) -> Source:
+def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str) -> Source:
     """A source of an Arrow file (also called feather or ipc) or of a stream saved to a file; its bytes tell which."""
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -67,7 +67,7 @@ def of_arrow_file(path: str, columns: Sequence[str] | None) -> Source:
     def start() -> Iterator[pa.RecordBatch]:
         batches = batches_of(path)
         next(batches)
-        return guarded(batches, path, "a readable Arrow file")
+        return guarded(valid(batches, path, errors), path, "a readable Arrow file")
 
     return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
 
@@ -83,7 +83,7 @@ def _mapped(path: str) -> Iterator[Any]:
     reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(use_threads=False))
     yield reader.schema
     for i in range(reader.num_record_batches):
-        batch = _valid(reader.get_batch(i))
+        batch = reader.get_batch(i)
         step = max(1, batch.num_rows * SLICE_BYTES // max(1, batch.nbytes))
         for at in range(0, batch.num_rows, step):
             yield batch.slice(at, step)
@@ -94,10 +94,4 @@ def _mapped(path: str) -> Iterator[Any]:
 def _streamed(path: str) -> Iterator[Any]:
     with pa.OSFile(path) as file, pa.ipc.open_stream(file) as reader:
         yield reader.schema
-        yield from map(_valid, reader)
-
-
-def _valid(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same batch, after a look at what the readers take on trust: offsets in Arrow files, UTF-8 in both formats."""
-    batch.validate(full=True)
-    return batch
+        yield from reader

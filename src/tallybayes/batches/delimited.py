@@ -12,10 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import arrow_owned, last_row_end, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_row_end, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
 from tallybayes.batches.source import LateType, Source, check_distinct, of_table
-from tallybayes.batches.steps import ahead, chosen, guarded, in_words, type_in_words
+from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_delimited"]
@@ -40,11 +40,13 @@ class Layout:
     begin: int  # the first byte after the header
     columns: list[str]
     missing: tuple[str, ...]
+    replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The rows after the header, as text."""
         with open_text(self.path, self.begin) as stream:
-            yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
+            pieces = whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
+            yield from map(mended, pieces) if self.replace else pieces
 
     def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> Any:
         """A table of the rows in a piece of text."""
@@ -70,13 +72,14 @@ def of_delimited(
     missing: Sequence[str],
     names: Sequence[str] | None,
     types: Types,
+    errors: str,
     sample: int,
 ) -> Source:
     """A source of a delimited file, whose first line names the columns unless `names` does.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    layout = _lay_out(path, delimiter, columns, missing, names)
+    layout = _lay_out(path, delimiter, columns, missing, names, errors)
     pieces = layout.pieces(sample)
     first = _parse(layout, next(pieces, b""), types, types, 0)
     for field in first.schema:
@@ -97,11 +100,17 @@ def of_delimited(
 
 
 def _lay_out(
-    path: str, default: str, columns: Sequence[str] | None, missing: Sequence[str], names: Sequence[str] | None
+    path: str,
+    default: str,
+    columns: Sequence[str] | None,
+    missing: Sequence[str],
+    names: Sequence[str] | None,
+    errors: str,
 ) -> Layout:
     head = _head(path)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    lines = io.StringIO(head[mark:].decode(errors="replace"), newline="").readlines()
+    # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
+    lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
     whole = lines if head.endswith(b"\n") else lines[:-1] or lines
     delimiter = _delimiter([line for line in whole if line.strip()] or lines, default)
     try:
@@ -110,15 +119,24 @@ def _lay_out(
     except (csv.Error, StopIteration) as error:
         got = "one that cannot be read" if isinstance(error, csv.Error) else "blank lines only"
         raise BadData(wanted(path, "a header line", got)) from None
-    begin = mark + sum(len(line.encode()) for line in lines[: rows.line_num])
+    begin = mark + sum(len(line.encode(errors="surrogateescape")) for line in lines[: rows.line_num])
     if names is not None:
         check_names(names, len(header))
         header, begin = list(names), mark
-    elif "\ufffd" in "".join(header) and "\ufffd".encode() not in head:
-        raise _not_utf8(path, "its header")
+    else:
+        header = _mended_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing))
+    return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing), errors == "replace")
+
+
+def _mended_header(header: list[str], path: str, errors: str) -> list[str]:
+    written = [name.encode(errors="surrogateescape") for name in header]
+    for name, given in zip(written, header, strict=True):
+        if mended(name) != name and errors != "replace":
+            at = next(i for i, c in enumerate(given) if "\udc80" <= c <= "\udcff")
+            raise _not_utf8(path, f"its header (byte {len(given[:at].encode()) + 1} of a name)", "replace")
+    return [mended(name).decode() for name in written]
 
 
 def _head(path: str) -> bytes:
@@ -165,18 +183,18 @@ def _parse(layout: Layout, text: bytes, types: Types, declared: Types, rows: int
     try:  # pyarrow knows the row of an error only when it reads on one thread
         return layout.parse(text, types, block=len(text) + 1, threads=False)
     except pa.ArrowInvalid as error:
-        raise _explained(str(error), layout, types, declared, rows) from None
+        raise _explained(str(error), layout, types, declared, rows, text) from None
 
 
 CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: (.*)", re.DOTALL)
 RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
 
 
-def _explained(message: str, layout: Layout, types: Types, declared: Types, rows: int) -> BadData:
+def _explained(message: str, layout: Layout, types: Types, declared: Types, rows: int, text: bytes) -> BadData:
     """What pyarrow says of a piece that begins after `rows` rows, as a sentence of ours."""
     if found := RAGGED.search(message):
-        row, want, got, text = found.groups()
-        at = f" in row {rows + int(row)}: {text[:60]!r}" if row else ""
+        row, want, got, line = found.groups()
+        at = f" in row {rows + int(row)}: {line[:60]!r}" if row else ""
         return BadData(wanted(layout.path, f"{want} values in every row", got + at))
     if not (found := CONVERSION.search(message)):
         return BadData(
@@ -185,7 +203,7 @@ def _explained(message: str, layout: Layout, types: Types, declared: Types, rows
     column, row, got = layout.names[int(found[1])], found[2], found[3]
     at = f"row {rows + int(row)}" if row else "a later row"
     if got == "invalid UTF8 data":
-        return _not_utf8(layout.path, f"column '{column}' ({at})")
+        return _not_utf8(layout.path, f"column '{column}' ({_first_bad(layout, text, column, rows)})", "replace")
     value = re.sub(r"^invalid value '(.*)'$", r"\1", got, flags=re.DOTALL)
     where, do = f"{layout.path}, column '{column}'", f"Declare the column's type, or count {value!r} as missing"
     want = type_in_words(types[column]) + ("" if column in declared else ", as in the rows before")
@@ -201,5 +219,13 @@ def _wider(kind: pa.DataType, value: str) -> pa.DataType:
     return pa.float64() if pa.types.is_integer(kind) else pa.string()
 
 
-def _not_utf8(path: str, where: str) -> BadData:
-    return BadData(wanted(path, "text in UTF-8", f"other bytes in {where}", "Convert it, for instance with iconv"))
+def _first_bad(layout: Layout, text: bytes, column: str, rows: int) -> str:
+    """The row, and the byte within the value, at which a column stops being UTF-8."""
+    table = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
+    row, byte = first_not_utf8(table.column(column).combine_chunks()) or (0, 0)
+    return f"row {rows + row + 1}, byte {byte + 1}"
+
+
+def _not_utf8(path: str, where: str, cure: str = "") -> BadData:
+    do = "Convert it, for instance with iconv" + (f", or choose errors='{cure}'" if cure else "")
+    return BadData(wanted(path, "text in UTF-8", f"other bytes in {where}", do))

@@ -43,6 +43,7 @@ class Options:
     names: Sequence[str] | None
     types: Mapping[str, pa.DataType]
     batch_rows: int | None
+    errors: str
 
 
 def is_path(source: object) -> bool:
@@ -107,16 +108,17 @@ def _open(path: str, options: Options, sample: int) -> Source:
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
-    columns, missing, types = options.columns, options.missing, options.types
+    columns, missing, types, errors = options.columns, options.missing, options.types, options.errors
     try:
         if ending in TEXT:
             mark, names = TEXT[ending], options.names
-            return of_delimited(path, mark, columns=columns, missing=missing, names=names, types=types, sample=sample)
+            how: dict[str, Any] = {"columns": columns, "missing": missing, "types": types, "errors": errors}
+            return of_delimited(path, mark, names=names, sample=sample, **how)
         if ending in LINES:
-            return of_lines(path, columns=columns, missing=missing, types=types, sample=sample)
+            return of_lines(path, columns=columns, missing=missing, types=types, errors=errors, sample=sample)
         if ending in PARQUET:
-            return blank(of_parquet(path, columns, options.batch_rows), missing)
-        return blank(of_arrow_file(path, columns), missing)
+            return blank(of_parquet(path, columns, options.batch_rows, errors), missing)
+        return blank(of_arrow_file(path, columns, errors), missing)
     except BROKEN as error:
         raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
 

@@ -8,7 +8,7 @@ from typing import Any, NoReturn
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import arrow_owned, last_line_end, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
 from tallybayes.batches.source import LateType, Source, of_table
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
@@ -32,13 +32,14 @@ def of_lines(
     columns: Sequence[str] | None,
     missing: Sequence[str],
     types: Mapping[str, pa.DataType],
+    errors: str,
     sample: int,
 ) -> Source:
     """A source of a file of JSON lines; a key that a line lacks is null.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    pieces = _pieces(path, sample)
+    pieces = _pieces(path, sample, errors)
     first = _parse(path, next(pieces, b""), pa.schema(list(types.items())), "infer", 0)
     if not first.num_columns:
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
@@ -48,7 +49,7 @@ def of_lines(
 
     def start() -> Iterator[pa.RecordBatch]:
         rows = 0
-        for piece in ahead(_pieces(path, PIECE)):
+        for piece in ahead(_pieces(path, PIECE, errors)):
             table = _parse(path, piece, first.schema, "error" if columns is None else "ignore", rows)
             rows += table.num_rows
             yield from table.combine_chunks().to_batches()
@@ -57,11 +58,11 @@ def of_lines(
     return blank(batches, missing)
 
 
-def _pieces(path: str, size: int) -> Iterator[bytes]:
+def _pieces(path: str, size: int, errors: str) -> Iterator[bytes]:
     with open_text(path) as stream:
         for piece in whole_rows(stream, size, last_line_end, path):
             if not piece.isspace():
-                yield piece
+                yield mended(piece) if errors == "replace" else piece
 
 
 def _parse(path: str, text: bytes, schema: pa.Schema, others: str, rows: int) -> pa.Table:
@@ -113,9 +114,10 @@ def _explain(
 def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
     try:
         value = json.loads(line.decode("utf-8-sig"))
-    except UnicodeDecodeError:
-        do = "Convert it, for instance with iconv"
-        raise BadData(wanted(path, "text in UTF-8", f"other bytes in row {row}", do)) from None
+    except UnicodeDecodeError as error:
+        got = f"other bytes in row {row} (byte {error.start + 1} of the line)"
+        do = "Convert it, for instance with iconv, or choose errors='replace'"
+        raise BadData(wanted(path, "text in UTF-8", got, do)) from None
     except ValueError:
         value = None
     if isinstance(value, dict):

@@ -19,12 +19,14 @@ __all__ = [
     "ahead",
     "blank",
     "chosen",
+    "first_not_utf8",
     "guarded",
     "in_words",
     "project",
     "retype",
     "slice_rows",
     "type_in_words",
+    "valid",
 ]
 
 T = TypeVar("T")
@@ -166,6 +168,58 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
                 yield batch.slice(at, batch_rows)
 
     return replace(source, start=start)
+
+
+def valid(batches: Iterable[pa.RecordBatch], where: str, errors: str) -> Iterator[pa.RecordBatch]:
+    """The same batches, after a look at what readers take on trust: offsets in Arrow files, UTF-8 in all.
+
+    With `errors` "replace", bytes that are not UTF-8 become U+FFFD; else they are refused with their row and place.
+    """
+    rows = 0
+    for batch in batches:
+        try:
+            batch.validate(full=True)
+        except pa.ArrowInvalid as error:
+            if "UTF8" not in str(error):
+                raise
+            batch = _mended(batch, rows, where, errors)
+        rows += batch.num_rows
+        yield batch
+
+
+def _mended(batch: pa.RecordBatch, rows: int, where: str, errors: str) -> pa.RecordBatch:
+    columns = batch.columns
+    for i, field in enumerate(batch.schema):
+        coded = pa.types.is_dictionary(field.type)
+        texts = columns[i].dictionary if coded else columns[i]
+        if not _holds_text(field.type) or (bad := first_not_utf8(texts)) is None:
+            continue
+        if coded:  # of which a batch may hold values that none of its rows has
+            bad = first_not_utf8(texts.take(columns[i].indices))
+        if errors != "replace" and bad is not None:
+            got = f"other bytes (row {rows + bad[0] + 1}, byte {bad[1] + 1})"
+            do = "Write it anew, or choose errors='replace'"
+            raise BadData(wanted(f"{where}, column '{field.name}'", "text in UTF-8", got, do))
+        new = [None if v is None else v.decode(errors="replace") for v in texts.cast(_as_bytes(texts)).to_pylist()]
+        texts = pa.array(new, texts.type)
+        columns[i] = pa.DictionaryArray.from_arrays(columns[i].indices, texts) if coded else texts
+    mended = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    mended.validate(full=True)
+    return mended
+
+
+def first_not_utf8(texts: pa.Array) -> tuple[int, int] | None:
+    """The first row whose bytes are not UTF-8, and the byte at which that begins."""
+    for row, value in enumerate(texts.cast(_as_bytes(texts)).to_pylist()):
+        try:
+            _ = value is None or value.decode()
+        except UnicodeDecodeError as error:
+            return row, error.start
+    return None
+
+
+def _as_bytes(texts: pa.Array) -> pa.DataType:
+    return pa.large_binary() if texts.type in (pa.large_string(), pa.large_binary()) else pa.binary()
 
 
 def ahead(items: Iterable[T]) -> Iterator[T]:

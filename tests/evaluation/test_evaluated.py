@@ -9,6 +9,8 @@ import math
 import subprocess
 import sys
 import time
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -158,14 +160,17 @@ def test_neither_rich_nor_scikit_learn_is_loaded_by_evaluating() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_a_million_rows_take_well_under_a_second() -> None:
+def test_a_million_rows_take_little_more_than_sorting_them() -> None:
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 2, 1_000_000)
     p = 1 / (1 + np.exp(-rng.normal(size=1_000_000) - labels))
     both = np.column_stack([1 - p, p])
-    times = []
-    for _ in range(3):
+
+    def seconds(work: Callable[[], Any]) -> float:
         start = time.perf_counter()
-        _ = tb.evaluate(labels, both, [0, 1]).roc.hull
-        times.append(time.perf_counter() - start)
-    assert min(times) < 1.5  # 0.35 s on two cores; the rest is for machines with other work to do
+        work()
+        return time.perf_counter() - start
+
+    sorting = min(seconds(lambda: np.argsort(p)) for _ in range(3))
+    evaluating = min(seconds(lambda: tb.evaluate(labels, both, [0, 1]).roc.hull) for _ in range(3))
+    assert evaluating < 15 * sorting  # about 4 times: a quarter of a second

@@ -237,9 +237,12 @@ def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, 
     order = np.argsort(-scores)
     falling = scores[order]
     last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # of the rows of one score
-    w = np.ones(len(order)) if weights is None else weights[order]
-    found = np.cumsum(w * is_positive[order])[last]
-    missed = np.cumsum(w * ~is_positive[order])[last]
+    hits = is_positive[order]
+    if weights is None:
+        found = np.cumsum(hits)[last].astype(np.float64)
+        missed = last + 1 - found
+    else:  # each summed for itself: in a difference of rounded sums a count could fall
+        found, missed = (np.cumsum(weights[order] * kind)[last] for kind in (hits, ~hits))
     if not found[-1] or not missed[-1]:
         only = "no row of" if not found[-1] else "only rows of"
         raise BadData(wanted("ROC curve", "rows of two classes", f"{only} {positive!r}"))

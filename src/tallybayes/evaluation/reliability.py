@@ -121,7 +121,7 @@ def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins:
 
 def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
     """The calibration of checked arrays."""
-    # The ends of ten bins are computed, so 0.7 may come out above the 0.7 of the user; the interior decides alone.
+    # Only the ends between bins are looked at: a sum of float32 may exceed 1 by its last digit.
     bins, size = np.searchsorted(edges[1:-1], p, side="left"), len(edges) - 1
     w = np.ones(len(p)) if weights is None else weights
     count = np.bincount(bins, w, size).astype(np.float64)

@@ -13,7 +13,7 @@ import ast
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, ClassVar, Literal, TypeAlias
@@ -21,13 +21,13 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encoded import Encoded, Floats
+from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.errors import BadOption, wanted
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["ClassCodes", "Counted", "Event", "How", "Table", "Weights", "known", "parse"]
+__all__ = ["ClassCodes", "Counted", "Event", "How", "LeftOut", "Table", "Weights", "known", "parse"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
@@ -57,6 +57,22 @@ class How:
     ddof: int = 0
     floor: float = 1e-9
     unseen: Literal["smooth", "skip", "error"] = "smooth"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows made ready to be scored as if they had never been counted, by one rule or smoothing after another.
+
+    Attributes
+    ----------
+    add : callable
+        Takes how belief is made and scores (n, C), to which it adds.
+    sizes : ndarray, shape (n,)
+        How much each row says: see `Event.size`.
+    """
+
+    add: Callable[[How, Floats], None]
+    sizes: Floats
 
 
 @dataclass(frozen=True)
@@ -118,14 +134,43 @@ class Event(ABC):
         """The parameters believed in, given the sums."""
 
     @abstractmethod
-    def score(self, parameters: Any, data: Any, out: Floats) -> None:
-        """Add to ``out[i, c]`` the log-probability of row i's values under class c."""
+    def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
+        """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
 
     @abstractmethod
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Any, classes: ClassCodes, weights: Weights, out: Floats
     ) -> None:
         """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
+
+    def left_out(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Rows made ready for `leave_one_out` under any rule and smoothing."""
+
+        def add(how: How, out: Floats) -> None:
+            self.leave_one_out(statistic, how, data, classes, weights, out)
+
+        return LeftOut(add, self.size(data))
+
+    def size(self, data: Any) -> Floats:  # (n,)
+        """How much each row says: values that are not missing, or the total of a row of counts.
+
+        Probabilities are made honest by it: the more values speak, the more they repeat each other.
+        """
+        if isinstance(data, Sparse):
+            row, _, value = data.entries()
+            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+        total = np.zeros(len(data))
+        if isinstance(data, Dense):
+            for column in data.each():
+                total += ~np.isnan(column)
+        elif isinstance(data, Codes):
+            for f in range(len(data.sizes)):
+                total += data.of_column(f, slice(0, len(data))) >= 0
+        return total
+
+    def evident_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
+        """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
+        return None
 
     @abstractmethod
     def sample(self, parameters: Any, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:

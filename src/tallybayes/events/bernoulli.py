@@ -14,7 +14,8 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
-from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -76,9 +77,12 @@ class Bernoulli(Event):
 
     def estimate(self, statistic: Statistic, how: How) -> Coins:
         """The log-shares of 0 and of 1, smoothed."""
+        return _coins(*_ones(statistic), how)
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The smoothing under which each column's zeros and ones are most probable."""
         ones, n = _ones(statistic)
-        alpha = how.alpha[:, None]
-        return Coins(log_share(n - ones, n, alpha, 2.0), log_share(ones, n, alpha, 2.0))
+        return np.array([evident_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
 
     def contrast(self, parameters: Coins) -> Coins:
         """The log-probabilities of 0, and of 1, less the largest of each."""
@@ -116,12 +120,19 @@ class Bernoulli(Event):
             self._leave_one_out_sparse(statistic, how, data, classes, weights, out)
             return
         coins = self.estimate(statistic, how)
+        if weights is None:
+            counted, total = _ones(statistic)
+            left = np.maximum(total - 1, 0.0)
+            zero = log_share(np.maximum(left - counted, 0.0), left, how.alpha[:, None], 2.0)
+            one = log_share(np.maximum(counted - 1, 0.0), left, how.alpha[:, None], 2.0)
+            sizes = np.full(data.width, 2, np.int64)
+            leave_codes_out(self._codes(data), sizes, _interleave(coins), _interleave(Coins(zero, one)), classes, out)
+            return
         ones, n = statistic.sums["ones"], statistic.present()
         zeros = n - ones
         for f, value in enumerate(data.map(self._binary).each()):
-            w = np.ones(len(value)) if weights is None else weights
             here = np.flatnonzero(~np.isnan(value))
-            x, own, w = value[here], classes[here], w[here]
+            x, own, w = value[here], classes[here], weights[here]
             terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
             at = own, np.full(len(own), f)
             same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
@@ -198,6 +209,11 @@ class Bernoulli(Event):
             return data.indptr - start, column, value
         indptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=len(data)))])
         return indptr, column[keep], value[keep]
+
+
+def _coins(ones: Floats, n: Floats, how: How) -> Coins:
+    alpha = how.alpha[:, None]
+    return Coins(log_share(n - ones, n, alpha, 2.0), log_share(ones, n, alpha, 2.0))
 
 
 def _interleave(coins: Coins) -> Floats:

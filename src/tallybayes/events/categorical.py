@@ -15,7 +15,8 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Codes, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
-from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
@@ -59,15 +60,12 @@ class Categorical(Event):
 
     def estimate(self, statistic: Statistic, how: How) -> Tables:
         """The log-share of each value, smoothed."""
-        counts, totals = _counts(statistic)
-        of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
-        size = statistic.sizes[:, None].astype(float)
-        seen = log_share(counts, totals[of], how.alpha[of, None], size[of])
-        unseen = np.zeros_like(totals)
-        if how.unseen != "skip":
-            unseen = log_share(0.0, totals, how.alpha[:, None], size + 1)
-        at = np.cumsum(statistic.sizes)
-        return Tables(np.insert(seen, at, unseen, axis=0), statistic.labels)
+        return Tables(_log_shares(statistic, how, *_counts(statistic)), statistic.labels)
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The smoothing under which each column's counts are most probable."""
+        counts = statistic.sums["counts"].to_float()
+        return np.array([evident_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))])
 
     def contrast(self, parameters: Tables) -> Tables:
         """Each value's log-probabilities less the largest."""
@@ -90,18 +88,32 @@ class Categorical(Event):
         A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
         formula stays the same.
         """
+        if weights is None:
+            counts, totals = _counts(statistic)
+            full = _log_shares(statistic, how, counts, totals)
+            less = _log_shares(statistic, how, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
+            if how.unseen == "skip":  # what only one row has is unseen without it
+                at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
+                full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
+            parts = data.columns, data.sizes, data.table(full), data.table(less)
+            leave_codes_out(*parts, classes, out, low=data.low)
+            return
+        self._leave_weighted_out(statistic, how, data, classes, weights, out)
+
+    def _leave_weighted_out(
+        self, statistic: Statistic, how: How, data: Codes, classes: ClassCodes, weights: Floats, out: Floats
+    ) -> None:
         tables = self.estimate(statistic, how)
         counts, totals = statistic.sums["counts"], _totals(statistic)
         everywhere = counts.sum(axis=0)
         for rows in chunks(len(data)):
-            weight = np.ones(rows.stop - rows.start) if weights is None else weights[rows]
             for f, size in enumerate(statistic.sizes):
                 at = statistic.values_of(f)
                 code = data.of_column(f, rows)
                 seen = np.flatnonzero((code >= 0) & (code < size))
                 if not len(seen):
                     continue
-                value, own, w = at[code[seen]], classes[rows][seen], weight[seen]
+                value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
                 terms = tables.log[value + f]
                 count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
                 terms[np.arange(len(seen)), own] = log_share(count, total, how.alpha[f], float(size))
@@ -123,6 +135,17 @@ class Categorical(Event):
         at = statistic.values_of(f)
         counts = statistic.sums["counts"].take(at, axis=1).to_float().T
         return statistic.labels[f].values, counts, np.exp(parameters.log[at + f])
+
+
+def _log_shares(statistic: Statistic, how: How, counts: Floats, totals: Floats) -> Floats:  # (Σ (V + 1), C)
+    """The log-share of each value, and behind each column's values that of one never seen."""
+    of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
+    size = statistic.sizes[:, None].astype(float)
+    seen = log_share(counts, totals[of], how.alpha[of, None], size[of])
+    unseen = np.zeros_like(totals)
+    if how.unseen != "skip":
+        unseen = log_share(0.0, totals, how.alpha[:, None], size + 1)
+    return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:

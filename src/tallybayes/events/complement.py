@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.evident import evident_alpha
 from tallybayes.events.multinomial import add_products, count_bag, own_entries
 from tallybayes.statistic import Axis, Statistic
 
@@ -61,6 +62,11 @@ class Complement(Event):
         outside = statistic.sums["counts"].others()
         counts, totals, alpha = outside.to_float().T, outside.sum(axis=1).to_float(), _alpha(how)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The one smoothing under which the counts of all faces are most probable."""
+        counts = statistic.sums["counts"].to_float()
+        return np.full(counts.shape[1], evident_alpha(counts))
 
     def contrast(self, parameters: Floats) -> Floats:
         """Each face's log-shares less the largest."""

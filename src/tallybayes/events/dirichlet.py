@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.encoded import Floats
 
-__all__ = ["contrast", "log_share", "share"]
+__all__ = ["contrast", "leave_codes_out", "log_share", "share"]
 
 
 def contrast(log_table: Floats) -> Floats:
@@ -69,3 +70,33 @@ def log_share(
     """The logarithm of `share`; −∞ for a count of zero without smoothing."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(share(count, total, alpha, size, mass)))
+
+
+def leave_codes_out(
+    columns: kernels.Codes,
+    sizes: npt.NDArray[np.int64],
+    full: Floats,
+    less: Floats,
+    classes: npt.NDArray[np.int32],
+    out: Floats,
+    *,
+    low: int = 0,
+) -> None:
+    """Add the rows of one table that codes point to, but for each row's own class those of another table.
+
+    Parameters
+    ----------
+    columns, sizes, low
+        The codes, as the kernels take them.
+    full, less : ndarray, shape (sum(sizes), C)
+        What each value says given all rows, and given all but one row of the class that has it.
+    classes : ndarray of int32, shape (n,)
+        Each row's own class.
+    out : ndarray, shape (n, C)
+        Where to.
+    """
+    scores = np.zeros_like(out)
+    kernels.score_codes(columns, full, sizes, scores, low=low)
+    scores[np.arange(len(out)), classes] = 0.0
+    kernels.score_own_codes(columns, less, sizes, classes, scores, low=low)
+    out += scores

@@ -16,6 +16,7 @@ from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -59,6 +60,11 @@ class Multinomial(Event):
         """The log-share of each face, smoothed."""
         counts, totals = _counts(statistic)
         return log_share(counts, totals, how.alpha[:, None], len(counts), how.alpha.sum())
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The one smoothing under which the counts of all faces are most probable."""
+        counts = statistic.sums["counts"].to_float()
+        return np.full(counts.shape[1], evident_alpha(counts))
 
     def contrast(self, parameters: Floats) -> Floats:
         """Each face's log-shares less the largest."""

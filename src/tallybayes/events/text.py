@@ -10,7 +10,7 @@ Notation: V tokens of a column, α the pseudo-count of each.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,9 +23,10 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse, Texts
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.base import ClassCodes, Counted, Event, How, LeftOut, Weights
 from tallybayes.events.dirichlet import contrast, log_share
-from tallybayes.events.text_without import Column, Entries, count_scores, presence_scores
+from tallybayes.events.evident import evident_alpha
+from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
 from tallybayes.exact import Exact
 from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, count_text, vectorise
 from tallybayes.labels import Labels
@@ -213,8 +214,7 @@ class Text(Event):
         return tuple(self._words(part, how, alpha) for part, alpha in zip(_columns(statistic), how.alpha, strict=True))
 
     def _words(self, part: Column, how: How, alpha: float) -> Words:
-        kept = self._kept(part.documents.sum(axis=0).to_float(), float(part.present.sum().to_float()))
-        kept = self._most_frequent(kept, part.tokens)
+        kept = self._view(part)
         if not kept.any() and len(kept):
             got = f"none (min_df={self.min_df}, max_df={self.max_df})"
             raise BadData(wanted("text", "tokens left after pruning", got, "Loosen min_df or max_df"))
@@ -246,6 +246,11 @@ class Text(Event):
         table = np.ascontiguousarray(log_one - log_zero)
         return Words(labels, table, log_zero.sum(axis=0), None, True, self, needed if needed.any() else None)
 
+    def _view(self, part: Column) -> npt.NDArray[np.bool_]:
+        """The tokens believed in."""
+        kept = self._kept(part.documents.sum(axis=0).to_float(), float(part.present.sum().to_float()))
+        return self._most_frequent(kept, part.tokens)
+
     def _kept(self, documents: Floats, n: float) -> npt.NDArray[np.bool_]:
         """The tokens believed in, by the documents that have them and the number of all documents."""
         least = self.min_df * n if isinstance(self.min_df, float) else self.min_df
@@ -265,11 +270,13 @@ class Text(Event):
         """Each token's log-shares less the largest."""
         return tuple(words.contrast() for words in parameters)
 
-    def score(self, parameters: tuple[Words, ...], data: Texts, out: Floats) -> None:
-        """Look up each token's log-probability, straight from the text."""
+    def score(self, parameters: tuple[Words, ...], data: Texts, out: Floats) -> Floats:
+        """Look up each token's log-probability, straight from the text; how many tokens each has."""
+        sizes = np.zeros(len(data))
         for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
             with _refused_of(f):
-                words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
+                length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
+            sizes += length
             here = ~column.is_null().to_numpy(zero_copy_only=False)
             if words.base.any():
                 out[here] += words.base
@@ -277,12 +284,19 @@ class Text(Event):
                 hits = np.zeros_like(out)
                 words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
                 out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
+        return sizes
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Texts, classes: ClassCodes, weights: Weights, out: Floats
     ) -> None:
         """As `score`, without the text's own tokens in its class, and in the vocabulary where only it had them."""
-        for part, alpha, column in zip(_columns(statistic), how.alpha, data.columns, strict=True):
+        self.left_out(statistic, data, classes, weights).add(how, out)
+
+    def left_out(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """The texts' tokens found once, whatever smoothings are tried."""
+        parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
+        sizes = np.zeros(len(data))
+        for f, (part, column) in enumerate(zip(_columns(statistic), data.columns, strict=True)):
             here = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
             weight = np.ones(len(here)) if weights is None else weights[here]
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
@@ -291,17 +305,37 @@ class Text(Event):
                 texts = vectorise(column.take(pa.array(rows)), self.tokens, lookup)
                 sparse = Sparse(texts.indptr, texts.indices, texts.data, len(part.labels))
                 entries = Entries(part, sparse, classes[rows], float(one), self._kept)
-                out[rows] += self._without(entries, part, float(alpha))
+                sizes[rows] += entries.total(entries.times)
+                parts.append((f, rows, self._without(entries, part)))
 
-    def _without(self, entries: Entries, part: Column, alpha: float) -> Floats:
-        if self.bag == "bernoulli":
-            return presence_scores(entries, part, alpha)
-        counts = part.documents if self.bag == "binary" else part.tokens
+        def add(how: How, out: Floats) -> None:
+            for f, rows, scores in parts:
+                out[rows] += scores(float(how.alpha[f]))
+
+        return LeftOut(add, sizes)
+
+    def _without(self, entries: Entries, part: Column) -> Callable[[float], Floats]:
+        """From a smoothing to the scores of texts that were never read."""
         smooth = self.unknown == "smooth"
+        if self.bag == "bernoulli":
+            return lambda alpha: presence_scores(entries, part, alpha)
         if self.bag == "complement":
-            outside, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
-            return -count_scores(entries, outside, alpha, outside=True, once=False, smooth=smooth)
-        return count_scores(entries, counts, alpha, outside=False, once=self.bag == "binary", smooth=smooth)
+            outside = part.tokens.others()
+            return lambda alpha: -outside_scores(entries, outside, max(alpha, _LEAST_ALPHA), smooth=smooth)
+        once = self.bag == "binary"
+        return OwnCounts(entries, part.documents if once else part.tokens, once=once, smooth=smooth).scores
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The smoothing under which each column's counts of tokens are most probable."""
+        return np.array([self._evident(part) for part in _columns(statistic)])
+
+    def _evident(self, part: Column) -> float:
+        kept = self._view(part)
+        if self.bag != "bernoulli":
+            counts = part.documents if self.bag == "binary" else part.tokens
+            return evident_alpha(counts.take(kept, axis=1).to_float())
+        ones, n = part.documents.take(kept, axis=1).to_float(), part.present.to_float()
+        return evident_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
 
     def sample(
         self, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator

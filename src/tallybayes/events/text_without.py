@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse
 from tallybayes.events.base import ClassCodes
 from tallybayes.events.dirichlet import log_share
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 
-__all__ = ["Column", "Entries", "Kept", "count_scores", "presence_scores"]
+__all__ = ["Column", "Entries", "Kept", "OwnCounts", "outside_scores", "presence_scores"]
 
 Kept = Callable[[Floats, float], npt.NDArray[np.bool_]]
 
@@ -48,6 +49,7 @@ class Entries:
         self.row, self.token, times = texts.entries()
         self.times = times.astype(np.float64)
         self.n, self.own, self.weight = len(texts), own, weight
+        self.starts = texts.indptr - texts.indptr[0]
         documents = column.documents.sum(axis=0)
         others = float(column.present.sum().reshape((1,)).less((np.zeros(1, np.intp),), np.array([weight]))[0])
         self.view = kept(documents.to_float(), others)  # (V,) for tokens that the document does not have
@@ -65,35 +67,86 @@ class Entries:
         taken = np.where(gone[self.row], self.weight, 0.0)
         return counts.less((np.full(len(self.token), c), self.token), taken, times)
 
+    def own_less(self, counts: Exact, times: Floats) -> Floats:  # (entries,)
+        """The own class's counts of the entries' tokens, less the entries."""
+        return counts.less((self.own[self.row], self.token), self._each(self.weight), times)
+
     def _each(self, value: float) -> Floats:
         return np.full(len(self.token), value)
 
 
-def count_scores(entries: Entries, counts: Exact, alpha: float, *, outside: bool, once: bool, smooth: bool) -> Floats:
-    """Σ times · log share, with the document's entries gone from its class, or from all others (outside).
+class OwnCounts:
+    """Word counts (multinomial, or each word once) with each document's entries gone from its class.
 
     Parameters
     ----------
     entries : Entries
         The documents.
     counts : Exact, shape (C, V)
-        How often each token occurs in each class, or outside of it.
-    alpha : float
-        The pseudo-count of each token.
-    outside : bool
-        Whether the counts are of what is outside of each class.
+        How often each token occurs in each class.
     once : bool
         Whether a token counts once per document.
     smooth : bool
         Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
     """
+
+    def __init__(self, entries: Entries, counts: Exact, *, once: bool, smooth: bool) -> None:
+        e, C = entries, counts.shape[0]
+        times = np.ones_like(e.times) if once else e.times
+        self.entries, self.smooth = e, smooth
+        self.known, self.strange = np.where(e.after, times, 0.0), e.total(np.where(e.after, 0.0, times))
+        self.length = e.total(self.known)
+        # Only the tokens of these documents matter: of a large vocabulary they are few.
+        self.used = np.flatnonzero(np.bincount(e.token, minlength=counts.shape[1]))
+        place = np.zeros(counts.shape[1], np.int32)
+        place[self.used] = np.arange(len(self.used))
+        self.place = place[e.token]
+        self.table = np.ascontiguousarray(counts.take(self.used, axis=1).to_float().T)  # (used, C)
+        self.own = e.own_less(counts, times)
+        self.total = np.tile(counts.take(e.view, axis=1).sum(axis=1).to_float(), (e.n, 1))
+        for c in range(C) if (e.after != e.before).any() else ():  # tokens that fall out of the view, or into it
+            self.total[:, c] += e.total((e.after * 1.0 - e.before) * self.table[self.place, c])
+        change = np.where(e.after, self.own - self.table[self.place, e.own[e.row]], 0.0)
+        self.total[np.arange(e.n), e.own] += e.total(change)
+
+    def scores(self, alpha: float) -> Floats:  # (n, C)
+        """Σ times · log share."""
+        e = self.entries
+        mass, size = alpha * e.size[:, None], np.maximum(e.size, 1)[:, None]
+        whole = self.total + mass
+        with np.errstate(divide="ignore"):
+            log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
+            scores = -self.length[:, None] * log_whole
+            kernels.score_sparse(e.starts, self.place, self.known, np.log(self.table + alpha), scores)
+            own = e.total(_product(self.known, np.log(self.own + alpha)))
+        mine = np.arange(e.n), e.own
+        scores[mine] = own - self.length * log_whole[mine]
+        scores = np.where(whole > 0, scores, -self.length[:, None] * np.log(size))  # nothing counted: all are alike
+        if self.smooth:
+            unseen = log_share(0.0, self.total, alpha, e.size[:, None] + 1)
+            scores += _product(np.broadcast_to(self.strange[:, None], scores.shape), unseen)
+        return scores
+
+
+def outside_scores(entries: Entries, outside: Exact, alpha: float, *, smooth: bool) -> Floats:
+    """Σ times · log share among all other classes, each document's entries gone from the outside of all but its own.
+
+    Parameters
+    ----------
+    entries : Entries
+        The documents.
+    outside : Exact, shape (C, V)
+        How often each token occurs outside of each class.
+    alpha : float
+        The pseudo-count of each token.
+    smooth : bool
+        Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
+    """
     e = entries
-    times = np.ones_like(e.times) if once else e.times
-    known, strange = np.where(e.after, times, 0.0), e.total(np.where(e.after, 0.0, times))
-    scores = np.zeros((e.n, counts.shape[0]))
-    for c in range(counts.shape[0]):
-        gone = (e.own == c) != outside
-        count, full = e.less(counts, c, gone, times), counts.to_float()[c]
+    known, strange = np.where(e.after, e.times, 0.0), e.total(np.where(e.after, 0.0, e.times))
+    scores = np.zeros((e.n, outside.shape[0]))
+    for c in range(outside.shape[0]):
+        count, full = e.less(outside, c, e.own != c, e.times), outside.to_float()[c]
         total = full[e.view].sum() + e.total(np.where(e.after, count, 0.0) - np.where(e.before, full[e.token], 0.0))
         terms = log_share(count, total[e.row], alpha, np.maximum(e.size, 1)[e.row])
         scores[:, c] = e.total(_product(known, terms))
@@ -104,7 +157,7 @@ def count_scores(entries: Entries, counts: Exact, alpha: float, *, outside: bool
 
 def _product(times: Floats, log: Floats) -> Floats:
     """times · log, taking 0 · −∞ as 0: an impossible token that does not occur says nothing."""
-    return np.asarray(np.multiply(times, log, out=np.zeros_like(times), where=times > 0))
+    return np.asarray(np.multiply(times, log, out=np.zeros_like(log), where=times > 0))
 
 
 def presence_scores(entries: Entries, column: Column, alpha: float) -> Floats:

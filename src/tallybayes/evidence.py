@@ -164,7 +164,7 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
 def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Labels, ...]) -> Statistic:
     if "present" in sums:  # what is missing is remembered instead, since it is mostly nothing at all
         present = sums.pop("present")
-        sums["missing"] = Statistic(rows, {"missing": present}, event.axes).present()
+        sums["missing"] = Statistic(rows, {"missing": present}, event.axes).present().settle()
     return Statistic(rows, {k: sums[k] for k in event.axes}, event.axes, values).without_unused_values()
 
 

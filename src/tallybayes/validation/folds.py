@@ -27,6 +27,8 @@ __all__ = ["Folded", "Held", "Training"]
 # From the evidence of some folds (class c of the k-th as class k·C + c) and their number: what each is scored by.
 Training: TypeAlias = Callable[[Evidence, int], Iterable[Evidence]]
 
+# Rows of fewer bytes are counted before a thread has started.
+_THREAD_BYTES = 8 << 20
 # Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
 _MOST_CELLS = 1 << 24
 
@@ -115,7 +117,7 @@ class Folded:
     def counted(self, wave: range, pieces: Iterable[Held]) -> Evidence:
         """The evidence of some folds, class c of the k-th of them as class k·C + c."""
         schema, C = self.total.schema, len(self.total.classes)
-        at = next(iter(self.rows.source.schema.get_all_field_indices(schema.label)))
+        at, whole = self.rows.source.schema.get_field_index(schema.label), self.rows.whole
 
         def marked() -> Iterator[pa.RecordBatch]:
             for held in pieces:
@@ -131,7 +133,7 @@ class Folded:
             lambda batch, first: count(schema, batch, first),
             lambda left, right: left + right,
             Evidence.empty(schema),
-            threads=self.threads,
+            threads=1 if whole is not None and whole.nbytes < _THREAD_BYTES else self.threads,
         )
 
     def _score(self, held: Held, models: list[Model | None], scores: Floats) -> None:

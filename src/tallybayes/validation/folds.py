@@ -29,6 +29,8 @@ Training: TypeAlias = Callable[[Evidence, int], Iterable[Evidence]]
 
 # Rows of fewer bytes are counted before a thread has started.
 _THREAD_BYTES = 8 << 20
+# No more rows are scored before the threads have started that would share them.
+_FEW_ROWS = 8192
 # Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
 _MOST_CELLS = 1 << 24
 
@@ -142,14 +144,20 @@ class Folded:
             if model is None or start == stop:
                 continue
             part = held.batch.slice(start, stop - start)
-            scorer = Scorer(model.schema, model.belief, model.choices, normalised=False)
             try:
-                mine = scorer.many([part], self.threads)
+                out[start:stop] = self._among(model, self._scored(model, part))
             except BadData:
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
-            out[start:stop] = self._among(model, mine)
         scores[held.rows] = out
+
+    def _scored(self, model: Model, part: pa.RecordBatch) -> Floats:
+        """The log joint of each row with each class that the model knows."""
+        if part.num_rows > _FEW_ROWS:
+            return Scorer(model.schema, model.belief, model.choices, normalised=False).many([part], self.threads)
+        out = np.empty((part.num_rows, len(model.classes)))
+        add_scores(model.schema, model.belief, model.choices, Rows(part, 0, model.schema.missing), out)
+        return out
 
     def _among(self, model: Model, values: Floats) -> Floats:
         """Values of a model's classes as values of all classes; −∞ for those it does not know."""

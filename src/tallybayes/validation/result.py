@@ -16,7 +16,7 @@ from tallybayes.posterior import normalise
 from tallybayes.shown import Grid, Result, number, plain
 from tallybayes.validation.assign import Places
 
-__all__ = ["Spread", "Validation"]
+__all__ = ["Spread", "Validation", "impossible_rows"]
 
 _FIGURES = {
     "accuracy": "accuracy",
@@ -129,7 +129,7 @@ class Validation(Result):
 
     @cached_property
     def _impossible(self) -> npt.NDArray[np.bool_]:
-        return np.asarray(np.isneginf(self.scores.max(axis=-1)))
+        return impossible_rows(self.scores)
 
     @property
     def _counts(self) -> npt.NDArray[np.bool_]:
@@ -214,6 +214,12 @@ class Validation(Result):
         seen = self.evaluation
         figures = f"accuracy {number(seen.accuracy)}, log-loss {number(seen.log_loss)}"
         return f"<Validation by {self.how}: {len(self.places)} rows, {len(self.classes)} classes, {figures}>"
+
+
+def impossible_rows(scores: Floats) -> npt.NDArray[np.bool_]:  # (n,) of (n, C)
+    """The rows that are −∞ under every class; to see that nothing is −∞ is quick, to look row by row is not."""
+    low = np.isneginf(scores)
+    return np.asarray(low.all(axis=-1)) if low.any() else np.zeros(scores.shape[:-1], bool)
 
 
 def _mean(values: Floats) -> float:

@@ -22,7 +22,7 @@ from tallybayes.validation.assign import Places, assign, blocks
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import Plan, check_seed, parse
 from tallybayes.validation.remarks import remarks
-from tallybayes.validation.result import Validation
+from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.rows import Kept, Watched
 from tallybayes.validation.training import Before, Others
 
@@ -186,7 +186,7 @@ def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Va
     for repeat, fold in enumerate(place):
         training = Before(total.evidence) if plan.kind == "prequential" else Others(total.evidence)
         Folded(total, rows, fold, K, threads).score(training, scores[repeat], priors[repeat])
-    impossible = np.isneginf(scores.max(axis=2))
+    impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
     return _result(plan, total, rows, place, scores, answers, names, seed)
 
@@ -220,7 +220,7 @@ def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floa
             out[first + at.start : first + at.stop] = leave_one_out(evidence, choices, part, classes[at], w)  # noqa: B023
 
         engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
-    impossible = np.flatnonzero(np.isneginf(out.max(axis=1)))
+    impossible = np.flatnonzero(impossible_rows(out))
     own = np.maximum(rows.classes[impossible], 0)
     weight = np.tile(evidence.rows.to_float(), (len(impossible), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[impossible]

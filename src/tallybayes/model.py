@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import operator
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import batches, engines, sources
+from tallybayes.calibration import Calibration, calibrate
+from tallybayes.chosen import Chosen
 from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
@@ -23,6 +26,7 @@ from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import hint
+from tallybayes.posterior import Temper
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
@@ -35,6 +39,7 @@ __all__ = ["Model", "begin", "fit"]
 # Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
 _WHOLE = 1 << 62
 
+T = TypeVar("T")
 _Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
 
 
@@ -45,10 +50,11 @@ def fit(
     events: Events = None,
     weights: Any = None,
     estimate: Rule = "bayes",
-    alpha: Alpha = 1.0,
+    alpha: Alpha = "auto",
     prior: Prior = "learned",
     variance: str = "n",
     floor: float = 1e-9,
+    calibrate: Literal["loo"] | None = "loo",
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
@@ -72,15 +78,19 @@ def fit(
         The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
     estimate : {"bayes", "map", "mle"}
         Average over the parameters, take the most probable, or those under which the rows are most likely.
-    alpha : float or mapping
-        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. A
-        mapping gives columns, by name or glob, their own.
+    alpha : float, "loo", "evidence", "auto" or mapping
+        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
+        chooses it by rows left out, "evidence" by the counts themselves; "auto" is "loo" for text and 1 for all else.
+        A mapping gives columns, by name or glob, their own.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
         What Gaussian sums of squares are divided by under "mle" and "map".
     floor : float
         The least variance of a Gaussian column, as a share of its variance over all rows.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of rows left out, each scored as if it had never
+        been seen; at most 50,000 rows, chosen by their content. Never changes which class is the most probable.
     missing : {"skip", "category", "error"}
         What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
     unseen : {"smooth", "skip", "error"}
@@ -105,7 +115,7 @@ def fit(
     >>> model.predict([{"outlook": "sunny"}])
     array(['no'], dtype='<U3')
     """
-    choices = Choices(estimate, alpha, prior, variance, floor, unseen)  # type: ignore[arg-type]
+    choices = Choices(estimate, alpha, prior, variance, floor, unseen, calibrate)  # type: ignore[arg-type]
     model = begin(
         source,
         label,
@@ -140,7 +150,7 @@ def begin(
     """As `fit`, but content with a single class: others may come in later batches."""
     workers = engines.default_threads(threads)
 
-    def learned(types: sources.Types | None) -> tuple[Evidence, str]:
+    def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
         rows, name, weight = sources.labelled(
             source, label, weights, missing=missing_values, types=types, errors=errors
         )
@@ -148,13 +158,15 @@ def begin(
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
-        return _count_all(schema, rows, workers), rows.name
+        if not choices.open(schema):
+            return _count_all(schema, rows, workers), None, rows.name
+        return *_count_and_choose(schema, rows, workers), rows.name
 
-    evidence, where = sources.reading(learned)
+    evidence, chosen, where = sources.reading(learned)
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
         raise BadData(wanted(where, "rows to learn from", got))
-    return Model(evidence, choices)
+    return Model(evidence, choices, None if chosen is None else calibrate(evidence, choices, chosen))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,10 +181,13 @@ class Model:
         The exact counts and sums of the rows learned.
     choices : Choices
         How belief is made of them.
+    calibration : Calibration or None
+        What of that was chosen by rows left out: smoothings, and how far scores are believed.
     """
 
     evidence: Evidence
     choices: Choices
+    calibration: Calibration | None = None
 
     @property
     def schema(self) -> Schema:
@@ -185,9 +200,19 @@ class Model:
         return self.evidence.classes.values
 
     @cached_property
+    def settled(self) -> Choices:
+        """The choices with every smoothing a number."""
+        return self.choices.settled(self.evidence, {} if self.calibration is None else self.calibration.alphas)
+
+    @cached_property
     def belief(self) -> Belief:
         """The class prior and the parameters of each block."""
-        return estimate(self.evidence, self.choices)
+        return estimate(self.evidence, self.settled)
+
+    @property
+    def temper(self) -> Temper | None:
+        """How far scores are believed when probabilities are made of them; None: as they are."""
+        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temper
 
     @cached_property
     def _contrast(self) -> Belief:
@@ -201,9 +226,10 @@ class Model:
     def __repr__(self) -> str:
         events = sorted({block.event.name for block in self.schema.blocks})
         total = self.evidence.rows.sum().to_float()
+        stale = ", calibrated before the last change" if self.calibration is not None and self.calibration.stale else ""
         return (
             f"<tallybayes.Model of {self.schema.label!r}: {len(self.classes)} classes, {len(self.schema.columns)} "
-            f"columns ({', '.join(events)}), {total:g} rows>"
+            f"columns ({', '.join(events)}), {total:g} rows{stale}>"
         )
 
     def log_joint(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
@@ -296,7 +322,7 @@ class Model:
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
-            parts.append(leave_one_out(self.evidence, self.choices, part, codes, w))
+            parts.append(leave_one_out(self.evidence, self.settled, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def table(self, column: str) -> Table:
@@ -315,25 +341,65 @@ class Model:
         return Table(column, event.name, rows, self.classes, counts, values)
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """This model with further rows: the same, to the bit, as one fitted on all of them at once."""
-        return replace(self, evidence=self.evidence + self._count(rows, label, weights, threads))
+        """This model with further rows: evidence the same, to the bit, as that of all of them at once.
+
+        The calibration stays as it was, and says that it is stale; `calibrate` makes a new one.
+        """
+        return self._with(self.evidence + self._count(rows, label, weights, threads))
 
     def forget(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """This model without rows that it has learned: the same, to the bit, as one that never saw them."""
-        return replace(self, evidence=self.evidence - self._count(rows, label, weights, threads))
+        """This model without rows that it has learned: evidence the same, to the bit, as if it never saw them."""
+        return self._with(self.evidence - self._count(rows, label, weights, threads))
 
     def __add__(self, other: Model) -> Model:
-        return replace(self, evidence=self.evidence + other.evidence) if isinstance(other, Model) else NotImplemented
+        if not isinstance(other, Model):
+            return NotImplemented
+        mine = other.calibration if self.calibration is None else self.calibration | other.calibration
+        return replace(self, calibration=mine)._with(self.evidence + other.evidence)
+
+    def calibrate(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
+        """This model with smoothings and temperature chosen anew, as far as its choices leave them open.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Labelled rows that the model has learned: all of them, or enough to go by.
+        label, weights : str or array_like, optional
+            As in `fit`; by default the columns that were given there.
+        threads : int, optional
+            How many threads read.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": list("ppqqpq"), "y": ["no", "no", "yes", "yes", "yes", "yes"]}
+        >>> model = tb.fit(rows, "y").learn({"x": ["p"], "y": ["no"]})
+        >>> model.calibration.stale, model.calibrate({key: [*rows[key], *more] for key, more in
+        ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
+        (True, False)
+        """
+
+        def chosen(types: sources.Types | None) -> Chosen:
+            source, schema = self._labelled(rows, label, weights, types)
+            return _choose_all(schema, source, engines.default_threads(threads))
+
+        new = calibrate(self.evidence, self.choices, sources.reading(chosen))
+        return replace(self, calibration=new if self.choices.open(self.schema) else None)
+
+    def _with(self, evidence: Evidence) -> Model:
+        stale = None if self.calibration is None else self.calibration.outdated()
+        return replace(self, evidence=evidence, calibration=stale)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):
             return NotImplemented
-        return self.choices == other.choices and self.evidence == other.evidence
+        same = self.choices == other.choices and self.calibration == other.calibration
+        return same and self.evidence == other.evidence
 
     __hash__ = None  # type: ignore[assignment]
 
     def with_(self, **choices: Any) -> Model:
-        """The same evidence under other choices: estimate, alpha, prior, variance, floor or unseen.
+        """The same evidence under other choices: estimate, alpha, prior, variance, floor, unseen or calibrate.
 
         Examples
         --------
@@ -348,7 +414,9 @@ class Model:
                 raise BadOption(wanted("with_", f"one of {', '.join(known)}", name, hint(name, known)))
         new = replace(self.choices, **choices)
         new.check(self.schema)
-        return replace(self, choices=new)
+        if self.calibration is None or set(choices) <= {"calibrate"}:
+            return replace(self, choices=new)
+        return replace(self, choices=new, calibration=self.calibration.outdated())
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one safe file; equal models give equal bytes."""
@@ -411,7 +479,8 @@ class Model:
         return replace(sources.reading(counted), schema=self.schema)
 
     def _scorer(self, *, normalised: bool) -> Scorer:
-        return Scorer(self.schema, self._contrast if normalised else self.belief, self.choices, normalised)
+        belief, temper = (self._contrast, self.temper) if normalised else (self.belief, None)
+        return Scorer(self.schema, belief, self.choices, normalised, temper)
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
         rows = sources.one_row(rows)
@@ -429,11 +498,41 @@ class Model:
 
 
 def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
+    return _folded(rows, lambda batch, first: count(schema, batch, first), Evidence.empty(schema), threads)
+
+
+def _choose_all(schema: Schema, rows: batches.Source, threads: int) -> Chosen:
+    def work(batch: pa.RecordBatch, first: int) -> Chosen:
+        return Chosen.of(Rows(batch, first, schema.missing), schema)
+
+    return _folded(rows, work, Chosen(schema), threads)
+
+
+def _count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tuple[Evidence, Chosen]:
+    """Both in one pass."""
+
+    def work(batch: pa.RecordBatch, first: int) -> _Both:
+        return _Both(count(schema, batch, first), Chosen.of(Rows(batch, first, schema.missing), schema))
+
+    both = _folded(rows, work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
+    return both.evidence, both.chosen
+
+
+@dataclass(frozen=True)
+class _Both:
+    evidence: Evidence
+    chosen: Chosen
+
+    def __add__(self, other: _Both) -> _Both:
+        return _Both(self.evidence + other.evidence, self.chosen + other.chosen)
+
+
+def _folded(rows: batches.Source, work: Callable[[pa.RecordBatch, int], T], zero: T, threads: int) -> T:
     return engines.fold(
         rows,
-        lambda batch, first: count(schema, batch, first),
-        lambda left, right: left + right,
-        Evidence.empty(schema),
+        work,
+        operator.add,
+        zero,
         threads=threads,
         slice_bytes=_WHOLE if any(batches.kind_of(field) == "sparse" for field in rows.schema) else engines.SLICE_BYTES,
     )

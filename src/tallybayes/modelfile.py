@@ -20,8 +20,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.calibration import Calibration, Tried
 from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
-from tallybayes.estimate import Choices
+from tallybayes.estimate import Alpha, Choices
 from tallybayes.events import parse
 from tallybayes.evidence import Evidence
 from tallybayes.exact import Exact
@@ -29,6 +30,7 @@ from tallybayes.kernels.text import Tokenizer
 from tallybayes.labels import Labels, kind, plain_types
 from tallybayes.model import Model
 from tallybayes.names import Numbered, names
+from tallybayes.posterior import Temper
 from tallybayes.schema import Block, Schema
 from tallybayes.statistic import Statistic
 
@@ -141,12 +143,14 @@ def _header(model: Model) -> tuple[dict[str, Any], Tensors]:
         "missing": schema.missing,
         "choices": {
             "estimate": choices.estimate,
-            "alpha": dict(choices.alpha) if isinstance(choices.alpha, Mapping) else float(choices.alpha),
+            "alpha": _put_alpha(choices.alpha),
             "prior": prior if isinstance(prior, str) else None,
             "variance": choices.variance,
             "floor": choices.floor,
             "unseen": choices.unseen,
+            "calibrate": choices.calibrate,
         },
+        "calibration": None if model.calibration is None else model.calibration.to_dict(),
         "classes": _put_labels("classes", evidence.classes, tensors),
         "rows": _put_exact("rows", evidence.rows, tensors),
         "columns": _put_names(schema.columns),
@@ -197,7 +201,31 @@ class _Reader:
         )
         choices = self.choices(classes)
         choices.check(schema)
-        return Model(Evidence(schema, classes, rows, statistics), choices)
+        return Model(Evidence(schema, classes, rows, statistics), choices, self.calibration(choices, schema))
+
+    def calibration(self, choices: Choices, schema: Schema) -> Calibration | None:
+        stored = self.header["calibration"]
+        if stored is None:
+            return None
+        alphas, temper = stored["alphas"], stored["temper"]
+        _require(all(_is_positive(alpha) for alpha in alphas.values()), "smoothings above 0")
+        _require(temper is None or (_is_positive(temper["a"]) and np.isfinite(temper["b"])), "a temperature")
+        _require(isinstance(stored["stale"], bool), "stale")
+        _require(all(isinstance(stored[k], int) and stored[k] >= 0 for k in ("rows", "unscored")), "rows")
+        numbers = {k: float("nan") if stored[k] is None else float(stored[k]) for k in ("before", "after")}
+        tried = tuple(
+            Tried(_text(one["columns"]), float(one["alpha"]), float(one["log_loss"]), float(one["error"]))
+            for one in stored["tried"]
+        )
+        return Calibration(
+            {_text(name): float(alpha) for name, alpha in alphas.items()},
+            None if temper is None else Temper(float(temper["a"]), float(temper["b"])),
+            stored["rows"],
+            stored["unscored"],
+            **numbers,
+            tried=tried,
+            stale=stored["stale"],
+        )
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
         axes = block.event.axes
@@ -259,6 +287,16 @@ class _Reader:
             _require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] < 1 << 40, "columns")
             return Numbered(stored["numbered"])
         return names(_text(one) for one in stored)
+
+
+def _put_alpha(alpha: Alpha) -> Any:
+    if isinstance(alpha, Mapping):
+        return {name: one if isinstance(one, str) else float(one) for name, one in alpha.items()}
+    return alpha if isinstance(alpha, str) else float(alpha)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < np.inf
 
 
 def _put_names(given: Any) -> Any:

@@ -1,19 +1,54 @@
-"""The one normaliser: from log joint probabilities to probabilities, shifted so that nothing underflows."""
+"""The one normaliser: from log joint probabilities to probabilities, shifted so that nothing underflows.
+
+Before it, where a model is calibrated, the tempering that makes probabilities honest.
+"""
 
 from __future__ import annotations
 
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 
 from tallybayes import kernels
 from tallybayes.encoded import Floats
 
-__all__ = ["ImpossibleRowWarning", "normalise"]
+__all__ = ["ImpossibleRowWarning", "Temper", "normalise"]
 
 
 class ImpossibleRowWarning(UserWarning):
     """Some rows have probability zero under every class, which only happens without smoothing."""
+
+
+@dataclass(frozen=True)
+class Temper:
+    """How far scores are believed: by t = a·(L + 1)^b, L how much a row says.
+
+    Attributes
+    ----------
+    a, b : float
+        The two numbers.
+
+    Examples
+    --------
+    >>> scores = np.array([[0.0, -2.0]])
+    >>> Temper(0.5, 1.0).apply(scores, np.array([1.0])); scores      # t = 0.5 · (1 + 1)
+    array([[ 0., -2.]])
+    """
+
+    a: float
+    b: float
+
+    def at(self, sizes: Floats) -> Floats:  # (n,)
+        """By what the scores of rows that say so much are multiplied."""
+        return np.asarray(self.a * (sizes + 1) ** self.b)
+
+    def apply(self, log_joint: Floats, sizes: Floats | None) -> None:
+        """Multiply scores in place; sizes are only looked at where they matter."""
+        if self.b == 0 or sizes is None:
+            log_joint *= self.a
+        else:
+            log_joint *= self.at(sizes)[:, None]
 
 
 def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats:

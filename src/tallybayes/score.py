@@ -15,10 +15,12 @@ from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence
 from tallybayes.schema import Block, Schema
 
-__all__ = ["add_scores", "leave_one_out"]
+__all__ = ["LeftOutRows", "add_scores", "leave_one_out"]
 
 
-def add_scores(schema: Schema, belief: Belief, choices: Choices, rows: Rows, out: Floats) -> None:
+def add_scores(
+    schema: Schema, belief: Belief, choices: Choices, rows: Rows, out: Floats, sizes: Floats | None = None
+) -> None:
     """Write each row's log joint probability with each class into `out`.
 
     Parameters
@@ -29,29 +31,31 @@ def add_scores(schema: Schema, belief: Belief, choices: Choices, rows: Rows, out
         What to score.
     out : ndarray, shape (n, C)
         Where to; what stands there is overwritten.
+    sizes : ndarray, shape (n,), optional
+        Where to write how much each row says.
     """
     out[:] = belief.log_prior
+    if sizes is not None:
+        sizes[:] = 0.0
     for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
         slots = block.event.slots(parameters) or None
         data = rows.encode(block, slots, unseen=choices.unseen)
         with rows.refusing(block):
-            block.event.score(parameters, data, out)
+            size = block.event.score(parameters, data, out)
+        if sizes is not None:
+            sizes += block.event.size(data) if size is None else size
         # max is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value
         if isinstance(data, Dense) and not np.isfinite(out.max(axis=1, initial=-np.inf)).all():
             _refuse_infinite(block, data, rows.first)
 
 
-def leave_one_out(
-    evidence: Evidence, choices: Choices, rows: Rows, classes: ClassCodes, weights: Weights
-) -> Floats:  # (n, C)
-    """Each row's log joint probability with each class, had the row never been counted.
+class LeftOutRows:
+    """Rows of the evidence, made ready to be scored as if they had never been counted.
 
     Parameters
     ----------
     evidence : Evidence
         What was counted, these rows among it.
-    choices : Choices
-        How belief is made of it.
     rows : Rows
         Rows that are part of the evidence.
     classes : ndarray of int32, shape (n,)
@@ -59,15 +63,51 @@ def leave_one_out(
     weights : ndarray, shape (n,), or None
         Their weights.
     """
-    n = len(rows)
+
+    def __init__(self, evidence: Evidence, rows: Rows, classes: ClassCodes, weights: Weights) -> None:
+        self._evidence, self._classes, self._weights = evidence, classes, weights
+        self._parts = []
+        for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
+            data: Encoded = rows.encode(block, statistic.labels or None)
+            self._parts.append(block.event.left_out(statistic, data, classes, weights))
+
+    @property
+    def sizes(self) -> Floats:  # (n,)
+        """How much each row says."""
+        return np.sum([part.sizes for part in self._parts], axis=0) if self._parts else np.zeros(len(self._classes))
+
+    def scores(self, choices: Choices) -> Floats:  # (n, C)
+        """Each row's log joint probability with each class, belief being made as `choices` (settled) say."""
+        out = _prior_without(self._evidence, choices, self._classes, self._weights)
+        unknown = np.isneginf(out)  # a class that only this row had would not be known
+        for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
+            part.add(how_for(block, choices), out)
+        out[unknown] = -np.inf
+        return out
+
+
+def leave_one_out(
+    evidence: Evidence, choices: Choices, rows: Rows, classes: ClassCodes, weights: Weights
+) -> Floats:  # (n, C)
+    """Each row's log joint probability with each class, had the row never been counted: as `LeftOutRows` gives it."""
+    return LeftOutRows(evidence, rows, classes, weights).scores(choices)
+
+
+def _prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
+    """The log of the class prior without each row."""
+    if weights is not None:
+        return _prior_of(evidence, choices, classes, weights)
+    each = np.arange(len(evidence.classes), dtype=np.int32)
+    return np.take(_prior_of(evidence, choices, each, np.ones(len(each))), classes, axis=0)
+
+
+def _prior_of(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
+    n = len(classes)
     weight = np.tile(evidence.rows.to_float(), (n, 1))
-    weight[np.arange(n), classes] = evidence.rows.less((classes,), np.ones(n) if weights is None else weights)
-    out = log_prior(weight, evidence.classes, choices.prior)
-    for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
-        data: Encoded = rows.encode(block, statistic.labels or None)
-        block.event.leave_one_out(statistic, how_for(block, choices), data, classes, weights, out)
-    out[weight <= 0] = -np.inf  # a class that only this row had would not be known
-    return out
+    weight[np.arange(n), classes] = evidence.rows.less((classes,), weights)
+    prior = log_prior(weight, evidence.classes, choices.prior)
+    prior[weight <= 0] = -np.inf
+    return prior
 
 
 def _refuse_infinite(block: Block, data: Dense, first: int) -> None:

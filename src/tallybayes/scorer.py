@@ -13,7 +13,7 @@ from tallybayes import engines, quick
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.estimate import Belief, Choices
-from tallybayes.posterior import normalise
+from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Schema
 from tallybayes.score import add_scores
 
@@ -25,12 +25,13 @@ _SCORED_ROWS = 8192
 
 @dataclass(frozen=True)
 class Scorer:
-    """What it takes to score rows; `normalised` makes probabilities of the scores."""
+    """What it takes to score rows; `normalised` makes probabilities of the scores, `temper` honest ones."""
 
     schema: Schema
     belief: Belief
     choices: Choices
     normalised: bool
+    temper: Temper | None = None
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
@@ -41,8 +42,13 @@ class Scorer:
             return None
         out = self._room(len(rows))
         out[:] = self.belief.log_prior
+        sizes = self._sizes(len(rows))
         for block, parameters, data in zip(self.schema.blocks, self.belief.parameters, encoded, strict=True):
-            block.event.score(parameters, data, out)
+            size = block.event.score(parameters, data, out)
+            if sizes is not None:
+                sizes += block.event.size(data) if size is None else size
+        if self.temper is not None:
+            self.temper.apply(out, sizes)
         if not np.isfinite(out.max(axis=1)).all():
             return None
         if self.normalised:
@@ -58,7 +64,10 @@ class Scorer:
             def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
                 rows = Rows(piece, before + start, self.schema.missing, partial=partial)
                 mine = out[start : start + piece.num_rows]
-                add_scores(self.schema, self.belief, self.choices, rows, mine)
+                sizes = self._sizes(len(mine))
+                add_scores(self.schema, self.belief, self.choices, rows, mine, sizes)
+                if self.temper is not None:
+                    self.temper.apply(mine, sizes)
                 if self.normalised:
                     normalise(mine, self.belief.log_prior, first=before + start)
 
@@ -68,6 +77,10 @@ class Scorer:
         if not parts:
             return self._room(0)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _sizes(self, n: int) -> Floats | None:
+        """Room for how much each row says, where it matters."""
+        return np.zeros(n) if self.temper is not None and self.temper.b != 0 else None
 
     def _room(self, n: int) -> Floats:
         return np.empty((n, len(self.belief.log_prior)))

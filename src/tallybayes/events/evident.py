@@ -11,6 +11,7 @@ equally frequent its peak lies high, where each class has few values of its own 
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 from scipy.special import gammaln
 
 from tallybayes.encoded import Floats
@@ -48,7 +49,7 @@ def evident_alpha(counts: Floats) -> float:
     return float(10**best)
 
 
-def _log_evidence(alpha: float, different: Floats, times: Floats, totals: Floats, size: int) -> float:
+def _log_evidence(alpha: float, different: Floats, times: npt.NDArray[np.integer], totals: Floats, size: int) -> float:
     of_values = (times * (gammaln(alpha + different) - gammaln(alpha))).sum()
     of_classes = (gammaln(alpha * size) - gammaln(alpha * size + totals)).sum()
     return float(of_values + of_classes)

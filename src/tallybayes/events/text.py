@@ -276,7 +276,7 @@ class Text(Event):
         for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
             with _refused_of(f):
                 length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
-            sizes += length
+            sizes += np.maximum(length, 0)
             here = ~column.is_null().to_numpy(zero_copy_only=False)
             if words.base.any():
                 out[here] += words.base
@@ -305,7 +305,7 @@ class Text(Event):
                 texts = vectorise(column.take(pa.array(rows)), self.tokens, lookup)
                 sparse = Sparse(texts.indptr, texts.indices, texts.data, len(part.labels))
                 entries = Entries(part, sparse, classes[rows], float(one), self._kept)
-                sizes[rows] += entries.total(entries.times)
+                sizes[rows] += entries.heard(once=self.bag in ("binary", "bernoulli"), smooth=self.unknown == "smooth")
                 parts.append((f, rows, self._without(entries, part)))
 
         def add(how: How, out: Floats) -> None:

@@ -62,6 +62,11 @@ class Entries:
         """The sum over each document's entries."""
         return np.asarray(np.bincount(self.row, values, minlength=self.n), np.float64)
 
+    def heard(self, *, once: bool, smooth: bool) -> Floats:  # (n,)
+        """How many of each document's tokens have a say without it, each as often as it counts."""
+        times = np.ones_like(self.times) if once else self.times
+        return self.total(times if smooth else np.where(self.after, times, 0.0))
+
     def less(self, counts: Exact, c: int, gone: npt.NDArray[np.bool_], times: Floats) -> Floats:  # (entries,)
         """Class c's counts of the entries' tokens, less the entries of documents that are gone from it."""
         taken = np.where(gone[self.row], self.weight, 0.0)
@@ -125,7 +130,7 @@ class OwnCounts:
         if self.smooth:
             unseen = log_share(0.0, self.total, alpha, e.size[:, None] + 1)
             scores += _product(np.broadcast_to(self.strange[:, None], scores.shape), unseen)
-        return scores
+        return np.asarray(scores)
 
 
 def outside_scores(entries: Entries, outside: Exact, alpha: float, *, smooth: bool) -> Floats:

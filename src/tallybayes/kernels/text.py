@@ -106,7 +106,7 @@ class Lookup:
     def score(
         self, column: Any, table: Floats, out: Floats, *, unknown: Floats | None = None, distinct: bool = False
     ) -> NDArray[np.int64]:
-        """Add the table's rows over each document's tokens to out; the number of tokens of each document.
+        """Add the table's rows over each document's tokens to out; how many tokens of each had a say.
 
         Parameters
         ----------
@@ -121,7 +121,7 @@ class Lookup:
         Returns
         -------
         int64 ndarray, shape (n,)
-            Tokens, or distinct tokens, unknown ones too; -1 for a null document.
+            Tokens, or distinct tokens, those that are unknown only if something is added for them; -1 for a null.
 
         Notes
         -----

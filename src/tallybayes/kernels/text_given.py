@@ -154,7 +154,8 @@ class GivenLookup:
             some = strange > 0
             out[some] += strange[some, None] * unknown
         known = np.bincount(np.repeat(np.arange(len(strange)), np.diff(found.indptr)), data, len(strange))
-        return np.where(strange < 0, -1, known.astype(np.int64) + strange)
+        heard = known.astype(np.int64) + (0 if unknown is None else strange)
+        return np.where(strange < 0, -1, heard)
 
     def vectorise(self, column: Any, options: TextOptions) -> Vectors:
         """As ``text.Lookup.vectorise``."""

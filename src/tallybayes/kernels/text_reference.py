@@ -115,11 +115,13 @@ class Lookup:
         for i, (bag, scalar) in enumerate(zip(bags(column, self.options), column, strict=True)):
             for token, count in bag.items():
                 times = 1 if distinct else count
-                lengths[i] += times
                 if token in self.places:
                     out[i] += times * table[self.places[token]]
                 elif unknown is not None:
                     out[i] += times * unknown
+                else:
+                    continue
+                lengths[i] += times
             if not scalar.is_valid:
                 lengths[i] = -1
         return lengths

@@ -1,0 +1,209 @@
+"""Calibration: smoothing and temperature chosen by rows that are left out, each scored as if it had never been seen.
+
+No row has to be held back for it, and nothing is fitted twice: the scores of rows left out come from the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.chosen import Chosen
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.estimate import Choices
+from tallybayes.evidence import Evidence, class_codes, row_weights
+from tallybayes.posterior import Temper
+from tallybayes.score import LeftOutRows
+from tallybayes.tempering import fit_temper, losses
+
+__all__ = ["Calibration", "Tried", "calibrate"]
+
+# Smoothings tried are powers of ten, four to a decade: between two of them hardly any loss lies.
+_PER_DECADE = 4
+_LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
+_FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
+
+
+class Tried(NamedTuple):
+    """A smoothing tried, for which columns, and the mean loss of rows left out with its standard error."""
+
+    columns: str
+    alpha: float
+    log_loss: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was chosen by rows left out.
+
+    Attributes
+    ----------
+    alphas : mapping of str to float
+        The smoothings chosen, for each name or glob that asked for it; "*" for all columns in question.
+    temper : Temper or None
+        How far scores are believed.
+    rows : int
+        How many rows were left out, one after the other.
+    unscored : int
+        How many of them could not be scored, being the only ones of their class.
+    before, after : float
+        Their mean log-loss at a temperature of 1, and at the one chosen.
+    tried : tuple of Tried
+        The curve by which each smoothing was chosen.
+    stale : bool
+        Whether rows were learned or forgotten, or other choices made, since.
+    """
+
+    alphas: Mapping[str, float] = field(default_factory=dict)
+    temper: Temper | None = None
+    rows: int = 0
+    unscored: int = 0
+    before: float = float("nan")
+    after: float = float("nan")
+    tried: tuple[Tried, ...] = ()
+    stale: bool = False
+
+    def outdated(self) -> Calibration:
+        """The same, marked as made for something else."""
+        return replace(self, stale=True)
+
+    def __or__(self, other: Calibration | None) -> Calibration:
+        """Of two calibrations the one that rests on more rows; which of them comes first does not matter."""
+        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers, NaN as None."""
+        numbers = {"before": self.before, "after": self.after}
+        return {
+            "alphas": dict(self.alphas),
+            "temper": None if self.temper is None else {"a": self.temper.a, "b": self.temper.b},
+            "rows": self.rows,
+            "unscored": self.unscored,
+            **{name: None if np.isnan(value) else value for name, value in numbers.items()},
+            "tried": [one._asdict() for one in self.tried],
+            "stale": self.stale,
+        }
+
+
+def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen) -> Calibration:
+    """Smoothing and temperature, as far as the choices leave them open, by the rows chosen.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What was counted, the rows chosen among it.
+    choices : Choices
+        Which of them are open.
+    chosen : Chosen
+        The rows.
+    """
+    batch = chosen.rows()
+    if batch is None:
+        return Calibration()
+    rows = Rows(batch, 0, chosen.schema.missing)
+    codes, found = class_codes(rows, chosen.schema.label)
+    classes = evidence.classes.find(found.array).astype(np.int32)[codes]
+    weights = row_weights(rows, chosen.schema.weight)
+    known = classes >= 0
+    if not known.all():  # rows that weigh nothing, of a class that nothing has weight in
+        rows, classes = Rows(batch.filter(known), 0, chosen.schema.missing), classes[known]
+        weights = None if weights is None else weights[known]
+    return _Search(evidence, choices, rows, classes, weights).run()
+
+
+class _Search:
+    """The rows, made ready to be left out under one choice after the other."""
+
+    def __init__(
+        self, evidence: Evidence, choices: Choices, rows: Rows, classes: npt.NDArray[np.int32], weights: Floats | None
+    ) -> None:
+        self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
+        self.left_out = LeftOutRows(evidence, rows, classes, weights)
+        self.sizes = self.left_out.sizes
+        self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
+
+    def run(self) -> Calibration:
+        alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
+        for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+            self.tried.clear()
+            for key in alphas:
+                alphas[key] = self._best(alphas, key)
+        scores, here = self._scores(alphas)
+        before, after, temper = self._mean(losses(scores, self.classes[here]), here), float("nan"), None
+        if self.choices.calibrate is not None and len(here):
+            temper, left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here))
+            after = self._mean(left, here)
+        tried = tuple(self.tried[at][0] for at in sorted(self.tried))
+        return Calibration(alphas, temper, len(self.classes), len(self.classes) - len(here), before, after, tried)
+
+    def _best(self, alphas: Mapping[str, float], key: str) -> float:
+        """The largest smoothing whose loss is not above the least by more than the standard error of the difference.
+
+        A smoother model is the simpler one: of those that the rows cannot tell apart it is the one to be believed.
+        """
+
+        def loss(k: int) -> float:
+            if (key, k) not in self.tried:
+                self.tried[key, k] = self._try({**alphas, key: _alpha(k)}, key, k)
+            return self.tried[key, k][0].log_loss
+
+        best = _least(loss)
+        losses_at_best = self.tried[key, best][1]
+        while best < _HIGHEST:
+            loss(best + 1)
+            more = self.tried[key, best + 1][1] - losses_at_best
+            if not np.mean(more) <= _error(more):
+                break
+            best += 1
+        return _alpha(best)
+
+    def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
+        scores, here = self._scores(alphas)
+        left = losses(scores, self.classes[here])
+        if self.choices.calibrate is not None and len(here):
+            left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here)).losses
+        weight = self._weight(here)
+        weighted = left if weight is None else left * weight * (len(weight) / weight.sum())
+        return Tried(key, _alpha(k), self._mean(left, here), _error(weighted)), weighted
+
+    def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
+        """Scores of the rows whose class is known without them, and which these are."""
+        scores = self.left_out.scores(self.choices.settled(self.evidence, alphas))
+        weighty = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
+        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & weighty)
+        return scores[here], here
+
+    def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
+        return None if self.weights is None else self.weights[here]
+
+    def _mean(self, left: Floats, here: npt.NDArray[np.intp]) -> float:
+        return float(np.average(left, weights=self._weight(here))) if len(here) else float("nan")
+
+
+def _least(loss: Callable[[int], float]) -> int:
+    """Where on the lattice the loss is least, walking down from the best of a few places."""
+    at = min(_FIRST, key=loss)
+    for step in (2, 1):
+        while True:
+            around = [k for k in (at - step, at, at + step) if _LOWEST <= k <= _HIGHEST]
+            better = min(around, key=loss)
+            if better == at:
+                break
+            at = better
+    return at
+
+
+def _alpha(k: int) -> float:
+    """The k-th smoothing of the lattice, to three digits."""
+    return float(f"{10 ** (k / _PER_DECADE):.3g}")
+
+
+def _error(values: Floats) -> float:
+    """The standard error of a mean."""
+    return float(np.std(values) / np.sqrt(len(values))) if len(values) else float("nan")

@@ -13,7 +13,8 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import events
-from tallybayes.events import Event, known, parse
+from tallybayes.encoded import Dense
+from tallybayes.events import Event, How, known, parse
 
 from .pages import ROOT, python_blocks
 
@@ -92,6 +93,17 @@ def test_the_probabilities_of_the_example_sum_to_one(rule: str) -> None:
     counts = {"x": np.arange(40_000)}
     total = np.exp(model.log_joint(counts)).sum()
     assert total == pytest.approx(1.0, abs=1e-6)
+
+
+@pytest.mark.usefixtures("geometric")
+def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> None:
+    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", prior="uniform")
+    event, [statistic], [believed] = parse("geometric"), model.evidence.statistics, model.belief.parameters
+    doubts = event.doubt(statistic, How("bayes", np.ones(2)))
+    x, found, p = np.array([[0.0, 3.0]]), np.zeros((1, 3)), np.random.default_rng(0).beta
+    event.add_doubt(doubts, Dense(x), found)
+    drawn = p(believed.a, believed.b, (50_000, 3, 2))
+    np.testing.assert_allclose(found[0], (np.log(drawn) + x * np.log1p(-drawn)).sum(axis=2).var(axis=0), rtol=0.05)
 
 
 @pytest.mark.usefixtures("geometric")

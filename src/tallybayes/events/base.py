@@ -1,8 +1,9 @@
 """The contract of an event model, and the registry that finds them.
 
-An event model says four things of a block of columns: what to remember (`count`), what to believe given what is
-remembered (`estimate`), how probable a row is under each class (`score`), and how probable it would be had it never
-been counted (`leave_one_out`). Everything else, from adding evidence to the model file, is written once elsewhere.
+An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
+remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
+been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`doubt`). Everything
+else, from adding evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
 """
@@ -173,6 +174,20 @@ class Event(ABC):
         return None
 
     @abstractmethod
+    def doubt(self, statistic: Statistic, how: How) -> Any:
+        """What is not known of the parameters, given the sums: what `add_doubt` takes."""
+
+    def add_doubt(self, doubts: Any, data: Any, out: Floats) -> None:
+        """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
+
+        The variance over what the parameters may be, given the sums; ∞ where nothing is known. Unless an event says
+        otherwise, its doubts are parameters with minus a variance in place of each log-probability, and are scored.
+        """
+        minus = np.zeros_like(out)
+        self.score(doubts, data, minus)
+        out -= minus
+
+    @abstractmethod
     def sample(self, parameters: Any, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Values drawn for each column, given class c."""
 
@@ -272,3 +287,13 @@ def _split(spec: str) -> tuple[str, dict[str, Any]]:
 def chunks(n: int, size: int = 4096) -> Sequence[slice]:
     """Row slices small enough that a few (rows, C) temporaries stay in cache."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
+    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
+    for f in range(data.width):
+        terms, column = of_column(f), data.column(f)
+        for rows in chunks(len(data)):
+            x = column[rows].astype(np.float64)
+            here = ~np.isnan(x)
+            out[rows][here] += terms(x[here, None])

@@ -18,9 +18,10 @@ from scipy.special import gammaln
 from tallybayes import kernels
 from tallybayes.encoded import Floats
 from tallybayes.events.base import How
+from tallybayes.events.doubts import trigamma
 from tallybayes.statistic import Statistic
 
-__all__ = ["LARGEST", "Bell", "Moments", "believe", "by_class", "coefficients", "over_all"]
+__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "coefficients", "over_all"]
 
 # Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
 LARGEST, _SMALLEST = 1e300, 1e-300
@@ -79,6 +80,37 @@ def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coeffici
     constant = _constant(freedom if how.rule == "bayes" else None)
     whole = np.where(known, alpha * share, 1.0)
     return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
+
+
+@dataclass(frozen=True)
+class BellDoubt:
+    """A normal bell whose location and squared scale rest on so much weight of rows, those of the prior included."""
+
+    location: Floats
+    scale2: Floats
+    weight: Floats
+
+    def of_log_density(self, x: Floats) -> Floats:
+        """The variance of the log-density at x.
+
+        Notes
+        -----
+        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
+        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
+            return np.where(self.weight > 0, self.constant + z2**2 / (2 * self.weight), np.inf)
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The variance at the centre."""
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(trigamma(self.weight / 2) / 4 + 0.5 / self.weight**2)
+
+    def of_column(self, f: int) -> BellDoubt:
+        """The doubt of one column."""
+        return BellDoubt(self.location[:, f], self.scale2[:, f], self.weight[:, f])
 
 
 def believe(own: Moments, whole: Moments, how: How, alpha: Floats | float) -> Bell:

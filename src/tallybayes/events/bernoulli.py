@@ -5,6 +5,7 @@ Remembered: the weight of ones, and of missing entries. Believed: p = (ones + α
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -15,6 +16,7 @@ from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -78,6 +80,10 @@ class Bernoulli(Event):
     def estimate(self, statistic: Statistic, how: How) -> Coins:
         """The log-shares of 0 and of 1, smoothed."""
         return _coins(*_ones(statistic), how)
+
+    def doubt(self, statistic: Statistic, how: How) -> Coins:
+        """Minus the variances of the log-shares of 0 and of 1."""
+        return _coins(*_ones(statistic), how, minus_doubt)
 
     def evident_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's zeros and ones are most probable."""
@@ -211,9 +217,10 @@ class Bernoulli(Event):
         return indptr, column[keep], value[keep]
 
 
-def _coins(ones: Floats, n: Floats, how: How) -> Coins:
+def _coins(ones: Floats, n: Floats, how: How, share: Callable[..., Floats] = log_share) -> Coins:
+    """What `share` says of 0 and of 1."""
     alpha = how.alpha[:, None]
-    return Coins(log_share(n - ones, n, alpha, 2.0), log_share(ones, n, alpha, 2.0))
+    return Coins(share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0))
 
 
 def _interleave(coins: Coins) -> Floats:

@@ -6,6 +6,7 @@ seen. A value never seen counts as one more value with a count of zero.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from tallybayes import kernels
 from tallybayes.encoded import Codes, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
@@ -61,6 +63,10 @@ class Categorical(Event):
     def estimate(self, statistic: Statistic, how: How) -> Tables:
         """The log-share of each value, smoothed."""
         return Tables(_log_shares(statistic, how, *_counts(statistic)), statistic.labels)
+
+    def doubt(self, statistic: Statistic, how: How) -> Tables:
+        """Minus the variance of each value's log-share."""
+        return Tables(_log_shares(statistic, how, *_counts(statistic), minus_doubt), statistic.labels)
 
     def evident_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts are most probable."""
@@ -137,14 +143,16 @@ class Categorical(Event):
         return statistic.labels[f].values, counts, np.exp(parameters.log[at + f])
 
 
-def _log_shares(statistic: Statistic, how: How, counts: Floats, totals: Floats) -> Floats:  # (Σ (V + 1), C)
+def _log_shares(
+    statistic: Statistic, how: How, counts: Floats, totals: Floats, share: Callable[..., Floats] = log_share
+) -> Floats:  # (Σ (V + 1), C)
     """The log-share of each value, and behind each column's values that of one never seen."""
     of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
     size = statistic.sizes[:, None].astype(float)
-    seen = log_share(counts, totals[of], how.alpha[of, None], size[of])
+    seen = share(counts, totals[of], how.alpha[of, None], size[of])
     unseen = np.zeros_like(totals)
     if how.unseen != "skip":
-        unseen = log_share(0.0, totals, how.alpha[:, None], size + 1)
+        unseen = share(0.0, totals, how.alpha[:, None], size + 1)
     return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
 
 

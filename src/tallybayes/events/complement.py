@@ -16,7 +16,7 @@ from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.evident import evident_alpha
-from tallybayes.events.multinomial import add_products, count_bag, own_entries
+from tallybayes.events.multinomial import DieDoubt, add_products, count_bag, own_entries
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Complement"]
@@ -59,8 +59,7 @@ class Complement(Event):
 
     def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
-        outside = statistic.sums["counts"].others()
-        counts, totals, alpha = outside.to_float().T, outside.sum(axis=1).to_float(), _alpha(how)
+        (counts, totals), alpha = _outside(statistic), _alpha(how)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
 
     def evident_alpha(self, statistic: Statistic) -> Floats:
@@ -97,6 +96,18 @@ class Complement(Event):
             left = log_share(count, total, alpha[column], data.width, alpha.sum())
             out[:, c] -= np.bincount(row, value * left, minlength=len(data))
 
+    def doubt(self, statistic: Statistic, how: How) -> DieDoubt:
+        """What is not known of the shares outside each class.
+
+        What is outside of two classes is in part the same, which is not made use of: with three classes or more the
+        doubts are on the large side.
+        """
+        return DieDoubt.of(*_outside(statistic), _alpha(how))
+
+    def add_doubt(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of Σ count · −log θ."""
+        doubts.add(data, out)
+
     def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Each row one roll of the die whose faces are the rarer the more often the other classes show them."""
         p = np.exp(parameters[:, c])
@@ -106,6 +117,12 @@ class Complement(Event):
         """One row: the count in the class, and the share among all other classes."""
         counts = statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
         return ("share outside",), counts, np.exp(-parameters[f : f + 1])
+
+
+def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
+    """The counts outside each class (F, C), and their totals (C,)."""
+    outside = statistic.sums["counts"].others()
+    return outside.to_float().T, outside.sum(axis=1).to_float()
 
 
 def _alpha(how: How) -> Floats:

@@ -6,6 +6,7 @@ averaged over its Gamma posterior (bayes). The prior is α waits of the column's
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,8 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.rates import Rates, count_rates, leave_rates_out, score_rates, totals
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
+from tallybayes.events.doubts import GammaRates
+from tallybayes.events.rates import Rates, count_rates, gamma_rates, leave_rates_out, score_rates, totals
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Exponential"]
@@ -73,6 +75,20 @@ class Exponential(Event):
     ) -> None:
         """As `score`, with the row taken from its class and from the column as a whole."""
         leave_rates_out(_believe, statistic, how, data, classes, weights, out)
+
+    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
+        """What the rates may be."""
+        believed = self.estimate(statistic, how)
+        return gamma_rates(statistic, how, believed.a, believed.b)
+
+    def add_doubt(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
+        """Add the variance of log λ − λx."""
+
+        def of_column(f: int) -> Callable[[Floats], Floats]:
+            rates = GammaRates(doubts.a[:, f], doubts.b[:, f])
+            return lambda x: rates.doubt(times=np.ones_like(x), time=x)
+
+        add_by_column(of_column, data, out)
 
     def sample(self, parameters: Waits, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Waits drawn at each column's rate."""

@@ -6,7 +6,7 @@ variance are averaged over: a Student t (bayes). The prior is α rows that look 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +14,8 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.bells import Bell, believe, by_class, over_all
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
+from tallybayes.events.bells import Bell, BellDoubt, believe, by_class, over_all
 from tallybayes.events.bells_without import leave_bells_out
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -65,6 +65,15 @@ class Gaussian(Event):
     ) -> None:
         """As `score`, with the row taken from its class and from the column as a whole, whence the prior comes."""
         leave_bells_out(statistic, how, data, classes, weights, out)
+
+    def doubt(self, statistic: Statistic, how: How) -> BellDoubt:  # of (C, F)
+        """What is not known of location and scale: of the same under every rule."""
+        bell = self.estimate(statistic, replace(how, rule="map", ddof=0))
+        return BellDoubt(bell.location, bell.scale2, statistic.present().to_float() + how.alpha)
+
+    def add_doubt(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
+        """Add the variance of each value's log-density."""
+        add_by_column(lambda f: doubts.of_column(f).of_log_density, data, out)
 
     def sample(self, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Values drawn from each column's bell."""

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.bells import Bell
+from tallybayes.events.bells import Bell, BellDoubt
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.statistic import Axis, Statistic
 
@@ -63,6 +63,14 @@ class Lognormal(Event):
         logs = _log(data)
         _OF_LOG.leave_one_out(statistic, how, logs, classes, weights, out)
         out -= _total(logs)
+
+    def doubt(self, statistic: Statistic, how: How) -> BellDoubt:
+        """What is not known of the bell of log x."""
+        return _OF_LOG.doubt(statistic, how)
+
+    def add_doubt(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
+        """Add the variance of the log-density of log x."""
+        _OF_LOG.add_doubt(doubts, _log(data), out)
 
     def sample(self, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Values whose logarithms are drawn from the bell."""

@@ -6,7 +6,7 @@ columns. The columns of one such block compete for the same probability; `group`
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,11 +16,40 @@ from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
 from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.doubts import trigamma
 from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["Multinomial", "add_products", "count_bag", "own_entries"]
+__all__ = ["DieDoubt", "Multinomial", "add_products", "count_bag", "own_entries"]
+
+
+@dataclass(frozen=True)
+class DieDoubt:
+    """How far the shares of a die's faces may be off: ψ₁ of what was counted of each face, and of all."""
+
+    each: Floats  # (F, C)
+    whole: Floats  # (C,)
+
+    @classmethod
+    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> DieDoubt:
+        """The doubts of a die from counts (F, C), their totals (C,) and each face's pseudo-count (F,)."""
+        total = totals + alpha.sum()
+        # a die of which nothing is known has infinite doubts in every face already
+        return cls(np.ascontiguousarray(trigamma(counts + alpha[:, None])), np.where(total > 0, trigamma(total), 0.0))
+
+    def add(self, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of Σ x log φ.
+
+        Notes
+        -----
+        The faces of a Dirichlet share their total: Cov(log φ_j, log φ_k) = −ψ₁(total), so that the variance is
+        Σ x² ψ₁(count) − (Σ x)² ψ₁(total).
+        """
+        size, minus = np.zeros((len(data), 1)), np.zeros_like(out)
+        add_products(data, np.ones((data.width, 1)), size)
+        add_products(_squared(data), -self.each, minus)
+        out += np.maximum(-minus - size**2 * self.whole, 0.0)
 
 
 @dataclass(frozen=True)
@@ -95,6 +124,14 @@ class Multinomial(Event):
         scores[np.arange(len(data)), classes] = np.bincount(row, value * left, minlength=len(data))
         out += scores
 
+    def doubt(self, statistic: Statistic, how: How) -> DieDoubt:
+        """What is not known of the shares of the faces."""
+        return DieDoubt.of(*_counts(statistic), how.alpha)
+
+    def add_doubt(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of Σ count · log φ."""
+        doubts.add(data, out)
+
     def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Each row one roll of the die: the shape of a text of one word."""
         p = np.exp(parameters[:, c])
@@ -133,6 +170,12 @@ def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:
     else:
         hits += (matrix > 0).astype(np.float64) @ impossible
     out[hits > 0] = -np.inf
+
+
+def _squared(data: Dense | Sparse) -> Dense | Sparse:
+    if isinstance(data, Sparse):
+        return replace(data, data=np.square(data.data, dtype=np.float64))
+    return data.map(lambda values: np.square(values, dtype=np.float64))
 
 
 def own_entries(

@@ -6,6 +6,7 @@ Remembered: n and Σx. Believed: λ = Σx / n (mle), (Σx + αm) / (n + α) (map
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,8 +15,9 @@ import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
-from tallybayes.events.rates import Rates, count_rates, leave_rates_out, score_rates, totals
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
+from tallybayes.events.doubts import GammaRates
+from tallybayes.events.rates import Rates, count_rates, gamma_rates, leave_rates_out, score_rates, totals
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Poisson"]
@@ -79,6 +81,20 @@ class Poisson(Event):
     ) -> None:
         """As `score`, with the row taken from its class and from the column as a whole."""
         leave_rates_out(_believe, statistic, how, data, classes, weights, out)
+
+    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
+        """What the rates may be."""
+        believed = self.estimate(statistic, how)
+        return gamma_rates(statistic, how, believed.a, believed.b)
+
+    def add_doubt(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
+        """Add the variance of x log λ − λ."""
+
+        def of_column(f: int) -> Callable[[Floats], Floats]:
+            rates = GammaRates(doubts.a[:, f], doubts.b[:, f])
+            return lambda x: rates.doubt(times=x, time=np.ones_like(x))
+
+        add_by_column(of_column, data, out)
 
     def sample(self, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Counts drawn at each column's rate."""

@@ -9,11 +9,12 @@ import numpy as np
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, How, Weights, chunks
+from tallybayes.events.base import ClassCodes, Counted, How, Weights, add_by_column, chunks
+from tallybayes.events.doubts import GammaRates
 from tallybayes.exact import Exact
 from tallybayes.statistic import Statistic
 
-__all__ = ["Rates", "count_rates", "leave_rates_out", "score_rates", "totals"]
+__all__ = ["Rates", "count_rates", "gamma_rates", "leave_rates_out", "score_rates", "totals"]
 
 
 class Rates(NamedTuple):
@@ -48,12 +49,12 @@ def totals(statistic: Statistic) -> tuple[Rates, Rates]:
 
 def score_rates(density: Callable[[int], Density], data: Dense, out: Floats) -> None:
     """Add each column's log-density where it is not missing."""
-    for f in range(data.width):
-        of_column, column = density(f), data.column(f)
-        for rows in chunks(len(data)):
-            x = column[rows].astype(np.float64)
-            here = ~np.isnan(x)
-            out[rows][here] += of_column.log_density(x[here, None])
+    add_by_column(lambda f: density(f).log_density, data, out)
+
+
+def gamma_rates(statistic: Statistic, how: How, a: Floats, b: Floats) -> GammaRates:
+    """What rates may be, a events having been seen in a time b; where neither row nor prior speaks, anything."""
+    return GammaRates(a, np.where(statistic.present().to_float() + how.alpha > 0, b, 0.0))
 
 
 def leave_rates_out(

@@ -25,7 +25,9 @@ from tallybayes.encoded import Floats, Sparse, Texts
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.base import ClassCodes, Counted, Event, How, LeftOut, Weights
 from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
+from tallybayes.events.text_doubt import WordsDoubt
 from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
 from tallybayes.exact import Exact
 from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, count_text, vectorise
@@ -213,17 +215,17 @@ class Text(Event):
         """The log-share of each token, smoothed, column by column."""
         return tuple(self._words(part, how, alpha) for part, alpha in zip(_columns(statistic), how.alpha, strict=True))
 
-    def _words(self, part: Column, how: How, alpha: float) -> Words:
+    def _words(self, part: Column, how: How, alpha: float, share: Callable[..., Floats] = log_share) -> Words:
         kept = self._view(part)
         if not kept.any() and len(kept):
             got = f"none (min_df={self.min_df}, max_df={self.max_df})"
             raise BadData(wanted("text", "tokens left after pruning", got, "Loosen min_df or max_df"))
         labels = part.labels.take(kept)
         V = int(kept.sum())
-        counts = (part.tokens if self.bag in ("multinomial", "complement") else part.documents).take(kept, axis=1)
+        counts = self._counts(part).take(kept, axis=1)
         base, unknown = np.zeros(counts.shape[0]), None
         if self.bag == "bernoulli":
-            return self._presence(labels, part, kept, alpha)
+            return self._presence(labels, part, kept, alpha, share)
         sign = 1.0
         if self.bag == "complement":
             counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
@@ -233,12 +235,14 @@ class Text(Event):
             unknown = sign * log_share(0.0, totals, alpha, V + 1)
         return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
 
-    def _presence(self, labels: Labels, part: Column, kept: npt.NDArray[np.bool_], alpha: float) -> Words:
+    def _presence(
+        self, labels: Labels, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
+    ) -> Words:
         """Every token absent, and the difference for those present."""
         n = part.present.to_float()
         zeros, ones = (counts.take(kept, axis=1).to_float().T for counts in (part.lacking(), part.documents))
-        log_zero = log_share(zeros, n, alpha, 2.0)
-        log_one = log_share(ones, n, alpha, 2.0)
+        log_zero = share(zeros, n, alpha, 2.0)
+        log_one = share(ones, n, alpha, 2.0)
         needed = np.ascontiguousarray(
             np.isneginf(log_zero)
         )  # without smoothing: every text of the class has it, so one without is impossible
@@ -337,6 +341,32 @@ class Text(Event):
         ones, n = part.documents.take(kept, axis=1).to_float(), part.present.to_float()
         return evident_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
 
+    def doubt(self, statistic: Statistic, how: How) -> tuple[Words, ...] | tuple[WordsDoubt, ...]:
+        """What is not known of the tokens' shares, column by column."""
+        pairs = list(zip(_columns(statistic), how.alpha, strict=True))
+        if self.bag == "bernoulli":
+            return tuple(self._words(part, how, alpha, minus_doubt) for part, alpha in pairs)
+        return tuple(self._words_doubt(self._words(part, how, alpha), part, alpha) for part, alpha in pairs)
+
+    def _words_doubt(self, words: Words, part: Column, alpha: float) -> WordsDoubt:
+        counts = self._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
+        if self.bag == "complement":
+            counts, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
+        return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=self.unknown == "smooth")
+
+    def add_doubt(self, doubts: Any, data: Texts, out: Floats) -> None:
+        """Add the variance of what the tokens of each text say."""
+        if self.bag == "bernoulli":
+            super().add_doubt(doubts, data, out)
+            return
+        for f, (words, column) in enumerate(zip(doubts, data.columns, strict=True)):
+            with _refused_of(f):
+                words.add(column, out)
+
+    def _counts(self, part: Column) -> Exact:
+        """What the shares are shares of: occurrences, or documents."""
+        return part.tokens if self.bag in ("multinomial", "complement") else part.documents
+
     def sample(
         self, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator
     ) -> list[npt.NDArray[Any]]:
@@ -359,7 +389,7 @@ class Text(Event):
         """A row per token: occurrences (or documents) beside probabilities."""
         part, words = list(_columns(statistic))[f], parameters[f]
         kept = part.labels.find(words.vocabulary.array)
-        counts = (part.tokens if self.bag in ("multinomial", "complement") else part.documents).take(kept, axis=1)
+        counts = self._counts(part).take(kept, axis=1)
         if self.bag == "bernoulli":
             n = part.present.to_float()
             odds = np.exp(words.table)

@@ -1,0 +1,144 @@
+"""What parameters may be, given what was counted: draws of them, for each event model, by the textbook.
+
+Written from the definitions and apart from the closed forms that they check: Dirichlet for shares, Gamma for rates,
+Normal-Gamma for bells.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.events.bernoulli import Coins
+from tallybayes.events.categorical import Tables
+from tallybayes.events.exponential import Waits
+from tallybayes.events.gaussian import Bell
+from tallybayes.events.poisson import Counts
+from tallybayes.events.text import Words
+from tallybayes.statistic import Statistic
+
+# from what is believed, the sums, the rows themselves and α
+Draws = Callable[[Any, Statistic, pa.Table, float, np.random.Generator], Any]
+
+
+def log_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+    """The logs of shares drawn with shapes (C, V), as (V, C)."""
+    drawn = rng.gamma(shapes)
+    return np.ascontiguousarray(np.log(drawn / drawn.sum(axis=1, keepdims=True)).T)
+
+
+def others(counts: np.ndarray) -> np.ndarray:
+    """What is outside each class."""
+    return counts.sum(axis=0) - counts
+
+
+def columns_of(table: pa.Table) -> Iterator[list[np.ndarray]]:
+    """Each column's values that are not missing, class by class."""
+    label = np.array(table.column("label").to_pylist())
+    for name in ("c0", "c1", "c2"):
+        values = table.column(name).to_numpy().astype(float)
+        yield [values[(label == c) & ~np.isnan(values)] for c in np.unique(label)]
+
+
+def categorical(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Tables:
+    counts = statistic.sums["counts"].to_float()
+    parts = []
+    for f in range(len(statistic.labels)):
+        parts += [log_dirichlet(counts[:, statistic.values_of(f)] + alpha, rng), np.zeros((1, len(counts)))]
+    return Tables(np.concatenate(parts), statistic.labels)
+
+
+def bernoulli(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Coins:
+    ones, n = statistic.sums["ones"].to_float(), statistic.present().to_float()
+    p = np.ascontiguousarray(rng.beta(ones + alpha, n - ones + alpha).T)
+    return Coins(np.log1p(-p), np.log(p))
+
+
+def multinomial(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
+    return log_dirichlet(statistic.sums["counts"].to_float() + alpha, rng)
+
+
+def complement(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
+    return -log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng)
+
+
+def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Generator) -> Bell:
+    location, variance = [], []
+    for by_class in by_column:
+        whole = np.concatenate(by_class)
+        for x in by_class:
+            k = len(x) + alpha
+            m = (x.sum() + alpha * whole.mean()) / k
+            s = x.var() * len(x) + len(x) * alpha / k * (x.mean() - whole.mean()) ** 2 + alpha * whole.var()
+            precision = rng.gamma(k / 2, 2 / s)
+            location.append(rng.normal(m, 1 / np.sqrt(k * precision)))
+            variance.append(1 / precision)
+    shape = (len(by_column), -1)
+    return Bell(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
+
+
+def gaussian(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Bell:
+    return bells(list(columns_of(table)), alpha, rng)
+
+
+def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Bell:
+    return bells([[np.log(x) for x in by_class] for by_class in columns_of(table)], alpha, rng)
+
+
+def poisson(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Counts:
+    rates = []
+    for by_class in columns_of(table):
+        whole = np.concatenate(by_class)
+        m = (whole.sum() + 0.5) / (len(whole) + 1)
+        rates.append([rng.gamma(x.sum() + alpha * m, 1 / (len(x) + alpha)) for x in by_class])
+    return Counts(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+
+
+def exponential(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Waits:
+    rates = []
+    for by_class in columns_of(table):
+        m = np.concatenate(by_class).mean()
+        rates.append([rng.gamma(len(x) + alpha, 1 / (x.sum() + alpha * m)) for x in by_class])
+    return Waits(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+
+
+def text(
+    believed: tuple[Words, ...], statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator
+) -> tuple[Words, ...]:
+    drawn = []
+    for f, words in enumerate(believed):
+        bag = words.event.bag
+        kept = statistic.values_of(f)[statistic.labels[f].find(words.vocabulary.array)]
+        name = "tokens" if bag in ("multinomial", "complement") else "documents"
+        counts = statistic.sums[name].to_float()[:, kept]
+        if bag == "bernoulli":
+            n = statistic.present().to_float()[:, [f]]
+            p = np.ascontiguousarray(rng.beta(counts + alpha, n - counts + alpha).T)
+            new = replace(words, table=np.log(p / (1 - p)), base=np.log1p(-p).sum(axis=0))
+        else:
+            counts = others(counts) if bag == "complement" else counts
+            smooth = words.unknown is not None
+            shares = log_dirichlet(np.pad(counts, ((0, 0), (0, int(smooth)))) + alpha, rng)
+            shares = -shares if bag == "complement" else shares
+            table = np.ascontiguousarray(shares[: len(kept)])
+            new = replace(words, table=table, unknown=shares[-1] if smooth else None)
+        new.__dict__["lookup"] = words.lookup
+        drawn.append(new)
+    return tuple(drawn)
+
+
+POSTERIORS: dict[str, Draws] = {
+    "categorical": categorical,
+    "bernoulli": bernoulli,
+    "multinomial": multinomial,
+    "complement": complement,
+    "gaussian": gaussian,
+    "lognormal": lognormal,
+    "poisson": poisson,
+    "exponential": exponential,
+    "text": text,
+}

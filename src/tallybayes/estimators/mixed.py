@@ -22,6 +22,7 @@ from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, wanted
 from tallybayes.estimate import Alpha, Choices, Prior
 from tallybayes.estimators.arrays import Array, class_codes
+from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model, begin
 from tallybayes.schema import Events, Schema, infer
 
@@ -52,6 +53,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         What a value never seen in training is when a row is scored.
     missing_values : sequence of str
         Texts that stand for a missing value, such as "?".
+    tokenizer : callable, optional
+        What makes words of the columns of text: given a text, it returns a list of its words.
     threads : int, optional
         How many threads work; one per core by default. The result does not depend on it.
 
@@ -93,6 +96,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         missing: str = "skip",
         unseen: str = "smooth",
         missing_values: Any = (),
+        tokenizer: Tokenizer | None = None,
         threads: int | None = None,
     ) -> None:
         self.events = events
@@ -104,6 +108,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.missing = missing
         self.unseen = unseen
         self.missing_values = missing_values
+        self.tokenizer = tokenizer
         self.threads = threads
 
     def __sklearn_tags__(self) -> Any:
@@ -139,6 +144,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             events=self.events,
             weights=weights,
             missing=self.missing,  # type: ignore[arg-type]
+            tokenizer=self.tokenizer,
             threads=self.threads,
         )
         self._open = self._still_open(rows, model.schema) if isinstance(rows, batches.Source) else frozenset()
@@ -323,4 +329,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label = "label"
         while label in fields.names:
             label += "_"
-        return infer(fields.append(pa.field(label, pa.string())), label, events=self.events).events().get(name)
+        schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events)
+        if self.tokenizer is not None and any(block.event.takes == "text" for block in schema.blocks):
+            schema = schema.with_tokenizer(self.tokenizer)
+        return schema.events().get(name)

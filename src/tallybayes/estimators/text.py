@@ -125,7 +125,7 @@ class TextNB(NaiveBayes):
 
     @property
     def events(self) -> Text:  # type: ignore[override]
-        """The parameters as an event model."""
+        """The parameters as an event model, to which the tokenizer comes as to any other."""
         if not isinstance(self.ngram_range, tuple | list):
             raise BadOption(wanted("ngram_range", "two whole numbers", repr(self.ngram_range)))
         return Text(
@@ -139,7 +139,6 @@ class TextNB(NaiveBayes):
             max_df=self.max_df,
             max_features=self.max_features,
             unknown=self.unknown,
-            tokenizer=self.tokenizer,
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextNB:

@@ -2,8 +2,9 @@
 //
 // IN  a column, the class of each row in [0, C) (checked by the caller)
 // OUT the sorted vocabulary, and per class and token two integers
-// Cost: one pass over the text. Per distinct token 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 + 8 C of
-// counters; its bytes if there are more than 15.
+// Cost: one pass over the text. Per distinct token 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 of stamp, and
+// counters: 8 C for up to four classes; else 12 while it is known in one class only, as most words are, and 8 C more
+// from the second class on. Its bytes if there are more than 15.
 // Twin: count_text in kernels/text_reference.py.
 #pragma once
 
@@ -11,12 +12,115 @@
 
 namespace tally::text {
 
+struct Counts {
+    u32 tokens, documents;
+};
+
+// The counters of tokens, by number and class. A token's payload begins with the last row it was seen in, plus 1.
+class Counters {
+public:
+    explicit Counters(i64 n_classes)
+        : C_(n_classes), rows_(static_cast<i64>(bytes_for(n_classes, sizeof(Counts)))) {}
+
+    bool all() const { return C_ <= kAll; }  // whether a payload has a counter for every class
+    i64 payload() const {
+        return static_cast<i64>(all() ? 4 + bytes_for(C_, sizeof(Counts)) : sizeof(One));
+    }
+
+    template <class Numbered>
+    void add(const Numbered& numbered, i64 row, i32 c, const u32* ids, i64 n) {
+        const auto stamp = static_cast<u32>(row + 1);
+        if (all()) add_to_all(numbered, stamp, c, ids, n);
+        else add_to_one(numbered, stamp, static_cast<u32>(c), ids, n);
+    }
+
+    // act(c, counts) for every class in which the token may have been seen.
+    template <class Act>
+    void each(char* payload, Act act) const {
+        if (all()) {
+            auto* counts = reinterpret_cast<Counts*>(payload + 4);
+            for (i64 c = 0; c < C_; ++c) act(c, counts[c]);
+            return;
+        }
+        auto& one = *reinterpret_cast<One*>(payload);
+        if ((one.where & kRow) != 0) {
+            auto* counts = reinterpret_cast<Counts*>(rows_[one.where & ~kRow]);
+            for (i64 c = 0; c < C_; ++c)
+                if (counts[c].tokens != 0) act(c, counts[c]);
+        } else if (one.where != 0) {
+            act(static_cast<i64>(one.where) - 1, one.counts);
+        }
+    }
+
+private:
+    static constexpr i64 kAll = 4;
+    static constexpr u32 kRow = 0x80000000u;
+
+    struct One {
+        u32 last_row;
+        u32 where;  // 0: nowhere yet; c + 1: in class c; kRow + r: in row r, which has a counter for every class
+        Counts counts;
+    };
+
+    template <class Numbered>
+    void add_to_all(const Numbered& numbered, u32 stamp, i32 c, const u32* ids, i64 n) {
+        const i64 place = 1 + 2 * static_cast<i64>(c);
+        for (i64 k = 0; k < n; ++k) {
+            if (ids[k] == kNone) continue;
+            u32* payload = numbered.template payload<u32>(ids[k]);
+            payload[place] += 1;
+            payload[place + 1] += payload[0] != stamp ? 1 : 0;
+            payload[0] = stamp;
+        }
+    }
+
+    // Two sweeps: the first asks for the rows that the second will count in.
+    template <class Numbered>
+    void add_to_one(const Numbered& numbered, u32 stamp, u32 c, const u32* ids, i64 n) {
+        One* ones[kSweep];
+        for (; n > 0; ids += kSweep, n -= kSweep) {
+            i64 found = 0;
+            for (i64 k = 0; k < (n < kSweep ? n : kSweep); ++k) {
+                if (ids[k] == kNone) continue;
+                One* one = numbered.template payload<One>(ids[k]);
+                if ((one->where & kRow) != 0) prefetch(rows_[one->where & ~kRow] + c * sizeof(Counts));
+                ones[found++] = one;
+            }
+            for (i64 k = 0; k < found; ++k) {
+                One& one = *ones[k];
+                Counts& counts = (one.where & kRow) != 0 ? row(one)[c] : one.where == c + 1 ? one.counts : place(one, c);
+                counts.tokens += 1;
+                counts.documents += one.last_row != stamp ? 1 : 0;
+                one.last_row = stamp;
+            }
+        }
+    }
+    Counts* row(const One& one) const { return reinterpret_cast<Counts*>(rows_[one.where & ~kRow]); }
+
+    // The counter of a class in which the token has not been seen, its first or its second.
+    Counts& place(One& one, u32 c) {
+        if (one.where == 0) {
+            one.where = c + 1;
+            return one.counts;
+        }
+        const u32 r = rows_.add();
+        auto* counts = reinterpret_cast<Counts*>(rows_[r]);
+        std::memset(counts, 0, static_cast<std::size_t>(C_) * sizeof(Counts));
+        counts[one.where - 1] = one.counts;
+        one.where = kRow | r;
+        return counts[c];
+    }
+
+    i64 C_;
+    Rows rows_;
+};
+
 class Counter {
 public:
     // spill: after how many tokens the 32-bit counters are emptied into wide ones; at most 2^32 - 1
     Counter(const Options& options, const std::vector<Token>& stop_words, const i32* classes, i64 n_classes, i64 spill)
-        : vocabulary_(options, stop_words, static_cast<i64>(bytes_for(2 * n_classes + 1, 4))), classes_(classes),
-          C_(n_classes), spill_(spill), first_(options.analyzer == Analyzer::word ? options.min_n : 1),
+        : counters_(n_classes), vocabulary_(options, stop_words, counters_.payload()), classes_(classes), C_(n_classes),
+          spill_(spill), first_(options.analyzer == Analyzer::word ? options.min_n : 1),
           wide_(static_cast<std::size_t>(vocabulary_.levels())), missing(n_classes) {
         for (i64 c = 0; c < C_; ++c) missing[c] = 0;
     }
@@ -31,61 +135,49 @@ public:
             spill();
             since_ = n;
         }
-        if (level == 1) add(vocabulary_.words, row, ids, n);
-        else add(vocabulary_.at(level), row, ids, n);
+        if (level == 1) counters_.add(vocabulary_.words, row, classes_[row], ids, n);
+        else counters_.add(vocabulary_.at(level), row, classes_[row], ids, n);
     }
     void end(i64 row, bool valid, i64) {
         if (!valid) ++missing[classes_[row]];
     }
 
-    // OUT tokens, documents (C, V), where V is the number of nodes.
+    // OUT tokens, documents (C, V), zero at first, where V is the number of nodes.
     void write(const Order& order, i64* tokens, i64* documents) const {
         const i64 V = order.nodes.size();
         for (i64 v = 0; v < V; ++v) {
-            if (v + 8 < V) prefetch(vocabulary_.payload<u32>(order.nodes[v + 8].level, order.nodes[v + 8].id));
+            if (v + 8 < V) prefetch(vocabulary_.payload<char>(order.nodes[v + 8].level, order.nodes[v + 8].id));
             const Node node = order.nodes[v];
-            const u32* counters = vocabulary_.payload<u32>(node.level, node.id) + 1;
+            counters_.each(vocabulary_.payload<char>(node.level, node.id), [&](i64 c, const Counts& counts) {
+                tokens[c * V + v] = counts.tokens;
+                documents[c * V + v] = counts.documents;
+            });
             const auto& wide = wide_[node.level - 1];
             const i64 place = 2 * C_ * static_cast<i64>(node.id);
+            if (place >= wide.size()) continue;
             for (i64 c = 0; c < C_; ++c) {
-                tokens[c * V + v] = counters[2 * c];
-                documents[c * V + v] = counters[2 * c + 1];
-                if (place < wide.size()) {
-                    tokens[c * V + v] += wide[place + 2 * c];
-                    documents[c * V + v] += wide[place + 2 * c + 1];
-                }
+                tokens[c * V + v] += wide[place + 2 * c];
+                documents[c * V + v] += wide[place + 2 * c + 1];
             }
         }
     }
 
 private:
-    // A token's payload: the last row it was seen in, plus 1; then per class its occurrences and its documents.
-    template <class Numbered>
-    void add(const Numbered& numbered, i64 row, const u32* ids, i64 n) {
-        const auto stamp = static_cast<u32>(row + 1);
-        const i64 place = 1 + 2 * static_cast<i64>(classes_[row]);
-        for (i64 k = 0; k < n; ++k) {
-            if (ids[k] == kNone) continue;
-            u32* payload = numbered.template payload<u32>(ids[k]);
-            payload[place] += 1;
-            payload[place + 1] += payload[0] != stamp ? 1 : 0;
-            payload[0] = stamp;
-        }
-    }
-
     void spill() {
         for (i64 level = first_; level <= vocabulary_.levels(); ++level) {
             Growing<i64>& wide = wide_[static_cast<std::size_t>(level - 1)];
             const i64 known = wide.size(), n = vocabulary_.size(level);
             wide.resize(n * 2 * C_);
             std::fill(wide.data() + known, wide.data() + wide.size(), 0);
-            for (i64 id = 0; id < n; ++id) {
-                u32* counters = vocabulary_.payload<u32>(level, static_cast<u32>(id)) + 1;
-                for (i64 k = 0; k < 2 * C_; ++k) wide[id * 2 * C_ + k] += std::exchange(counters[k], 0);
-            }
+            for (i64 id = 0; id < n; ++id)
+                counters_.each(vocabulary_.payload<char>(level, static_cast<u32>(id)), [&](i64 c, Counts& counts) {
+                    wide[id * 2 * C_ + 2 * c] += std::exchange(counts.tokens, 0);
+                    wide[id * 2 * C_ + 2 * c + 1] += std::exchange(counts.documents, 0);
+                });
         }
     }
 
+    Counters counters_;
     Learned vocabulary_;
     const i32* classes_;
     i64 C_, spill_, first_, since_ = 0;

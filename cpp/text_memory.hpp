@@ -148,6 +148,14 @@ public:
         reserve(count);
         size_ = count;
     }
+    void zeros(i64 count) {  // all of it zero; memory that is never written need never be there
+        std::free(data_);
+        room_ = size_ = 0;
+        const std::size_t bytes = bytes_for(count > 0 ? count : 1, sizeof(T));
+        data_ = static_cast<T*>(std::calloc(bytes, 1));
+        if (data_ == nullptr) throw std::bad_alloc();
+        room_ = size_ = count;
+    }
     void push(T value) {
         if (size_ == room_) reserve(size_ < 32 ? 64 : size_ * 2);
         data_[size_++] = value;

@@ -194,8 +194,8 @@ nb::tuple count(const nb::tuple& column, nb::handle characters, const nb::tuple&
         counter.run(documents.view, parts.options, kinds);
         text::Order order(counter.vocabulary(), counter.first());
         V = order.nodes.size();
-        tokens.resize(V * n_classes);
-        documents_with.resize(V * n_classes);
+        tokens.zeros(V * n_classes);
+        documents_with.zeros(V * n_classes);
         counter.write(order, tokens.data(), documents_with.data());
         strings = std::move(order.strings);
         missing = std::move(counter.missing);

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.errors import BadData, CannotMerge, wanted
+from tallybayes.kernels.text import merge_vocabularies
 
 __all__ = ["Labels", "encode", "kind", "plain", "plain_types"]
 
@@ -96,6 +97,20 @@ class Labels:
             left, right = f"{self.kind} (such as {self.values[0]!r})", f"{other.kind} (such as {other.values[0]!r})"
             raise CannotMerge(wanted("labels", f"all of one kind, {left}", right, "Give both the same type"))
         return Labels.of(pa.concat_arrays([self.array, other.array]))
+
+    def join(self, other: Labels) -> tuple[Labels, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """The labels of both, and where in them those of each are.
+
+        Examples
+        --------
+        >>> Labels.of(["no", "yes"]).join(Labels.of(["maybe", "no"]))
+        (Labels('maybe', 'no', 'yes'), array([1, 2]), array([0, 1]))
+        """
+        if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
+            union, mine, theirs = merge_vocabularies(self.array, other.array)  # a pass over both, where `|` sorts
+            return Labels(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
+        both = self | other
+        return both, both.find(self.array), both.find(other.array)
 
     def find(self, values: pa.Array, *, where: str = "labels") -> npt.NDArray[np.intp]:
         """The position of each value, −1 where it is not among the labels.

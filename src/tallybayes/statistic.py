@@ -139,16 +139,18 @@ class Statistic:
     def _align(self, other: Statistic) -> tuple[Statistic, Statistic]:
         if self.labels == other.labels:
             return self, other
-        both = tuple(a | b for a, b in zip(self.labels, other.labels, strict=True))
-        return self._with_labels(both), other._with_labels(both)
-
-    def _with_labels(self, labels: tuple[Labels, ...]) -> Statistic:
-        if labels == self.labels:
-            return self
+        joined = [mine.join(theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        labels = tuple(both for both, _, _ in joined)
         starts = np.cumsum([0, *map(len, labels)])
-        found = [start + new.find(old.array) for start, new, old in zip(starts, labels, self.labels, strict=False)]
-        index = np.concatenate(found)
         size = int(starts[-1])
+        left, right = (
+            np.concatenate([start + places[side] for start, places in zip(starts, joined, strict=False)])
+            for side in (1, 2)
+        )
+        return self._with_labels(labels, left, size), other._with_labels(labels, right, size)
+
+    def _with_labels(self, labels: tuple[Labels, ...], index: Index, size: int) -> Statistic:
+        """The sums among more values: value v becomes value ``index[v]`` of `size`."""
         sums = {k: v.spread(index, size, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 

@@ -60,7 +60,10 @@ def _arrow(values: Any, where: str) -> pa.Array:
             values = values.astype(values.dtype.newbyteorder("="), copy=False)
         # NaN among objects is how pandas and NumPy write a missing string; among floats it stays NaN, without a copy.
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
-        return pa.array(values, from_pandas=objects)
+        try:
+            return pa.array(values, from_pandas=objects)
+        except pa.ArrowCapacityError:  # one text of two gigabytes or more
+            return pa.array(values, pa.large_string(), from_pandas=objects)
     except UnicodeEncodeError as error:
         row = next(at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
         got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"

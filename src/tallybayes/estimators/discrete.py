@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeVar
 
@@ -59,8 +60,9 @@ class Discrete(DropIn):
     _statistic: Statistic
     class_log_prior_: Floats
 
+    @abstractmethod
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-        raise NotImplementedError
+        """The sums of the rows of each class."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:

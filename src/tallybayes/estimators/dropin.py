@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias
 
@@ -21,7 +22,7 @@ Scorer: TypeAlias = Callable[[slice, Floats], bool]
 _SCORED_ROWS = 8192
 
 
-class DropIn:
+class DropIn(ABC):
     """Stands before one of scikit-learn's classes, whose parameters, tags and checks of them stay as they are."""
 
     # How `validate_data` is to read X. That all values are finite is seen while counting and scoring, which saves
@@ -29,8 +30,9 @@ class DropIn:
     _reading: ClassVar[dict[str, Any]] = {"ensure_all_finite": False}
     classes_: Array
 
+    @abstractmethod
     def _scorer(self, X: Any) -> Scorer:
-        raise NotImplementedError
+        """What scores slices of X."""
 
     def _threads(self, X: Any) -> int:
         """How many threads score."""

@@ -14,13 +14,47 @@ import pyarrow.parquet as pq
 
 from benchmarks.table import Growing, seconds
 
-_FIT = """
-import resource, sys, time
+# The most that this process has held; ru_maxrss would count what it was before it became this one.
+_HELD = """
+import sys, time
+def held():
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) for line in file if line.startswith("VmHWM")) / 1e3
+"""
+_FIT = f"""{_HELD}
 import tallybayes as tb
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 start = time.perf_counter()
 tb.fit(sys.argv[1], "label")
-print(time.perf_counter() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3)
+print(time.perf_counter() - start, held())
+"""
+_WORDS = f"""{_HELD}
+import numpy as np, pyarrow as pa
+import tallybayes as tb
+rng, V, n = np.random.default_rng(0), 1_000_000, 100_000
+tb.fit(["warm up", "the cache"], ["a", "b"])
+picks = np.concatenate([rng.permutation(V), (V * rng.random(9 * V) ** 4).astype(int)])
+words = pa.array(np.char.add("w", np.arange(V).astype(str)))
+bounds = pa.array(np.linspace(0, len(picks), n + 1).astype(np.int32))
+column = pa.compute.binary_join(pa.ListArray.from_arrays(bounds, words.take(pa.array(picks))), " ")
+rows = pa.table({{"text": column, "label": rng.integers(0, 20, n)}})
+del picks, words, bounds, column
+before, start = held(), time.perf_counter()
+now = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmRSS")) / 1e3
+with open("/proc/self/clear_refs", "w") as file:
+    file.write("5")  # the peak starts anew
+tb.fit(rows, "label", events="text", threads=1)
+print(time.perf_counter() - start, held() - now)
+"""
+_LONG = f"""{_HELD}
+import pyarrow as pa
+import tallybayes as tb
+reviews = pa.array([f"a film that number {{i}} of us liked more than its plot " * 20 for i in range(30_000)])
+batch = pa.record_batch({{"text": reviews, "label": pa.array([0, 1] * 15_000)}})
+times = int(float(sys.argv[1]) // batch.nbytes) + 1
+stream = pa.RecordBatchReader.from_batches(batch.schema, (batch for _ in range(times)))
+start = time.perf_counter()
+tb.fit(stream, "label", events="text")
+print(time.perf_counter() - start, held())
 """
 _READ = """
 import sys, time
@@ -51,6 +85,10 @@ def run(repeat: int, bytes_: float = 2e9) -> str:
                 suffix, size, seconds(took), f"{resident:.0f} MB", "600 MB", seconds(min(run[0] for run in reads))
             )
             path.unlink()
+    took, resident = _measure(_WORDS, "")
+    table.add("1,000,000 words, 20 classes", "-", seconds(took), f"{resident:.0f} MB more", "400 MB more", "-")
+    took, resident = _measure(_LONG, "5e9")
+    table.add("stream of texts", "5.00 GB", seconds(took), f"{resident:.0f} MB", "bounded", "-")
     return table.markdown()
 
 
@@ -71,7 +109,7 @@ def _write(path: Path, rows: int, step: int = 200_000) -> None:
         writer.close()
 
 
-def _measure(code: str, path: Path) -> tuple[float, float]:
+def _measure(code: str, path: Path | str) -> tuple[float, float]:
     done = subprocess.run([sys.executable, "-c", code, str(path)], capture_output=True, text=True, check=True)
     took, resident = done.stdout.split()
     return float(took), float(resident)

@@ -1,7 +1,7 @@
 // Sums of a table's rows over the tokens of each document.
 //
 // IN  a column, a Lookup of V tokens, table (V, C), unknown (C,) or null
-// OUT out (n, C), added to; lengths (n,): tokens of each document, -1 for a null document
+// OUT out (n, C), added to; lengths (n,): tokens of each document that add something, -1 for a null one
 // A row's scores depend on that row alone, to the last bit: sums are per document and per length of n-gram, in the
 // order of the text, and do not feel where batches end.
 // Twin: Lookup.score in kernels/text_reference.py.
@@ -32,7 +32,7 @@ protected:
 
     void finish(i64 row, bool valid, i64 known, i64 unknown) {
         double* out = task_.out + row * C_;
-        task_.lengths[row] = valid ? known + unknown : -1;
+        task_.lengths[row] = !valid ? -1 : task_.unknown == nullptr ? known : known + unknown;
         for (i64 c = 0; c < C_; ++c) {
             double total = 0.0;
             for (std::size_t k = static_cast<std::size_t>(c); k < sums_.size(); k += static_cast<std::size_t>(C_))

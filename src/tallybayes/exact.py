@@ -3,12 +3,15 @@
 A value is ``Σ_k limbs[..., k] · 2^(32·(base + k))``. The kernels hand over limbs of any size; here they are brought
 into the one canonical form (every limb but the last in [0, 2^32), the last signed, no needless limb at either end),
 so that equal values are equal bits. Everything that a model remembers is made of these.
+
+Carries are settled when the form is asked for and not before: most sums are only added, subtracted and rounded, which
+unsettled limbs do as well, and to settle them costs more than all of that.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +28,19 @@ _HALF = 1 << (_LIMB - 1)
 # Below this share of what it was, a difference of doubles has lost digits that matter: take the exact one instead.
 _CANCELLED = 1e-4
 _REMEMBERED = 1 << 18
+# Limbs whose size is known to be below 2^this may be added, and so many of them summed that they stay below 2^63.
+_SETTLED_BITS, _ANY_BITS, _MOST_BITS = _LIMB, 63, 62
 
 Floats = npt.NDArray[np.float64]
+
+
+class _Digits(NamedTuple):
+    """Limbs, and what is known of them; in one tuple, so that threads see all of it or nothing."""
+
+    limbs: npt.NDArray[np.int64]
+    base: int
+    bits: int  # no limb is 2^bits or larger in size
+    settled: bool
 
 
 class Exact:
@@ -48,29 +62,48 @@ class Exact:
     array([3., 4.])
     """
 
-    __slots__ = ("_float", "base", "is_zero", "limbs")
+    __slots__ = ("_digits", "_float")
 
-    base: int
-    limbs: npt.NDArray[np.int64]
-    is_zero: bool
+    _digits: _Digits
     _float: Floats | None
 
-    def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0) -> None:
+    def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0, *, bits: int = _ANY_BITS) -> None:
         self._float = None
-        # Seen as unsigned a negative number is large, so that counts, which mostly are small, are looked at once.
-        largest = int(limbs.view(np.uint64).max()) if limbs.size else 0
-        self.is_zero = largest == 0
-        if self.is_zero:
-            self.limbs, self.base = _no_limbs(limbs.shape[:-1]), 0
-        elif limbs.shape[-1] == 1 and largest < _HALF:  # canonical as it is
-            self.limbs, self.base = np.ascontiguousarray(limbs), base
-        else:
-            self.limbs, self.base = _canonical(limbs, base)
+        self._digits = _Digits(limbs, base, bits, settled=False)
+
+    def _settle(self) -> _Digits:
+        """The canonical form, found once."""
+        digits = self._digits
+        if not digits.settled:
+            self._digits = digits = _settled(digits.limbs, digits.base)
+        return digits
+
+    @property
+    def limbs(self) -> npt.NDArray[np.int64]:  # (..., L)
+        """The digits of the canonical form."""
+        return self._settle().limbs
+
+    @property
+    def base(self) -> int:
+        """The grid position of the first digit of the canonical form."""
+        return self._settle().base
+
+    @property
+    def is_zero(self) -> bool:
+        """Whether all values are zero; then they take no memory."""
+        return self._settle().bits == 0
+
+    def settle(self) -> Self:
+        """The same, its carries settled now: what is to be kept for long is better small."""
+        self._settle()
+        return self
 
     @classmethod
     def zeros(cls, shape: tuple[int, ...]) -> Self:
         """All zeros; they take no memory however large the shape, since most sums of missing values are zero."""
-        return cls(_no_limbs(shape))
+        made = cls(_no_limbs(shape), bits=0)
+        made._digits = made._digits._replace(settled=True)
+        return made
 
     @classmethod
     def from_limbs(cls, limbs: Limbs) -> Self:
@@ -95,7 +128,7 @@ class Exact:
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape without the axis of limbs."""
-        return self.limbs.shape[:-1]
+        return self._digits.limbs.shape[:-1]
 
     def __add__(self, other: Self) -> Self:
         return self._combine(other, np.add)
@@ -119,34 +152,59 @@ class Exact:
         return f"Exact({self.to_float()!r})"
 
     def _combine(self, other: Self, operation: np.ufunc) -> Self:
-        if other.is_zero and self.shape == other.shape:
+        if other._is_plainly_zero() and self.shape == other.shape:
             return self
-        low = min(self.base, other.base)
-        high = max(self.base + self.limbs.shape[-1], other.base + other.limbs.shape[-1])
-        return type(self)(operation(_widen(self, low, high), _widen(other, low, high)), low)
+        left, right = self._below(_MOST_BITS), other._below(_MOST_BITS)
+        low = min(left.base, right.base)
+        high = max(left.base + left.limbs.shape[-1], right.base + right.limbs.shape[-1])
+        limbs = operation(_widen(left, low, high), _widen(right, low, high))
+        return type(self)(limbs, low, bits=max(left.bits, right.bits) + 1)
+
+    def _below(self, bits: int) -> _Digits:
+        """The digits as they are if all are below 2^bits in size, else settled."""
+        return self._digits if self._digits.bits < bits else self._settle()
+
+    def _is_plainly_zero(self) -> bool:
+        digits = self._digits
+        return digits.bits == 0 or not (digits.settled or digits.limbs.any())
+
+    def _like(self, limbs: npt.NDArray[np.int64]) -> Self:
+        """Some of these digits, or all in another arrangement."""
+        return type(self)(limbs, self._digits.base, bits=self._digits.bits)
 
     def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Self:
         """The entries at the given positions of one axis."""
-        return type(self)(self.limbs[(slice(None),) * axis + (index,)], self.base)
+        if self._digits.bits == 0:
+            size = np.count_nonzero(index) if index.dtype == bool else len(index)
+            return type(self).zeros((*self.shape[:axis], int(size), *self.shape[axis + 1 :]))
+        return self._like(self._digits.limbs[(slice(None),) * axis + (index,)])
 
     def spread(self, index: npt.NDArray[np.intp], size: int, axis: int = 0) -> Self:
         """The inverse of `take`: an axis of the given size, zero but at `index`, where these values stand."""
         if size == self.shape[axis] and np.array_equal(index, np.arange(size)):
             return self
         shape = (*self.shape[:axis], size, *self.shape[axis + 1 :])
-        if self.is_zero:
+        if self._is_plainly_zero():
             return type(self).zeros(shape)
-        limbs = np.zeros((*shape, self.limbs.shape[-1]), np.int64)
+        limbs = np.zeros((*shape, self._digits.limbs.shape[-1]), np.int64)
         if axis == 1 and limbs.shape[-1] == 1:  # row by row, as memory is laid out; at once, NumPy goes by columns
-            for new, old in zip(limbs[..., 0], self.limbs[..., 0], strict=True):
+            for new, old in zip(limbs[..., 0], self._digits.limbs[..., 0], strict=True):
                 new[index] = old
         else:
-            limbs[(slice(None),) * axis + (index,)] = self.limbs
-        return type(self)(limbs, self.base)
+            limbs[(slice(None),) * axis + (index,)] = self._digits.limbs
+        return self._like(limbs)
 
     def sum(self, axis: int = 0) -> Self:
         """The exact sum over one axis."""
-        return type(self)(self.limbs.sum(axis=axis, dtype=np.int64), self.base)
+        if self._digits.bits == 0:
+            return type(self).zeros(self.shape[:axis] + self.shape[axis + 1 :])
+        digits, more = self._summable(axis)
+        return type(self)(digits.limbs.sum(axis=axis, dtype=np.int64), digits.base, bits=digits.bits + more)
+
+    def _summable(self, axis: int) -> tuple[_Digits, int]:
+        """Digits small enough to be summed over an axis, and by how many bits the sums may be longer."""
+        more = int(self.shape[axis]).bit_length()
+        return self._below(_MOST_BITS - more), more
 
     def others(self) -> Self:
         """For each position of the first axis, the exact sum of all the others.
@@ -157,16 +215,18 @@ class Exact:
         array([5., 4., 3.])
         """
         whole = self.sum(axis=0)
-        return type(self)(np.broadcast_to(whole.limbs, (*self.shape, whole.limbs.shape[-1])), whole.base) - self
+        shape = (*self.shape, whole._digits.limbs.shape[-1])
+        return whole._like(np.broadcast_to(whole._digits.limbs, shape)) - self
 
     def group(self, starts: npt.NDArray[np.intp], axis: int = -1) -> Self:
         """The exact sums of consecutive groups along an axis, each beginning at one of `starts` (none empty)."""
-        axis = axis if axis >= 0 else axis - 1
-        return type(self)(np.add.reduceat(self.limbs, starts, axis=axis), self.base)
+        axis = axis if axis >= 0 else axis + len(self.shape)
+        digits, more = self._summable(axis)
+        return type(self)(np.add.reduceat(digits.limbs, starts, axis=axis), digits.base, bits=digits.bits + more)
 
     def reshape(self, shape: tuple[int, ...]) -> Self:
         """The same values in another shape."""
-        return type(self)(self.limbs.reshape(*shape, self.limbs.shape[-1]), self.base)
+        return self._like(self._digits.limbs.reshape(*shape, self._digits.limbs.shape[-1]))
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Where the value is not zero."""
@@ -177,8 +237,8 @@ class Exact:
         return np.asarray(self.limbs[..., -1] < 0)
 
     def to_limbs(self) -> Limbs:
-        """What a kernel takes."""
-        return Limbs(self.limbs, self.base)
+        """What a kernel takes: digits with or without settled carries."""
+        return Limbs(self._digits.limbs, self._digits.base)
 
     def to_float(self) -> Floats:
         """The nearest doubles; remembered for small arrays, which leave-one-out asks for again and again."""
@@ -224,9 +284,9 @@ class Exact:
         >>> Exact.of([0.5, 0.75]).fraction(1)
         Fraction(3, 4)
         """
-        digits = self.limbs[index]
-        whole = sum(int(digit) << (_LIMB * k) for k, digit in enumerate(digits))
-        return Fraction(whole) * Fraction(2) ** (_LIMB * self.base)
+        digits = self._digits
+        whole = sum(int(digit) << (_LIMB * k) for k, digit in enumerate(digits.limbs[index]))
+        return Fraction(whole) * Fraction(2) ** (_LIMB * digits.base)
 
 
 def nearest(value: Fraction) -> float:
@@ -243,12 +303,23 @@ def nearest(value: Fraction) -> float:
         return float("inf") if value > 0 else float("-inf")
 
 
-def _widen(value: Exact, low: int, high: int) -> npt.NDArray[np.int64]:
+def _settled(limbs: npt.NDArray[np.int64], base: int) -> _Digits:
+    """The canonical form of any limbs."""
+    # Seen as unsigned a negative number is large, so that counts, which mostly are small, are looked at once.
+    largest = int(limbs.view(np.uint64).max()) if limbs.size else 0
+    if largest and not (limbs.shape[-1] == 1 and largest < _HALF):  # else it is canonical as it is
+        limbs, base = _canonical(limbs, base)
+    if largest == 0 or limbs.shape[-1] == 0:
+        return _Digits(_no_limbs(limbs.shape[:-1]), 0, 0, settled=True)
+    return _Digits(np.ascontiguousarray(limbs), base, _SETTLED_BITS, settled=True)
+
+
+def _widen(value: _Digits, low: int, high: int) -> npt.NDArray[np.int64]:
     """The limbs on the grid positions low..high."""
     count = value.limbs.shape[-1]
     if value.base == low and low + count == high:
         return value.limbs
-    wide = np.zeros((*value.shape, high - low), np.int64)
+    wide = np.zeros((*value.limbs.shape[:-1], high - low), np.int64)
     wide[..., value.base - low : value.base - low + count] = value.limbs
     return wide
 
@@ -259,15 +330,15 @@ def _no_limbs(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
 
 
 def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Carried, then trimmed at the top and at the bottom; not all are zero."""
+    """Carried, then trimmed at the top and at the bottom; of nothing but zeros no limb is left."""
     limbs = _carry(limbs)
     while limbs.shape[-1] > 1 and _top_is_sign_only(limbs):
         limbs = limbs[..., :-1]
         limbs[..., -1] -= (limbs[..., -1] >= _HALF).astype(np.int64) << _LIMB
     drop = 0
-    while not limbs[..., drop].any():
+    while drop < limbs.shape[-1] and not limbs[..., drop].any():
         drop += 1
-    return np.ascontiguousarray(limbs[..., drop:]), base + drop
+    return limbs[..., drop:], base + drop
 
 
 def _carry(limbs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -27,7 +27,11 @@ if TYPE_CHECKING:
     from tallybayes.model import fit as fit
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.validation import LearningCurve as LearningCurve
     from tallybayes.validation import Validation as Validation
+    from tallybayes.validation import learning_curve as learning_curve
+    from tallybayes.validation import rows_needed as rows_needed
+    from tallybayes.validation import running_estimate as running_estimate
     from tallybayes.validation import validate as validate
 
 __version__ = "0.1.0"
@@ -45,7 +49,11 @@ _PUBLIC = {
     "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
+    "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
+    "learning_curve": "tallybayes.validation",
+    "rows_needed": "tallybayes.validation",
+    "running_estimate": "tallybayes.validation",
     "validate": "tallybayes.validation",
     "BernoulliNB": "tallybayes.estimators",
     "CategoricalNB": "tallybayes.estimators",
@@ -66,6 +74,7 @@ __all__ = [
     "Evidence",
     "GaussianNB",
     "ImpossibleRowWarning",
+    "LearningCurve",
     "Model",
     "MultinomialNB",
     "NaiveBayes",
@@ -77,8 +86,11 @@ __all__ = [
     "evaluation",
     "events",
     "fit",
+    "learning_curve",
     "load",
     "read",
+    "rows_needed",
+    "running_estimate",
     "validate",
 ]
 

@@ -70,7 +70,7 @@ def test_options_that_do_not_go_together_are_refused() -> None:
     refused(tb.errors.BadOption, "groups: wanted another how than 'prequential'", how="prequential", groups="g")
     refused(tb.errors.BadOption, "groups: wanted none beside folds, got both.", groups="g", folds="g")
     refused(
-        tb.errors.BadOption, "validate: wanted an option of its own or of fit, got 'alfa'. Did you mean 'alpha'", alfa=1
+        tb.errors.BadOption, "option: wanted one of this function or of fit, got 'alfa'. Did you mean 'alpha'", alfa=1
     )
     refused(tb.errors.BadOption, "seed: wanted a whole number not below 0, got -1.", seed=-1)
 

@@ -1,6 +1,19 @@
 """Validation: how good a model is on rows it has not seen, by arithmetic on evidence and never by refitting."""
 
+from tallybayes.validation.coin import RunningEstimate, rows_needed, running_estimate
+from tallybayes.validation.curve import learning_curve
+from tallybayes.validation.drawn import LearningCurve
 from tallybayes.validation.result import Spread, Validation
 from tallybayes.validation.validated import validate, validate_model
 
-__all__ = ["Spread", "Validation", "validate", "validate_model"]
+__all__ = [
+    "LearningCurve",
+    "RunningEstimate",
+    "Spread",
+    "Validation",
+    "learning_curve",
+    "rows_needed",
+    "running_estimate",
+    "validate",
+    "validate_model",
+]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import NamedTuple, TypeAlias
@@ -17,6 +18,7 @@ from tallybayes.errors import BadData
 from tallybayes.estimate import Choices
 from tallybayes.evidence import Evidence, count
 from tallybayes.model import Model
+from tallybayes.posterior import ImpossibleRowWarning
 from tallybayes.score import add_scores
 from tallybayes.scorer import Scorer
 from tallybayes.validation.assign import Places
@@ -115,6 +117,15 @@ class Folded:
         if not len(evidence.classes):
             return None
         return Model(evidence, _known_prior(self.total, evidence))
+
+    def probabilities(self, evidence: Evidence, part: pa.RecordBatch) -> Floats:  # (n, C)
+        """The probability of each class for each of some rows, by the model of some evidence."""
+        model = self.model(evidence)
+        assert model is not None, "no evidence"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImpossibleRowWarning)
+            p = Scorer(model.schema, model.belief, model.choices, normalised=True).many([part], self.threads)
+        return np.exp(self._among(model, np.log(p))) if len(model.classes) < len(self.total.classes) else p
 
     def counted(self, wave: range, pieces: Iterable[Held]) -> Evidence:
         """The evidence of some folds, class c of the k-th of them as class k·C + c."""

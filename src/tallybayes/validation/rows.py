@@ -164,6 +164,10 @@ class Kept:
                 yield first + start, batch.slice(start, size)
             first += batch.num_rows
 
+    def all_kept(self) -> Kept:
+        """The same rows, all of them in memory."""
+        return self if self.whole is not None else replace(self, whole=_one(list(self.source)))
+
     def codes(self, role: str) -> tuple[Places, Labels]:
         """Groups or folds as numbers from 0, in the order of their values."""
         codes, labels = encode(self.others[role])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -26,7 +26,7 @@ from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.rows import Kept, Watched
 from tallybayes.validation.training import Before, Others
 
-__all__ = ["validate", "validate_model"]
+__all__ = ["learner", "validate", "validate_model"]
 
 # From the rows, their label and their weights: a model of all of them.
 Learn: TypeAlias = Callable[[batches.Source, str, str | None], Model]
@@ -92,19 +92,22 @@ def validate(
     >>> seen.evaluation.accuracy
     0.75
     """
-    known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
-    for name in options:
-        if name not in known:
-            raise BadOption(wanted("validate", "an option of its own or of fit", repr(name), hint(name, known)))
     beside = {"groups": groups, "folds": folds, "order": order}
-
-    def learn(rows: batches.Source, name: str, weight: str | None) -> Model:
-        return fit(rows, name, weights=weight, threads=threads, **options)
+    learn = learner(options, threads)
 
     def opened(types: sources.Types | None) -> sources.Labelled:
         return sources.labelled(source, label, weights, missing=missing_values, types=types)
 
     return _validated(opened, learn, how, seed, beside, threads, aside=True)
+
+
+def learner(options: Mapping[str, Any], threads: int | None) -> Learn:
+    """A way to fit by these options, all of them known to `fit`."""
+    known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
+    for name in options:
+        if name not in known:
+            raise BadOption(wanted("option", "one of this function or of fit", repr(name), hint(name, known)))
+    return lambda rows, name, weight: fit(rows, name, weights=weight, threads=threads, **options)
 
 
 def validate_model(

@@ -1,0 +1,40 @@
+"""Charts of validation results. The only door to Altair, opened when a chart is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+__all__ = ["learning_chart"]
+
+# Told apart by colour-blind eyes too (Okabe and Ito).
+_COLOURS = ["#0072b2", "#d55e00", "#009e73"]
+_WIDTH, _HEIGHT = 320, 240
+
+
+def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
+    """Mean and band of each model against the number of rows, a panel for each figure.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `LearningCurve.points` gives.
+    models : sequence of str
+        The models, in the order of the legend.
+    """
+    colour = alt.Color(
+        "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=_COLOURS), title=None
+    ).legend(orient="top", symbolOpacity=1, symbolSize=120)
+    panels = [_panel([p for p in points if p["figure"] == name], name, colour) for name in ("accuracy", "log-loss")]
+    return alt.hconcat(*panels).configure_view(stroke=None)
+
+
+def _panel(points: list[dict[str, Any]], title: str, colour: Any) -> Any:
+    x = alt.X("rows:Q", scale=alt.Scale(type="log", nice=False), title="rows learned")
+    x = x.axis(grid=False, values=sorted({p["rows"] for p in points}), labelOverlap=True)
+    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour)
+    y = alt.Y("mean:Q", scale=alt.Scale(zero=False), title=title)
+    band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    return (band + base.mark_line(point=True).encode(y=y)).properties(width=_WIDTH, height=_HEIGHT)

@@ -19,6 +19,8 @@ from .refitted import fitted, refitted
 each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
+# Smoothing and temperature as given; those that rows left out choose are looked at below.
+PLAIN: dict[str, Any] = {"alpha": 1.0, "calibrate": None}
 HOWS: dict[str, dict[str, Any]] = {
     "loo": {},
     "5-fold": {},
@@ -51,6 +53,7 @@ def validated(table: pa.Table, event: Event, how: str, **options: Any) -> tb.Val
     for name in chosen.values():
         table = table.append_column(name, pa.array(beside[name]))
     weights = "w" if "w" in table.column_names else None
+    options = PLAIN | options
     return tb.validate(table, "label", how.split(",")[0], events=event, weights=weights, **chosen, **options)
 
 
@@ -69,7 +72,7 @@ def test_every_how_equals_refitting(event: Event, how: str, weighted: bool) -> N
 @pytest.mark.parametrize("alpha", [0.0, 0.3])
 def test_every_rule_equals_refitting(event: Event, rule: str, alpha: float) -> None:
     table = table_for(event)
-    seen = tb.validate(table, "label", "4-fold", events=event, estimate=rule, alpha=alpha)
+    seen = tb.validate(table, "label", "4-fold", events=event, estimate=rule, alpha=alpha, calibrate=None)
     wanted = refitted(table, seen, event, estimate=rule, alpha=alpha)
     np.testing.assert_allclose(seen.scores, wanted, rtol=1e-9, atol=1e-9)
 
@@ -83,9 +86,9 @@ def test_the_evidence_of_the_other_folds_is_theirs_to_the_bit(
     used: list[Evidence] = []
     plain = folding.Folded.model
 
-    def noted(self: folding.Folded, evidence: Evidence) -> tb.Model | None:
+    def noted(self: folding.Folded, k: int, evidence: Evidence) -> tb.Model | None:
         used.append(evidence)
-        return plain(self, evidence)
+        return plain(self, k, evidence)
 
     monkeypatch.setattr(folding.Folded, "model", noted)
     for before, how in ((False, "5-fold"), (True, "prequential(19)")):
@@ -121,7 +124,7 @@ def test_columns_of_several_kinds_equal_refitting() -> None:
     )
     events = {"said": "text"}
     for how in ("loo", "10-fold", "holdout", "prequential"):
-        seen = tb.validate(table, "label", how, events=events)
+        seen = tb.validate(table, "label", how, events=events, **PLAIN)
         wanted = refitted(table, seen, events, before=how == "prequential")
         np.testing.assert_allclose(seen.scores, wanted, rtol=1e-9, atol=1e-9)
 
@@ -130,12 +133,41 @@ def test_columns_of_several_kinds_equal_refitting() -> None:
 def test_a_given_prior_holds_where_a_class_is_not_known(prior: Any) -> None:
     rows = {"x": [1.0, 2.0, 4.0, 5.0, 9.0], "label": ["a", "a", "b", "b", "c"]}
     for how in ("loo", "5-fold"):
-        seen = tb.validate(rows, "label", how, prior=prior)
+        seen = tb.validate(rows, "label", how, prior=prior, calibrate=None)
         assert np.isneginf(seen.scores[4, 2])
         assert np.isfinite(seen.scores[4, :2]).all()
         np.testing.assert_allclose(seen.probabilities.sum(axis=1), 1.0)
     np.testing.assert_allclose(
-        tb.validate(rows, "label", "5-fold", prior=prior).probabilities,
-        tb.validate(rows, "label", "loo", prior=prior).probabilities,
+        tb.validate(rows, "label", "5-fold", prior=prior, calibrate=None).probabilities,
+        tb.validate(rows, "label", "loo", prior=prior, calibrate=None).probabilities,
         rtol=1e-9,
     )
+
+
+@each_event
+@pytest.mark.parametrize("how", ["5-fold", "holdout", "prequential(19)"])
+def test_smoothing_and_temperature_are_chosen_by_the_other_folds_alone(event: Event, how: str) -> None:
+    table = table_for(event)
+    options: dict[str, Any] = {"alpha": "loo", "calibrate": "loo"}
+    seen = validated(table, event, how, **options) if how in HOWS else None
+    assert seen is not None
+    for k in range(seen.folds.max() + 1):
+        others = table.filter(pa.array(seen.folds < k if how.startswith("preq") else seen.folds != k))
+        if not len(others):
+            continue
+        model = fitted(others, event, **options)
+        here = np.flatnonzero(seen.folds == k)
+        place = [seen.classes.index(c) for c in model.classes]
+        wanted = model.predict_proba(table.take(pa.array(here)))
+        np.testing.assert_allclose(seen.probabilities[np.ix_(here, place)], wanted, rtol=1e-8, atol=1e-9)
+
+
+def test_leave_one_out_takes_smoothing_and_temperature_from_all_rows() -> None:
+    table = rows_for(every_event()[0], 60)
+    seen = tb.validate(table, "label", "loo")
+    model = tb.fit(table, "label")
+    assert model.temper is not None
+    assert seen.heat is not None
+    np.testing.assert_allclose(seen.heat, seen.heat[0] * np.ones(60), rtol=1.0)
+    np.testing.assert_array_equal(seen.scores, model.leave_one_out(table))
+    np.testing.assert_array_equal(seen.probabilities, tb.fit(table, "label").validate(table, how="loo").probabilities)

@@ -22,7 +22,6 @@ from tallybayes.validation.drawn import LearningCurve
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import check_seed
 from tallybayes.validation.rows import Kept, Watched
-from tallybayes.validation.training import Before
 from tallybayes.validation.validated import learner
 
 __all__ = ["learning_curve"]
@@ -85,7 +84,7 @@ def learning_curve(
     """
     _check(shuffles, holdout, compare)
     seed, workers = check_seed(seed), engines.default_threads(threads)
-    learn = learner(options, threads)
+    learn = learner(options, threads, calibrated=False)
 
     def work(types: sources.Types | None) -> LearningCurve:
         rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, types=types)
@@ -172,14 +171,12 @@ class _Shuffle:
         place = np.full(len(self.rows), -1, np.int32)
         place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
         place[place == len(sizes)] = -1  # beyond the largest size
-        folded = Folded(self.total, self.rows, place, len(sizes) + 1, self.threads)
+        folded = Folded(self.total, self.rows, place, len(sizes) + 1, self.threads, before=True)
         held = self.batch(self.held)
-        before = Before(self.total.evidence)
-        for wave in folded.waves():
-            counted = folded.counted(wave, folded.pieces(wave))
-            for k, evidence in zip(wave, before(counted, len(wave)), strict=True):
+        for wave, training, _ in folded.passes():
+            for k, evidence in zip(wave, training, strict=True):
                 if k > 0:
-                    yield folded.probabilities(evidence, held)
+                    yield folded.probabilities(k, evidence, held)
 
     def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
         """The same, by a logistic regression fitted on the first so many."""

@@ -5,13 +5,15 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, TypeAlias
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines
+from tallybayes.batches import Source
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData
@@ -20,18 +22,16 @@ from tallybayes.evidence import Evidence, count
 from tallybayes.model import Model
 from tallybayes.posterior import ImpossibleRowWarning
 from tallybayes.score import add_scores
-from tallybayes.scorer import Scorer
 from tallybayes.validation.assign import Places
 from tallybayes.validation.rows import Kept
+from tallybayes.validation.training import Before, Others
 
-__all__ = ["Folded", "Held", "Training"]
+__all__ = ["Folded", "Held"]
 
-# From the evidence of some folds (class c of the k-th as class k·C + c) and their number: what each is scored by.
-Training: TypeAlias = Callable[[Evidence, int], Iterable[Evidence]]
 
 # Rows of fewer bytes are counted before a thread has started.
 _THREAD_BYTES = 8 << 20
-# No more rows are scored before the threads have started that would share them.
+# Rows scored at a time: their scores stay in cache from the first column to the last.
 _FEW_ROWS = 8192
 # Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
 _MOST_CELLS = 1 << 24
@@ -61,6 +61,8 @@ class Folded:
         How many folds.
     threads : int
         How many threads count and score.
+    before : bool
+        Whether a fold is scored by those before it, rather than by all others.
     """
 
     total: Model
@@ -68,6 +70,7 @@ class Folded:
     place: Places
     folds: int
     threads: int
+    before: bool = False
 
     def waves(self) -> Iterator[range]:
         """Runs of folds whose sums fit into memory together."""
@@ -89,43 +92,68 @@ class Folded:
                 continue
             yield Held(_taken(batch, index), first + index, starts - starts[0])
 
-    def score(self, training: Training, scores: Floats, priors: Floats) -> None:
-        """Score the rows of each fold by the evidence that `training` gives for it.
+    def score(self, scores: Floats, priors: Floats, heat: Floats) -> None:
+        """Score the rows of each fold by the evidence of the others, or of those before it.
 
         Parameters
         ----------
-        training : callable
-            What each fold is scored by; nothing at all leaves its rows as they are.
         scores : ndarray, shape (n, C)
-            OUT: the log joint of each row that is held out with each class; −∞ for a class without evidence.
+            OUT: the log joint of each row that is held out with each class; −∞ for a class without evidence. Rows of
+            a fold that there is no evidence for stay as they are.
         priors : ndarray, shape (K, C)
             OUT: the log of each fold's class prior.
+        heat : ndarray, shape (n,)
+            OUT: by what each row's scores are multiplied to make honest probabilities of them, where that is not 1.
         """
-        for wave in self.waves():
-            pieces: Iterable[Held] = self.pieces(wave)
-            if self.rows.whole is not None:
-                pieces = list(pieces)
-            counted = self.counted(wave, pieces)
-            models = [self.model(evidence) for evidence in training(counted, len(wave))]
+        for wave, counted, pieces in self.passes():
+            models = [self.model(k, evidence) for k, evidence in zip(wave, counted, strict=True)]
             for k, model in zip(wave, models, strict=True):
                 priors[k] = -np.inf if model is None else self._among(model, model.belief.log_prior)
-            for held in pieces if self.rows.whole is not None else self.pieces(wave):
-                self._score(held, models, scores)
+            for held in pieces():
+                self._score(held, models, scores, heat)
 
-    def model(self, evidence: Evidence) -> Model | None:
-        """The model of one fold: what is believed, given the evidence of other rows; None if there is none."""
+    def passes(self) -> Iterator[tuple[range, Iterator[Evidence], Callable[[], Iterable[Held]]]]:
+        """Some folds, the evidence by which each is scored, and a way to go through their rows."""
+        training = Before(self.total.evidence) if self.before else Others(self.total.evidence)
+        for wave in self.waves():
+            if self.rows.whole is None:
+                yield wave, training(self.counted(wave, self.pieces(wave)), len(wave)), partial(self.pieces, wave)
+            else:
+                kept = list(self.pieces(wave))
+                yield wave, training(self.counted(wave, kept), len(wave)), partial(list, kept)
+
+    def model(self, k: int, evidence: Evidence) -> Model | None:
+        """The model by which fold k is scored, given the evidence of its training rows; None if there is none."""
         if not len(evidence.classes):
             return None
-        return Model(evidence, _known_prior(self.total, evidence))
+        model = Model(evidence, _known_prior(self.total, evidence))
+        if not model.choices.open(model.schema):
+            return model
+        schema = model.schema
+        return model.calibrate(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
 
-    def probabilities(self, evidence: Evidence, part: pa.RecordBatch) -> Floats:  # (n, C)
-        """The probability of each class for each of some rows, by the model of some evidence."""
-        model = self.model(evidence)
+    def training_rows(self, k: int) -> Source:
+        """The rows by which fold k is scored."""
+
+        def start() -> Iterator[pa.RecordBatch]:
+            for first, batch in self.rows.pieces():
+                place = self.place[first : first + batch.num_rows]
+                yield batch.filter(pa.array((place >= 0) & (place < k) if self.before else place != k))
+
+        return replace(self.rows.source, rows=None, again=True, start=start)
+
+    def probabilities(self, k: int, evidence: Evidence, part: pa.RecordBatch) -> Floats:  # (n, C)
+        """The probability of each class for each of some rows, by the model of fold k."""
+        model = self.model(k, evidence)
         assert model is not None, "no evidence"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImpossibleRowWarning)
-            p = Scorer(model.schema, model.belief, model.choices, normalised=True).many([part], self.threads)
-        return np.exp(self._among(model, np.log(p))) if len(model.classes) < len(self.total.classes) else p
+            p = model.predict_proba(part, threads=self.threads)
+        if len(model.classes) == len(self.total.classes):
+            return p
+        spread = np.zeros((len(p), len(self.total.classes)))
+        spread[:, self._known(model)] = p
+        return spread
 
     def counted(self, wave: range, pieces: Iterable[Held]) -> Evidence:
         """The evidence of some folds, class c of the k-th of them as class k·C + c."""
@@ -149,34 +177,46 @@ class Folded:
             threads=1 if whole is not None and whole.nbytes < _THREAD_BYTES else self.threads,
         )
 
-    def _score(self, held: Held, models: list[Model | None], scores: Floats) -> None:
+    def _score(self, held: Held, models: list[Model | None], scores: Floats, heat: Floats) -> None:
         out = np.full((len(held.rows), len(self.total.classes)), np.nan)
         for model, start, stop in zip(models, held.starts[:-1], held.starts[1:], strict=True):
             if model is None or start == stop:
                 continue
             part = held.batch.slice(start, stop - start)
             try:
-                out[start:stop] = self._among(model, self._scored(model, part))
+                mine, sizes = self._scored(model, part)
             except BadData:
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
+            out[start:stop] = self._among(model, mine)
+            if sizes is not None and model.temper is not None:
+                heat[held.rows[start:stop]] = model.temper.at(sizes)
         scores[held.rows] = out
 
-    def _scored(self, model: Model, part: pa.RecordBatch) -> Floats:
-        """The log joint of each row with each class that the model knows."""
-        if part.num_rows > _FEW_ROWS:
-            return Scorer(model.schema, model.belief, model.choices, normalised=False).many([part], self.threads)
+    def _scored(self, model: Model, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
+        """The log joint of each row with each class that the model knows; and how much each row says, if it matters."""
         out = np.empty((part.num_rows, len(model.classes)))
-        add_scores(model.schema, model.belief, model.choices, Rows(part, 0, model.schema.missing), out)
-        return out
+        sizes = None if model.temper is None else np.zeros(part.num_rows)
+
+        def work(piece: pa.RecordBatch, start: int) -> None:
+            here = slice(start, start + piece.num_rows)
+            rows = Rows(piece, start, model.schema.missing)
+            size = None if sizes is None else sizes[here]
+            add_scores(model.schema, model.belief, model.choices, rows, out[here], size)
+
+        engines.map_slices(part, work, threads=self.threads, rows=_FEW_ROWS)
+        return out, sizes
 
     def _among(self, model: Model, values: Floats) -> Floats:
         """Values of a model's classes as values of all classes; −∞ for those it does not know."""
         if len(model.classes) == len(self.total.classes):
             return values
         spread = np.full((*values.shape[:-1], len(self.total.classes)), -np.inf)
-        spread[..., self.total.evidence.classes.find(model.evidence.classes.array)] = values
+        spread[..., self._known(model)] = values
         return spread
+
+    def _known(self, model: Model) -> npt.NDArray[np.intp]:
+        return self.total.evidence.classes.find(model.evidence.classes.array)
 
 
 def _known_prior(total: Model, evidence: Evidence) -> Choices:

@@ -74,6 +74,8 @@ class Validation(Result):
         What has to be said beside the figures.
     fold_names : tuple or None
         The names of folds or groups that were given.
+    heat : ndarray, shape (n,) or (R, n), or None
+        By what each row's scores are multiplied before probabilities are made of them, where models are calibrated.
     """
 
     how: str
@@ -86,6 +88,7 @@ class Validation(Result):
     weights: Floats | None
     notes: tuple[str, ...]
     fold_names: tuple[Any, ...] | None = None
+    heat: Floats | None = None
     answers: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
@@ -117,7 +120,7 @@ class Validation(Result):
 
         A row that is impossible under every class has the class prior of the model that scored it.
         """
-        out = self.scores.copy()
+        out = self.scores.copy() if self.heat is None else self.scores * self.heat[..., None]
         some = self.scored & ~self._impossible
         part = out if some.all() else out[some]
         flat = part.reshape(-1, len(self.classes))

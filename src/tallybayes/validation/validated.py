@@ -17,14 +17,13 @@ from tallybayes.estimate import log_prior
 from tallybayes.evidence import Evidence
 from tallybayes.model import Model, fit
 from tallybayes.names import hint
-from tallybayes.score import leave_one_out
+from tallybayes.score import LeftOutRows
 from tallybayes.validation.assign import Places, assign, blocks
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import Plan, check_seed, parse
 from tallybayes.validation.remarks import remarks
 from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.rows import Kept, Watched
-from tallybayes.validation.training import Before, Others
 
 __all__ = ["learner", "validate", "validate_model"]
 
@@ -93,7 +92,7 @@ def validate(
     0.75
     """
     beside = {"groups": groups, "folds": folds, "order": order}
-    learn = learner(options, threads)
+    learn = learner(options, threads, calibrated=how == "loo" and folds is None and groups is None)
 
     def opened(types: sources.Types | None) -> sources.Labelled:
         return sources.labelled(source, label, weights, missing=missing_values, types=types)
@@ -101,13 +100,21 @@ def validate(
     return _validated(opened, learn, how, seed, beside, threads, aside=True)
 
 
-def learner(options: Mapping[str, Any], threads: int | None) -> Learn:
-    """A way to fit by these options, all of them known to `fit`."""
+def learner(options: Mapping[str, Any], threads: int | None, *, calibrated: bool) -> Learn:
+    """A way to fit by these options, all of them known to `fit`; the model of all rows may go without calibration."""
     known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
     for name in options:
         if name not in known:
             raise BadOption(wanted("option", "one of this function or of fit", repr(name), hint(name, known)))
-    return lambda rows, name, weight: fit(rows, name, weights=weight, threads=threads, **options)
+
+    def learn(rows: batches.Source, name: str, weight: str | None) -> Model:
+        if calibrated:
+            return fit(rows, name, weights=weight, threads=threads, **options)
+        model = fit(rows, name, weights=weight, threads=threads, **(dict(options) | {"calibrate": None}))
+        asked = options.get("calibrate", (fit.__kwdefaults__ or {})["calibrate"])
+        return Model(model.evidence, replace(model.choices, calibrate=asked))
+
+    return learn
 
 
 def validate_model(
@@ -130,6 +137,8 @@ def validate_model(
 
     def learn(rows: batches.Source, name: str, weight: str | None) -> Model:
         learned = fresh.learn(rows, name, weights=weight, threads=threads)
+        if how == "loo" and folds is None and groups is None:
+            learned = learned.calibrate(rows, name, weights=weight, threads=threads)
         return replace(
             learned, evidence=replace(learned.evidence, schema=replace(model.schema, label=name, weight=weight))
         )
@@ -180,18 +189,18 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
 def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Validation:
     """The validation that a plan asks for, of rows whose evidence is the total."""
     if plan.kind == "loo" and "groups" not in rows.others:
-        scores, answers = _each_left_out(total, rows, threads)
-        return _result(plan, total, rows, None, scores[None], answers, None, seed)
+        scores, heat, answers = _each_left_out(total, rows, threads)
+        return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
     place, names = _places(plan, rows, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
-    priors = np.empty((len(place), K, len(total.classes)))
+    priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
     for repeat, fold in enumerate(place):
-        training = Before(total.evidence) if plan.kind == "prequential" else Others(total.evidence)
-        Folded(total, rows, fold, K, threads).score(training, scores[repeat], priors[repeat])
+        folded = Folded(total, rows, fold, K, threads, before=plan.kind == "prequential")
+        folded.score(scores[repeat], priors[repeat], heat[repeat])
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
-    return _result(plan, total, rows, place, scores, answers, names, seed)
+    return _result(plan, total, rows, place, scores, heat, answers, names, seed)
 
 
 def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
@@ -208,10 +217,10 @@ def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] 
     return assign(plan, rows.strata, groups, seed), None
 
 
-def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floats]:
-    """Each row's scores by all others, and what is answered for those that are impossible under every class."""
-    evidence, choices = total.evidence, total.choices
-    out = np.empty((len(rows), len(total.classes)))
+def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floats, Floats]:
+    """Each row's scores by all others, how far they are believed, and the answer to what is impossible."""
+    evidence, choices = total.evidence, total.settled
+    out, heat = np.empty((len(rows), len(total.classes))), np.ones(len(rows))
     for first, batch in rows.pieces():
         # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
         classes = np.maximum(rows.classes[first : first + batch.num_rows], 0)
@@ -220,7 +229,11 @@ def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floa
         def work(at: slice) -> None:
             part = Rows(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)  # noqa: B023
             w = None if weights is None else weights[at]  # noqa: B023
-            out[first + at.start : first + at.stop] = leave_one_out(evidence, choices, part, classes[at], w)  # noqa: B023
+            left_out = LeftOutRows(evidence, part, classes[at], w)  # noqa: B023
+            here = slice(first + at.start, first + at.stop)  # noqa: B023
+            out[here] = left_out.scores(choices)
+            if total.temper is not None:
+                heat[here] = total.temper.at(left_out.sizes)
 
         engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
     impossible = np.flatnonzero(impossible_rows(out))
@@ -228,7 +241,7 @@ def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floa
     weight = np.tile(evidence.rows.to_float(), (len(impossible), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[impossible]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return out, np.exp(log_prior(weight, evidence.classes, choices.prior))
+    return out, heat, np.exp(log_prior(weight, evidence.classes, choices.prior))
 
 
 def _result(
@@ -237,6 +250,7 @@ def _result(
     rows: Kept,
     place: Places | None,
     scores: Floats,
+    heat: Floats,
     answers: Floats,
     names: tuple[Any, ...] | None,
     seed: int,
@@ -248,7 +262,7 @@ def _result(
         plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
     )
     if len(place) == 1:
-        place, scores, unknown = place[0], scores[0], unknown[0]
+        place, scores, unknown, heat = place[0], scores[0], unknown[0], heat[0]
     return Validation(
         plan.how,
         seed,
@@ -260,6 +274,7 @@ def _result(
         rows.weights,
         notes,
         names,
+        None if (heat == 1).all() else heat,
         answers,
     )
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -19,13 +21,18 @@ each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: e
 each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
+def plain_fit(*given: Any, **options: Any) -> tb.Model:
+    """A model without anything chosen by rows left out, which takes longer and is no matter here."""
+    return tb.fit(*given, **{"alpha": 1.0, **options}, calibrate=None)
+
+
 def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
     """The variances of the log-probabilities of rows, the class prior left aside."""
     [block], [statistic], [parameters] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
     [batch] = table.combine_chunks().to_batches()
     out = np.zeros((len(table), len(model.classes)))
     data = Rows(batch).encode(block, block.event.slots(parameters) or None)
-    block.event.add_doubt(block.event.doubt(statistic, how_for(block, model.choices)), data, out)
+    block.event.add_doubt(block.event.doubt(statistic, how_for(block, model.settled)), data, out)
     return out
 
 
@@ -35,7 +42,7 @@ def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
 @pytest.mark.parametrize("alpha", [1.0, 0.3])
 def test_the_closed_form_is_the_variance_over_parameters_drawn(event: Event, alpha: float) -> None:
     table = rows_for(event, 60, seed=3)
-    model = tb.fit(table, "label", events=event, alpha=alpha)
+    model = plain_fit(table, "label", events=event, alpha=alpha)
     some, rng = table.slice(0, 12), np.random.default_rng(0)
     [block], [statistic], [believed] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
     data = Rows(some.to_batches()[0]).encode(block, event.slots(believed) or None)
@@ -52,14 +59,16 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
 
     The tokens of one text are not drawn apart from each other, so of texts only the size is right.
     """
-    first, rng = tb.fit(rows_for(event, 200, classes=2), "label", events=event), np.random.default_rng(0)
+    first, rng = plain_fit(rows_for(event, 200, classes=2), "label", events=event), np.random.default_rng(0)
     [believed], n = first.belief.parameters, 300
     halves = [event.sample(believed, c, n, rng) for c in (0, 1)]
     columns = {f"c{f}": np.concatenate([half[f] for half in halves]) for f in range(3)}
     table = pa.table({**columns, "label": ["k0"] * n + ["k1"] * n})
-    model, some = tb.fit(table, "label", events=event), table.slice(n - 20, 40)
+    model, some = plain_fit(table, "label", events=event), table.slice(n - 20, 40)
     prior = {"k0": 0.5, "k1": 0.5}
-    refits = (tb.fit(table, "label", events=event, weights=rng.exponential(size=2 * n), prior=prior) for _ in range(80))
+    refits = (
+        plain_fit(table, "label", events=event, weights=rng.exponential(size=2 * n), prior=prior) for _ in range(80)
+    )
     scatter = np.stack([refit.log_joint(some) for refit in refits]).var(axis=0)
     ratio = doubts_of(model, some).mean() / scatter.mean()
     least, most = (0.3, 3.0) if event.takes == "text" else (0.75, 1.3)
@@ -70,7 +79,7 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
 @each_rule
 def test_twice_the_rows_leave_about_half_the_doubt(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)
-    fits = (tb.fit(table, "label", events=event, estimate=rule, weights=np.full(400, w)) for w in (4.0, 8.0))
+    fits = (plain_fit(table, "label", events=event, estimate=rule, weights=np.full(400, w)) for w in (4.0, 8.0))
     one, two = (doubts_of(fit, table) for fit in fits)
     some = np.isfinite(one) & (one > 1e-12)
     assert np.median(two[some] / one[some]) == pytest.approx(0.5, abs=0.1)
@@ -80,7 +89,7 @@ def test_twice_the_rows_leave_about_half_the_doubt(event: Event, rule: str) -> N
 def test_a_missing_value_leaves_nothing_to_doubt(event: Event) -> None:
     table = rows_for(event, 60, missing=0.0)
     nothing = pa.table({name: pa.nulls(2, table.schema.field(name).type) for name in ("c0", "c1", "c2")})
-    assert (doubts_of(tb.fit(table, "label", events=event), nothing) == 0).all()
+    assert (doubts_of(plain_fit(table, "label", events=event), nothing) == 0).all()
 
 
 @each_event
@@ -88,7 +97,7 @@ def test_a_missing_value_leaves_nothing_to_doubt(event: Event) -> None:
 def test_doubts_are_never_negative_and_never_nan(event: Event, rule: str) -> None:
     table = rows_for(event, 9, classes=4, seed=2)
     other = rows_for(event, 50, seed=8)
-    doubts = doubts_of(tb.fit(table, "label", events=event, estimate=rule), other)
+    doubts = doubts_of(plain_fit(table, "label", events=event, estimate=rule), other)
     assert (doubts >= 0).all()
 
 
@@ -98,7 +107,7 @@ def test_classes_renamed_are_doubts_reordered(event: Event) -> None:
     names = {"k0": "z", "k1": "m", "k2": "a"}
     at = table.column_names.index("label")
     renamed = table.set_column(at, "label", pa.array([names[c] for c in table.column("label").to_pylist()]))
-    plain, other = (doubts_of(tb.fit(t, "label", events=event), table) for t in (table, renamed))
+    plain, other = (doubts_of(plain_fit(t, "label", events=event), table) for t in (table, renamed))
     np.testing.assert_allclose(other[:, ::-1], plain, rtol=1e-12)
 
 
@@ -108,8 +117,8 @@ def test_sparse_rows_are_doubted_like_dense_ones(event: Event, rule: str) -> Non
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (40, 5)) * 1.0
     x[:, 0] = 0.0  # never seen: without a prior nothing is known of it
-    model = tb.fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
-    doubts = event.doubt(model.evidence.statistics[0], how_for(model.schema.blocks[0], model.choices))
+    model = plain_fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
+    doubts = event.doubt(model.evidence.statistics[0], how_for(model.schema.blocks[0], model.settled))
     one, two = np.zeros((2, 5, 3))
     event.add_doubt(doubts, Dense(np.eye(5)), one)
     event.add_doubt(doubts, Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)

@@ -44,8 +44,9 @@ def add_scores(
             size = block.event.score(parameters, data, out)
         if sizes is not None:
             sizes += block.event.size(data) if size is None else size
-        # max is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value
-        if isinstance(data, Dense) and not np.isfinite(out.max(axis=1, initial=-np.inf)).all():
+        # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value. It
+        # is looked for row by row only where something is not finite: along so short an axis that takes long.
+        if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
             _refuse_infinite(block, data, rows.first)
 
 

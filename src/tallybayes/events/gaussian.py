@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
-from tallybayes.events.bells import Bell, BellDoubt, believe, by_class, over_all
+from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, over_all, over_each
 from tallybayes.events.bells_without import leave_bells_out
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -51,6 +51,14 @@ class Gaussian(Event):
     def estimate(self, statistic: Statistic, how: How) -> Bell:  # of (C, F)
         """The bell of each class and column."""
         return believe(by_class(statistic), over_all(statistic), how, how.alpha)
+
+    def estimate_each(self, statistic: Statistic, how: How, groups: int) -> list[Bell]:
+        """The bells of each group of classes: many calls would cost more than what they compute."""
+        own, whole = by_class(statistic), over_each(statistic, groups)
+        shape = (groups, -1, own.n.shape[1])
+        bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, how, how.alpha)
+        freedom = [None] * groups if bells.freedom is None else list(bells.freedom)
+        return [Bell(*parts) for parts in zip(bells.location, bells.scale2, freedom, strict=True)]
 
     def score(self, parameters: Bell, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""

@@ -173,7 +173,7 @@ class _Shuffle:
         place[place == len(sizes)] = -1  # beyond the largest size
         folded = Folded(self.total, self.rows, place, len(sizes) + 1, self.threads, before=True)
         held = self.batch(self.held)
-        for wave, training, _ in folded.passes():
+        for wave, training, _, _ in folded.passes():
             for k, evidence in zip(wave, training, strict=True):
                 if k > 0:
                     yield folded.probabilities(k, evidence, held)

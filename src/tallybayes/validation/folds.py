@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from tallybayes.batches import Source
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData
-from tallybayes.estimate import Choices
+from tallybayes.estimate import Belief, Choices
 from tallybayes.evidence import Evidence, count
 from tallybayes.model import Model
 from tallybayes.posterior import ImpossibleRowWarning
@@ -43,6 +43,15 @@ class Held(NamedTuple):
     batch: pa.RecordBatch
     rows: npt.NDArray[np.intp]  # (m,) where the rows stood
     starts: npt.NDArray[np.intp]  # (K + 1,) where each fold begins among them
+
+
+class Pass(NamedTuple):
+    """Some folds: the evidence by which each is scored, a way to their rows, and to all beliefs at once if there is."""
+
+    folds: range
+    evidence: Iterator[Evidence]
+    pieces: Callable[[], Iterable[Held]]
+    beliefs: Callable[[], list[Belief] | None]
 
 
 @dataclass(frozen=True)
@@ -105,22 +114,29 @@ class Folded:
         heat : ndarray, shape (n,)
             OUT: by what each row's scores are multiplied to make honest probabilities of them, where that is not 1.
         """
-        for wave, counted, pieces in self.passes():
-            models = [self.model(k, evidence) for k, evidence in zip(wave, counted, strict=True)]
-            for k, model in zip(wave, models, strict=True):
-                priors[k] = -np.inf if model is None else self._among(model, model.belief.log_prior)
+        for wave, training, pieces, beliefs in self.passes():
+            models = [self.model(k, evidence) for k, evidence in zip(wave, training, strict=True)]
+            believed: list[Any] = beliefs() or [None if model is None else model.belief for model in models]
+            for k, model, belief in zip(wave, models, believed, strict=True):
+                priors[k] = -np.inf if model is None else self._among(model, belief.log_prior)
             for held in pieces():
-                self._score(held, models, scores, heat)
+                self._score(held, models, believed, scores, heat)
 
-    def passes(self) -> Iterator[tuple[range, Iterator[Evidence], Callable[[], Iterable[Held]]]]:
-        """Some folds, the evidence by which each is scored, and a way to go through their rows."""
+    def passes(self) -> Iterator[Pass]:
+        """The folds, as many at a time as fit into memory."""
         training = Before(self.total.evidence) if self.before else Others(self.total.evidence)
+        choices = self.total.choices
+
+        def beliefs() -> list[Belief] | None:
+            return None if choices.open(self.total.schema) else training.beliefs(choices)
+
         for wave in self.waves():
             if self.rows.whole is None:
-                yield wave, training(self.counted(wave, self.pieces(wave)), len(wave)), partial(self.pieces, wave)
+                evidence = training(self.counted(wave, self.pieces(wave)), len(wave))
+                yield Pass(wave, evidence, partial(self.pieces, wave), beliefs)
             else:
                 kept = list(self.pieces(wave))
-                yield wave, training(self.counted(wave, kept), len(wave)), partial(list, kept)
+                yield Pass(wave, training(self.counted(wave, kept), len(wave)), partial(list, kept), beliefs)
 
     def model(self, k: int, evidence: Evidence) -> Model | None:
         """The model by which fold k is scored, given the evidence of its training rows; None if there is none."""
@@ -177,14 +193,14 @@ class Folded:
             threads=1 if whole is not None and whole.nbytes < _THREAD_BYTES else self.threads,
         )
 
-    def _score(self, held: Held, models: list[Model | None], scores: Floats, heat: Floats) -> None:
+    def _score(self, held: Held, models: list[Model | None], believed: list[Any], scores: Floats, heat: Floats) -> None:
         out = np.full((len(held.rows), len(self.total.classes)), np.nan)
-        for model, start, stop in zip(models, held.starts[:-1], held.starts[1:], strict=True):
+        for model, belief, start, stop in zip(models, believed, held.starts[:-1], held.starts[1:], strict=True):
             if model is None or start == stop:
                 continue
             part = held.batch.slice(start, stop - start)
             try:
-                mine, sizes = self._scored(model, part)
+                mine, sizes = self._scored(model, belief, part)
             except BadData:
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
@@ -193,7 +209,7 @@ class Folded:
                 heat[held.rows[start:stop]] = model.temper.at(sizes)
         scores[held.rows] = out
 
-    def _scored(self, model: Model, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
+    def _scored(self, model: Model, belief: Belief, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
         """The log joint of each row with each class that the model knows; and how much each row says, if it matters."""
         out = np.empty((part.num_rows, len(model.classes)))
         sizes = None if model.temper is None else np.zeros(part.num_rows)
@@ -202,7 +218,7 @@ class Folded:
             here = slice(start, start + piece.num_rows)
             rows = Rows(piece, start, model.schema.missing)
             size = None if sizes is None else sizes[here]
-            add_scores(model.schema, model.belief, model.choices, rows, out[here], size)
+            add_scores(model.schema, belief, model.choices, rows, out[here], size)
 
         engines.map_slices(part, work, threads=self.threads, rows=_FEW_ROWS)
         return out, sizes

@@ -6,10 +6,11 @@ k·C + c. So the total less each of them is one subtraction, and each fold's par
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
+from tallybayes.estimate import Belief, Choices, how_for, log_prior
 from tallybayes.evidence import Evidence
 from tallybayes.labels import Labels
 
@@ -42,8 +43,23 @@ class Others:
             all_rows.of_classes(each, rows).subtract(fold.with_classes(at, own), rows)
             for all_rows, fold in zip(total.statistics, counted.statistics, strict=True)
         )
-        left = Evidence(total.schema, total.classes, rows, statistics)
+        left = self._left = Evidence(total.schema, total.classes, rows, statistics)
+        self._folds = folds
         return (_part(left, k, total.classes) for k in range(folds))
+
+    def beliefs(self, choices: Choices) -> list[Belief] | None:
+        """What is believed for each fold of the last call, of all folds at once; None where that is not to be had."""
+        left, folds = self._left, self._folds
+        if not left.rows.nonzero().all() or not all(map(_is_plain, _alphas(choices))):
+            return None
+        settled, each = choices.settled(left, {}), []
+        for block, statistic in zip(left.schema.blocks, left.statistics, strict=True):
+            parameters = block.event.estimate_each(statistic, how_for(block, settled), folds)
+            if parameters is None:
+                return None
+            each.append(parameters)
+        priors = log_prior(left.rows.to_float().reshape(folds, -1), left.classes, settled.prior)
+        return [Belief(prior, tuple(parameters)) for prior, *parameters in zip(priors, *each, strict=True)]
 
 
 class Before:
@@ -52,6 +68,10 @@ class Before:
     def __init__(self, total: Evidence) -> None:
         self._classes = total.classes
         self._so_far = Evidence.empty(total.schema)
+
+    def beliefs(self, choices: Choices) -> list[Belief] | None:
+        """None: the classes known differ from fold to fold."""
+        return None
 
     def __call__(self, counted: Evidence, folds: int) -> Iterator[Evidence]:
         """The sum of all folds before each, those of earlier calls among them."""
@@ -62,6 +82,15 @@ class Before:
         for k in range(folds):
             yield self._so_far
             self._so_far = self._so_far + _part(parts, k, self._classes)
+
+
+def _alphas(choices: Choices) -> Iterable[float | str]:
+    return choices.alpha.values() if isinstance(choices.alpha, Mapping) else (choices.alpha,)
+
+
+def _is_plain(alpha: float | str) -> bool:
+    """Whether a smoothing is the same whatever the evidence."""
+    return alpha not in ("evidence", "loo")
 
 
 def _codes(counted: Evidence) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -1,0 +1,60 @@
+"""Validation by subtraction, beside scikit-learn's cross_val_score, which fits a model for each fold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import LeaveOneOut, RepeatedStratifiedKFold, cross_val_score
+from sklearn.naive_bayes import GaussianNB
+
+import tallybayes as tb
+from benchmarks.clock import best
+from benchmarks.estimators import MISSED
+from benchmarks.table import Growing, seconds
+
+# What GaussianNB believes: the most likely bells, and probabilities as they come.
+_CHOICES: dict[str, Any] = {"estimate": "mle", "calibrate": None}
+
+
+def run(repeat: int) -> str:
+    """Measure everything and give the table; what misses its mark has a cross behind it."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked")
+    X, y = _rows(1_000, 20)
+    _beside(table, "leave-one-out, 1,000 × 20", X, y, "loo", LeaveOneOut(), 1000, repeat)
+    X, y = _rows(10_000, 20)
+    folds = RepeatedStratifiedKFold(n_splits=10, n_repeats=10, random_state=0)
+    _beside(table, "ten times ten-fold, 10,000 × 20", X, y, "10x10", folds, 15, repeat)
+    _one_pass(table, repeat)
+    return table.markdown()
+
+
+def _rows(n: int, width: int) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, n)
+    return rng.normal(0.2 * y[:, None], 1.0, (n, width)), y
+
+
+def _beside(table: Growing, what: str, X: Any, y: Any, how: str, folds: Any, want: float, repeat: int) -> None:
+    mine = _least(partial(tb.validate, X, y, how, **_CHOICES), 4 * repeat)
+    peer = _least(partial(cross_val_score, GaussianNB(), X, y, cv=folds), min(repeat, 2))
+    cross = "" if peer / mine >= want else f" {MISSED}"
+    table.add(what, seconds(mine), seconds(peer), f"{peer / mine:.0f}×{cross}", f"{want:g}×")
+
+
+def _one_pass(table: Growing, repeat: int) -> None:
+    """Leave-one-out beside one prediction of the same rows."""
+    X, y = _rows(200_000, 50)
+    model = tb.fit(X, y, **_CHOICES)
+    mine = _least(partial(tb.validate, X, y, "loo", **_CHOICES), repeat)
+    once = _least(partial(model.predict_proba, X), repeat)
+    cross = "" if mine <= 4 * once else f" {MISSED}"
+    what = f"leave-one-out, 200,000 × 50, counting included; one predict_proba takes {seconds(once)}"
+    table.add(what, seconds(mine), "–", f"{mine / once:.1f} × predict_proba{cross}", "at most 4 ×")
+
+
+def _least(work: Callable[[], Any], repeat: int) -> float:
+    work()
+    return best(work, repeat).seconds

@@ -16,7 +16,7 @@ import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -68,12 +68,17 @@ class LeftOut:
     ----------
     add : callable
         Takes how belief is made and scores (n, C), to which it adds.
-    sizes : ndarray, shape (n,)
-        How much each row says: see `Event.size`.
+    measure : callable
+        Gives the sizes.
     """
 
     add: Callable[[How, Floats], None]
-    sizes: Floats
+    measure: Callable[[], Floats]
+
+    @cached_property
+    def sizes(self) -> Floats:  # (n,)
+        """How much each row says, found when it is asked for: see `Event.size`."""
+        return self.measure()
 
 
 @dataclass(frozen=True)
@@ -157,7 +162,7 @@ class Event(ABC):
         def add(how: How, out: Floats) -> None:
             self.leave_one_out(statistic, how, data, classes, weights, out)
 
-        return LeftOut(add, self.size(data))
+        return LeftOut(add, lambda: self.size(data))
 
     def size(self, data: Any) -> Floats:  # (n,)
         """How much each row says: values that are not missing, or the total of a row of counts.
@@ -168,7 +173,10 @@ class Event(ABC):
             row, _, value = data.entries()
             return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
         total = np.zeros(len(data))
-        if isinstance(data, Dense):
+        if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):
+            for rows in chunks(len(data)):  # row-major: column by column each line of memory would be fetched F times
+                total[rows] = data.width - np.count_nonzero(np.isnan(data.columns[rows]), axis=1)
+        elif isinstance(data, Dense):
             for column in data.each():
                 total += ~np.isnan(column)
         elif isinstance(data, Codes):

@@ -21,7 +21,7 @@ from tallybayes.events.base import How
 from tallybayes.events.doubts import trigamma
 from tallybayes.statistic import Statistic
 
-__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "coefficients", "over_all", "over_each"]
+__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "coefficients", "over_all"]
 
 # Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
 LARGEST, _SMALLEST = 1e300, 1e-300
@@ -135,15 +135,9 @@ def by_class(statistic: Statistic) -> Moments:  # of (C, F)
 
 def over_all(statistic: Statistic) -> Moments:  # of (F,)
     """The moments of each column over all classes."""
-    return Moments(*(part[0, 0] for part in over_each(statistic, 1)))
-
-
-def over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)
-    """The moments of each column over all classes of each group of as many consecutive ones."""
     sums = statistic.sums
-    shape = (groups, statistic.rows.shape[0] // groups, -1)
-    parts = (part.reshape(shape).sum(axis=1) for part in (statistic.present(), sums["first"], sums["second"]))
-    return Moments(*(part[:, None] for part in kernels.exact_moments(*(part.to_limbs() for part in parts))))
+    parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
+    return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
 
 
 def _constant(freedom: Floats | None) -> Floats:

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
-from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, over_all, over_each
+from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, over_all
 from tallybayes.events.bells_without import leave_bells_out
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -54,7 +54,7 @@ class Gaussian(Event):
 
     def estimate_each(self, statistic: Statistic, how: How, groups: int) -> list[Bell]:
         """The bells of each group of classes: many calls would cost more than what they compute."""
-        own, whole = by_class(statistic), over_each(statistic, groups)
+        own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
         bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, how, how.alpha)
         freedom = [None] * groups if bells.freedom is None else list(bells.freedom)
@@ -97,3 +97,11 @@ class Gaussian(Event):
         n = statistic.present().to_float()[:, f]
         rows = ("mean", "sd", "n") if parameters.freedom is None else ("location", "scale", "n")
         return rows, None, np.stack([parameters.location[:, f], np.sqrt(parameters.scale2[:, f]), n])
+
+
+def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)
+    """The moments of each column over all classes of each group of as many consecutive ones."""
+    shape = (groups, statistic.rows.shape[0] // groups, -1)
+    parts = (statistic.present(), statistic.sums["first"], statistic.sums["second"])
+    sums = (part.reshape(shape).sum(axis=1).to_limbs() for part in parts)
+    return Moments(*(part[:, None] for part in kernels.exact_moments(*sums)))

@@ -316,7 +316,7 @@ class Text(Event):
             for f, rows, scores in parts:
                 out[rows] += scores(float(how.alpha[f]))
 
-        return LeftOut(add, sizes)
+        return LeftOut(add, lambda: sizes)
 
     def _without(self, entries: Entries, part: Column) -> Callable[[float], Floats]:
         """From a smoothing to the scores of texts that were never read."""

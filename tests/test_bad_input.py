@@ -129,7 +129,10 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: tb.fit(GOOD, "y", estimate="best"),
         "estimate: wanted one of 'mle', 'map', 'bayes', got 'best'.",
     ),
-    "negative alpha": (lambda: tb.fit(GOOD, "y", alpha=-1), "alpha: wanted a number not below 0, got -1."),
+    "negative alpha": (
+        lambda: tb.fit(GOOD, "y", alpha=-1),
+        "alpha: wanted a number not below 0, 'loo' or 'evidence', got -1.",
+    ),
     "alpha for a column that is not there": (
         lambda: tb.fit(GOOD, "y", alpha={"z": 1.0}),
         "alpha: wanted names or globs of columns, got 'z'. There is 'x', 's'.",
@@ -144,7 +147,8 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unknown choice": (
         lambda: model().with_(alfa=1),
-        "with_: wanted one of estimate, alpha, prior, variance, floor, unseen, got alfa. Did you mean 'alpha'?",
+        "with_: wanted one of estimate, alpha, prior, variance, floor, unseen, calibrate, got alfa. "
+        "Did you mean 'alpha'?",
     ),
     "a missing value where none may be": (
         lambda: tb.fit({"x": [1, None, 3], "y": ["a", "c", "b"]}, "y", missing="error"),

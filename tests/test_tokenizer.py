@@ -43,7 +43,7 @@ def test_a_function_that_finds_our_words_gives_our_model(bag: str) -> None:
     texts = [" ".join(rng.choice(words, rng.integers(0, 9))) for _ in range(60)]
     labels = rng.integers(0, 3, 60)
     ours, theirs = (
-        tb.fit(texts, labels, events=f"text(bag='{bag}', ngrams=(1, 2), unknown='smooth')", tokenizer=given)
+        tb.fit(texts, labels, events=f"text(bag='{bag}', ngrams=(1, 2), unknown='smooth')", tokenizer=given, alpha=1)
         for given in (None, on_spaces)
     )
     assert ours.evidence.statistics == theirs.evidence.statistics
@@ -54,10 +54,10 @@ def test_a_function_that_finds_our_words_gives_our_model(bag: str) -> None:
 
 def test_leaving_one_out_is_refitting() -> None:
     texts, labels = ["a b, b c", "c++ and c", "b b", "and and a", "b, c++"], np.array(["x", "y", "x", "y", "x"])
-    model = tb.fit(texts, labels, tokenizer=on_spaces)
+    model = tb.fit(texts, labels, tokenizer=on_spaces, alpha=1)
     for i, scores in enumerate(model.leave_one_out(texts, labels)):
         rest = [j for j in range(len(texts)) if j != i]
-        again = tb.fit([texts[j] for j in rest], labels[rest], tokenizer=on_spaces)
+        again = tb.fit([texts[j] for j in rest], labels[rest], tokenizer=on_spaces, alpha=1)
         np.testing.assert_allclose(again.log_joint([texts[i]])[0], scores, rtol=1e-12)
 
 
@@ -170,7 +170,9 @@ def test_the_estimator_takes_one_as_scikit_learn_does() -> None:
     from sklearn.naive_bayes import MultinomialNB
 
     texts, labels = ["a b, b c", "C++ and c", "b b B", "and b"], [0, 1, 0, 1]
-    ours = clone(tb.TextNB(tokenizer=on_spaces, ngram_range=(1, 2), estimate="map")).fit(texts, labels)
+    ours = clone(tb.TextNB(tokenizer=on_spaces, ngram_range=(1, 2), estimate="map", alpha=1, calibrate=None)).fit(
+        texts, labels
+    )
     vectorizer = CountVectorizer(tokenizer=on_spaces, token_pattern=None, ngram_range=(1, 2))
     theirs = MultinomialNB().fit(vectorizer.fit_transform(texts), labels)
     assert ours.model_.table("text").rows == tuple(vectorizer.get_feature_names_out())

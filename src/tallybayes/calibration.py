@@ -53,7 +53,7 @@ class Calibration:
     unscored : int
         How many of them could not be scored, being the only ones of their class.
     before, after : float
-        Their mean log-loss at a temperature of 1, and at the one chosen.
+        Their mean log-loss at a temperature of 1, and at the one chosen; None where there is none.
     tried : tuple of Tried
         The curve by which each smoothing was chosen.
     stale : bool
@@ -64,8 +64,8 @@ class Calibration:
     temper: Temper | None = None
     rows: int = 0
     unscored: int = 0
-    before: float = float("nan")
-    after: float = float("nan")
+    before: float | None = None
+    after: float | None = None
     tried: tuple[Tried, ...] = ()
     stale: bool = False
 
@@ -78,14 +78,14 @@ class Calibration:
         return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers, NaN as None."""
-        numbers = {"before": self.before, "after": self.after}
+        """The same as plain numbers."""
         return {
             "alphas": dict(self.alphas),
             "temper": None if self.temper is None else {"a": self.temper.a, "b": self.temper.b},
             "rows": self.rows,
             "unscored": self.unscored,
-            **{name: None if np.isnan(value) else value for name, value in numbers.items()},
+            "before": self.before,
+            "after": self.after,
             "tried": [one._asdict() for one in self.tried],
             "stale": self.stale,
         }
@@ -130,17 +130,20 @@ class _Search:
 
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
+        n = len(self.classes)
+        if not len(self._scores(alphas)[1]):  # no class has a second row
+            return Calibration(alphas, None, n, n)
         for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
             self.tried.clear()
             for key in alphas:
                 alphas[key] = self._best(alphas, key)
         scores, here = self._scores(alphas)
-        before, after, temper = self._mean(losses(scores, self.classes[here]), here), float("nan"), None
-        if self.choices.calibrate is not None and len(here):
+        before, after, temper = self._mean(losses(scores, self.classes[here]), here), None, None
+        if self.choices.calibrate is not None:
             temper, left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here))
             after = self._mean(left, here)
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temper, len(self.classes), len(self.classes) - len(here), before, after, tried)
+        return Calibration(alphas, temper, n, n - len(here), before, after, tried)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """The largest smoothing whose loss is not above the least by more than the standard error of the difference.
@@ -166,7 +169,7 @@ class _Search:
     def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
         scores, here = self._scores(alphas)
         left = losses(scores, self.classes[here])
-        if self.choices.calibrate is not None and len(here):
+        if self.choices.calibrate is not None:
             left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here)).losses
         weight = self._weight(here)
         weighted = left if weight is None else left * weight * (len(weight) / weight.sum())
@@ -183,7 +186,7 @@ class _Search:
         return None if self.weights is None else self.weights[here]
 
     def _mean(self, left: Floats, here: npt.NDArray[np.intp]) -> float:
-        return float(np.average(left, weights=self._weight(here))) if len(here) else float("nan")
+        return float(np.average(left, weights=self._weight(here)))
 
 
 def _least(loss: Callable[[int], float]) -> int:
@@ -206,4 +209,4 @@ def _alpha(k: int) -> float:
 
 def _error(values: Floats) -> float:
     """The standard error of a mean."""
-    return float(np.std(values) / np.sqrt(len(values))) if len(values) else float("nan")
+    return float(np.std(values) / np.sqrt(len(values)))

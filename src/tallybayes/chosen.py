@@ -7,6 +7,7 @@ is room for. Two choices of different rows merge into the choice of all rows, so
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -58,6 +59,22 @@ class Chosen:
         if _fits(parts):
             return Chosen(self.schema, parts)
         return Chosen(self.schema, (_lowest(Rows(_joined(parts), 0, self.schema.missing), self.schema),))
+
+    def __sub__(self, other: Chosen) -> Chosen:
+        mine, gone = self.rows(), other.rows()
+        if mine is None or gone is None:
+            return self
+        left = Counter(row_hashes(Rows(gone, 0, self.schema.missing), self.schema).tolist())
+        keep = []
+        for row in row_hashes(Rows(mine, 0, self.schema.missing), self.schema).tolist():
+            left[row] -= 1
+            keep.append(left[row] < 0)
+        return Chosen(self.schema, (mine.filter(pa.array(keep, pa.bool_())),))
+
+    def settled(self) -> Chosen:
+        """The same, in memory of its own."""
+        rows = self.rows()
+        return Chosen(self.schema, () if rows is None else (rows,))
 
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""
@@ -142,7 +159,19 @@ def _text_bytes(rows: Rows, schema: Schema) -> npt.NDArray[np.int64] | None:
 
 
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    return parts[0] if len(parts) == 1 else pa.concat_batches(parts)
+    """Rows of different batches as one; whole numbers here and fractions there, or nulls alone, are of one kind."""
+    if len(parts) == 1:
+        return parts[0]
+    tables = [pa.Table.from_batches([_plain(part)]) for part in parts]
+    return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
+
+
+def _plain(part: pa.RecordBatch) -> pa.RecordBatch:
+    """Without dictionaries, of which each batch may have its own."""
+    for k, field in enumerate(part.schema):
+        if pa.types.is_dictionary(field.type):
+            part = part.set_column(k, field.with_type(field.type.value_type), part.column(k).dictionary_decode())
+    return part
 
 
 def _fits(parts: Sequence[pa.RecordBatch]) -> bool:

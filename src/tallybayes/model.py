@@ -24,6 +24,7 @@ from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, est
 from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.kernels import log_softmax
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import hint
 from tallybayes.posterior import Temper
@@ -34,7 +35,7 @@ from tallybayes.scorer import Scorer
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
 
-__all__ = ["Model", "begin", "fit"]
+__all__ = ["Model", "begin", "begin_and_choose", "fit"]
 
 # Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
 _WHOLE = 1 << 62
@@ -134,7 +135,12 @@ def fit(
     return model
 
 
-def begin(
+def begin(source: Any, label: Any, choices: Choices, **options: Any) -> Model:
+    """As `fit`, but content with a single class: others may come in later batches."""
+    return begin_and_choose(source, label, choices, **options)[0]
+
+
+def begin_and_choose(
     source: Any,
     label: Any,
     choices: Choices,
@@ -143,11 +149,11 @@ def begin(
     weights: Any = None,
     missing: Missing = "skip",
     missing_values: tuple[str, ...] | list[str] = (),
-    errors: str = "strict",
     tokenizer: Tokenizer | None = None,
+    errors: str = "strict",
     threads: int | None = None,
-) -> Model:
-    """As `fit`, but content with a single class: others may come in later batches."""
+) -> tuple[Model, Chosen | None]:
+    """As `begin`; and the rows by which it was calibrated, for who wants to calibrate it again when more have come."""
     workers = engines.default_threads(threads)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
@@ -166,7 +172,9 @@ def begin(
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
         raise BadData(wanted(where, "rows to learn from", got))
-    return Model(evidence, choices, None if chosen is None else calibrate(evidence, choices, chosen))
+    if chosen is None:
+        return Model(evidence, choices), None
+    return Model(evidence, choices, calibrate(evidence, choices, chosen)), chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -255,6 +263,12 @@ class Model:
         array([[0.6667, 0.3333]])
         """
         return self._scored(rows, threads, normalised=True)
+
+    def predict_log_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
+        """The logarithm of `predict_proba`, which does not underflow."""
+        scores = self._scored(rows, threads, normalised=False, tempered=True)
+        scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
+        return scores
 
     def predict(
         self,
@@ -378,13 +392,22 @@ class Model:
         ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
         (True, False)
         """
+        return self.calibrated(self.choose(rows, label, weights=weights, threads=threads))
+
+    def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Chosen:
+        """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
 
         def chosen(types: sources.Types | None) -> Chosen:
             source, schema = self._labelled(rows, label, weights, types)
-            return _choose_all(schema, source, engines.default_threads(threads))
+            return replace(_choose_all(schema, source, engines.default_threads(threads)), schema=self.schema)
 
-        new = calibrate(self.evidence, self.choices, sources.reading(chosen))
-        return replace(self, calibration=new if self.choices.open(self.schema) else None)
+        return sources.reading(chosen)
+
+    def calibrated(self, chosen: Chosen) -> Model:
+        """This model calibrated by rows that were chosen before."""
+        if not self.choices.open(self.schema):
+            return replace(self, calibration=None)
+        return replace(self, calibration=calibrate(self.evidence, self.choices, chosen))
 
     def _with(self, evidence: Evidence) -> Model:
         stale = None if self.calibration is None else self.calibration.outdated()
@@ -478,13 +501,14 @@ class Model:
 
         return replace(sources.reading(counted), schema=self.schema)
 
-    def _scorer(self, *, normalised: bool) -> Scorer:
-        belief, temper = (self._contrast, self.temper) if normalised else (self.belief, None)
-        return Scorer(self.schema, belief, self.choices, normalised, temper)
+    def _scorer(self, *, normalised: bool, tempered: bool = False) -> Scorer:
+        if normalised or tempered:
+            return Scorer(self.schema, self._contrast, self.choices, normalised, self.temper)
+        return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
-    def _scored(self, rows: Any, threads: int | None, *, normalised: bool) -> Floats:
+    def _scored(self, rows: Any, threads: int | None, *, normalised: bool, tempered: bool = False) -> Floats:
         rows = sources.one_row(rows)
-        scorer = self._scorer(normalised=normalised)
+        scorer = self._scorer(normalised=normalised, tempered=tempered)
         few = scorer.few(rows)
         if few is not None:
             return few

@@ -212,7 +212,7 @@ class _Reader:
         _require(temper is None or (_is_positive(temper["a"]) and np.isfinite(temper["b"])), "a temperature")
         _require(isinstance(stored["stale"], bool), "stale")
         _require(all(isinstance(stored[k], int) and stored[k] >= 0 for k in ("rows", "unscored")), "rows")
-        numbers = {k: float("nan") if stored[k] is None else float(stored[k]) for k in ("before", "after")}
+        numbers = {k: None if stored[k] is None else float(stored[k]) for k in ("before", "after")}
         tried = tuple(
             Tried(_text(one["columns"]), float(one["alpha"]), float(one["log_loss"]), float(one["error"]))
             for one in stored["tried"]

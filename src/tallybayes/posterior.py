@@ -22,7 +22,7 @@ class ImpossibleRowWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Temper:
-    """How far scores are believed: by t = a·(L + 1)^b, L how much a row says.
+    """How far scores are believed: by t = a·(L + 1)^b, L how much a row says; one that says nothing keeps the prior.
 
     Attributes
     ----------
@@ -32,8 +32,8 @@ class Temper:
     Examples
     --------
     >>> scores = np.array([[0.0, -2.0]])
-    >>> Temper(0.5, 1.0).apply(scores, np.array([1.0])); scores      # t = 0.5 · (1 + 1)
-    array([[ 0., -2.]])
+    >>> Temper(0.5, 2.0).apply(scores, np.log([0.5, 0.5]), np.array([1.0])); scores      # t = 0.5 · (1 + 1)²
+    array([[ 0., -4.]])
     """
 
     a: float
@@ -41,12 +41,12 @@ class Temper:
 
     def at(self, sizes: Floats) -> Floats:  # (n,)
         """By what the scores of rows that say so much are multiplied."""
-        return np.asarray(self.a * (sizes + 1) ** self.b)
+        return np.where(sizes > 0, self.a * (sizes + 1) ** self.b, 1.0)
 
-    def apply(self, log_joint: Floats, sizes: Floats | None) -> None:
-        """Multiply scores in place; sizes are only looked at where they matter."""
-        if self.b == 0 or sizes is None:
-            log_joint *= self.a
+    def apply(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> None:
+        """Multiply scores in place; without sizes all rows are as large, but for those whose score is the prior."""
+        if sizes is None:
+            log_joint *= np.where((log_joint == log_prior).all(axis=1), 1.0, self.a)[:, None]
         else:
             log_joint *= self.at(sizes)[:, None]
 

@@ -48,7 +48,7 @@ class Scorer:
             if sizes is not None:
                 sizes += block.event.size(data) if size is None else size
         if self.temper is not None:
-            self.temper.apply(out, sizes)
+            self.temper.apply(out, self.belief.log_prior, sizes)
         if not np.isfinite(out.max(axis=1)).all():
             return None
         if self.normalised:
@@ -67,7 +67,7 @@ class Scorer:
                 sizes = self._sizes(len(mine))
                 add_scores(self.schema, self.belief, self.choices, rows, mine, sizes)
                 if self.temper is not None:
-                    self.temper.apply(mine, sizes)
+                    self.temper.apply(mine, self.belief.log_prior, sizes)
                 if self.normalised:
                     normalise(mine, self.belief.log_prior, first=before + start)
 

@@ -22,7 +22,8 @@ _STEPS = 50
 _CLOSE = 1e-10
 # Few rows must not be believed too far: the logarithm of a, and b, are drawn to 0 as if by a normal prior of width 1.
 _PRIOR = 1.0
-_IMPOSSIBLE = -1e30  # a score whose exponential is 0 and whose products with 0 are 0, as those of −∞ are not
+# A score so far below the greatest is as good as impossible; its products with 0 are 0, as those of −∞ are not.
+_IMPOSSIBLE = -1e8
 
 
 class Tempered(NamedTuple):
@@ -77,13 +78,14 @@ def fit_temper(
         design = design[:1]
 
     def value(at: Floats) -> tuple[float, Floats, Floats, Floats]:
-        t = np.exp(np.clip(at @ design, -50, 50))
+        t = np.where(sizes > 0, np.exp(np.clip(at @ design, -50, 50)), 1.0)
         p = shifted * t[:, None]
         loss = kernels.softmax(p) - t * own
         first = (p * shifted).sum(axis=1)
         spread = (p * shifted**2).sum(axis=1) - first**2
         total = float((w * loss).sum() + 0.5 * _PRIOR * (at**2).sum())
-        return total, loss, t * (first - own), t * t * spread
+        heard = t * (sizes > 0)  # what says nothing keeps the prior, at any temperature
+        return total, loss, heard * (first - own), heard * t * spread
 
     at = np.zeros(len(design))
     here, loss, slope, bend = value(at)

@@ -23,7 +23,7 @@ def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choi
     scores = np.full((len(table), len(model.classes)), -np.inf)
     for i in range(len(table)):
         others = pa.concat_tables([table.slice(0, i), table.slice(i + 1)])
-        other = tb.fit(others, "label", events=event, weights=weights, **choices)
+        other = tb.fit(others, "label", events=event, weights=weights, **{"alpha": 1.0, **choices})
         place = [model.classes.index(c) for c in other.classes]
         scores[i, place] = other.log_joint(table.slice(i, 1))[0]
     return scores
@@ -53,7 +53,7 @@ def test_leave_one_out_survives_constant_columns_and_outliers(event: Event) -> N
     table = table.set_column(0, "c0", pa.array([column[0]] * 11 + [column[5]]))
     table = table.set_column(1, "c1", pa.array([table.column("c1")[0].as_py()] * 12))
     for rule in ("mle", "bayes"):
-        model = tb.fit(table, "label", events=event, estimate=rule)
+        model = tb.fit(table, "label", events=event, estimate=rule, alpha=1.0)
         wanted = refitted_without_each(table, model, event, estimate=rule)
         np.testing.assert_allclose(model.leave_one_out(table), wanted, rtol=1e-9, atol=1e-9)
 
@@ -100,7 +100,7 @@ def test_a_missing_value_says_nothing(event: Event) -> None:
 @each_rule
 def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)
-    model = tb.fit(table, "label", events=event, estimate=rule)
+    model = tb.fit(table, "label", events=event, estimate=rule, alpha=1.0)
     drawn = event.sample(model.belief.parameters[0], 1, 50, np.random.default_rng(0))
     assert len(drawn) == 3
     sampled = {f"c{f}": values for f, values in enumerate(drawn)}

@@ -101,10 +101,10 @@ def test_a_weight_of_zero_is_no_row(event: Event) -> None:
 def test_learning_and_forgetting_equal_never_having_seen(event: Event) -> None:
     table = rows_for(event, 50)
     first, rest = table.slice(0, 30), table.slice(30)
-    model = tb.fit(first, "label", events=event)
-    assert dump(model.learn(rest)) == dump(tb.fit(table, "label", events=event))
+    model = tb.fit(first, "label", events=event, calibrate=None, alpha=1.0)
+    assert dump(model.learn(rest)) == dump(tb.fit(table, "label", events=event, calibrate=None, alpha=1.0))
     assert dump(model.learn(rest).forget(rest)) == dump(model)
-    assert dump(model + tb.fit(rest, "label", events=event)) == dump(model.learn(rest))
+    assert dump(model + tb.fit(rest, "label", events=event, calibrate=None, alpha=1.0)) == dump(model.learn(rest))
 
 
 @each_event

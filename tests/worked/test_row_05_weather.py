@@ -21,7 +21,7 @@ SLIDE = {
 
 @pytest.fixture(scope="module")
 def model() -> tb.Model:
-    return tb.fit(NOMINAL, "play", estimate="mle")
+    return tb.fit(NOMINAL, "play", estimate="mle", calibrate=None)
 
 
 @pytest.mark.parametrize("column", SLIDE)
@@ -49,6 +49,6 @@ def test_the_new_day(model: tb.Model) -> None:
 
 
 def test_the_file_of_the_data_set_gives_the_same(data) -> None:
-    from_file = tb.fit(data / "weather" / "weather_nominal.csv.gz", "label", estimate="mle")
+    from_file = tb.fit(data / "weather" / "weather_nominal.csv.gz", "label", estimate="mle", calibrate=None)
     rows = [{**DAY[0], "windy": True}]
     assert round(float(from_file.predict_proba(rows)[0, 0]), 6) == 0.795417

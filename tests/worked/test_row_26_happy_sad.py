@@ -25,12 +25,12 @@ def words_and_smileys(text: str) -> list[str]:
 
 @pytest.fixture(scope="module")
 def model() -> tb.Model:
-    return tb.fit(ROWS, MOODS, events="bernoulli")
+    return tb.fit(ROWS, MOODS, events="bernoulli", calibrate=None)
 
 
 @pytest.fixture(scope="module")
 def from_text() -> tb.Model:
-    return tb.fit(RAW, MOODS, events="text(bag='bernoulli')", tokenizer=words_and_smileys)
+    return tb.fit(RAW, MOODS, events="text(bag='bernoulli')", alpha=1, tokenizer=words_and_smileys)
 
 
 def test_the_smoothed_table(model: tb.Model) -> None:
@@ -70,7 +70,7 @@ def test_without_smoothing_both_moods_are_impossible_from_the_four_sentences(fro
 
 
 def test_without_a_tokenizer_neither_smileys_nor_letters_are_words() -> None:
-    model = tb.fit(RAW, MOODS, events="text(bag='bernoulli')")
+    model = tb.fit(RAW, MOODS, events="text(bag='bernoulli')", alpha=1)
     assert model.table("text").rows == ("bad", "day", "great", "had")
     assert model.table("text").values[:, 0].tolist() == [0.25, 0.5, 0.75, 0.5]
     assert model.predict(RAW_QUESTION).tolist() == ["sad"]

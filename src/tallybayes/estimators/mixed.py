@@ -17,16 +17,37 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from tallybayes import batches, kernels
+from tallybayes import batches
+from tallybayes.chosen import Chosen
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, wanted
 from tallybayes.estimate import Alpha, Choices, Prior
 from tallybayes.estimators.arrays import Array, class_codes
 from tallybayes.kernels.text import Tokenizer
-from tallybayes.model import Model, begin
+from tallybayes.model import Model, begin_and_choose
 from tallybayes.schema import Events, Schema, infer
 
 __all__ = ["NaiveBayes"]
+
+
+class _Learned:
+    """A model, and the rows by which to calibrate it; that is done when it is first asked for.
+
+    Rows are for this process only: in a pickle there are none, and what is learned after it leaves the calibration
+    stale.
+    """
+
+    def __init__(self, model: Model, chosen: Chosen | None, fresh: bool) -> None:
+        self.model, self.chosen, self.fresh = model, chosen, fresh
+
+    def calibrated(self) -> Model:
+        if not self.fresh and self.chosen is not None:
+            self.model = self.model.calibrated(self.chosen)
+        self.fresh = True
+        return self.model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.calibrated(), "chosen": None, "fresh": True}
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
@@ -39,14 +60,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
     estimate : {"bayes", "map", "mle"}
         Average over the parameters, take the most probable, or those under which the rows are most likely.
-    alpha : float or mapping
-        The weight of the prior, for all columns or by name or glob.
+    alpha : float, "loo", "evidence", "auto" or mapping
+        The weight of the prior, for all columns or by name or glob; chosen by rows left out ("loo") or by the counts
+        themselves ("evidence"). "auto" is "loo" for text and 1 for all else.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
         What Gaussian sums of squares are divided by under "mle" and "map".
     floor : float
         The least variance of a Gaussian column, as a share of its variance over all rows.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of rows left out, each scored as if never seen.
     missing : {"skip", "category", "error"}
         What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
     unseen : {"smooth", "skip", "error"}
@@ -89,10 +113,11 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         events: Events = None,
         *,
         estimate: str = "bayes",
-        alpha: Alpha = 1.0,
+        alpha: Alpha = "auto",
         prior: Prior = "learned",
         variance: str = "n",
         floor: float = 1e-9,
+        calibrate: str | None = "loo",
         missing: str = "skip",
         unseen: str = "smooth",
         missing_values: Any = (),
@@ -105,6 +130,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.prior = prior
         self.variance = variance
         self.floor = floor
+        self.calibrate = calibrate
         self.missing = missing
         self.unseen = unseen
         self.missing_values = missing_values
@@ -137,7 +163,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        model = begin(
+        model, chosen = begin_and_choose(
             rows,
             y,
             choices,
@@ -148,7 +174,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             threads=self.threads,
         )
         self._open = self._still_open(rows, model.schema) if isinstance(rows, batches.Source) else frozenset()
-        return self._now(model)
+        return self._now(model, None if chosen is None else chosen.settled(), fresh=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn from further rows: the same, to the bit, as `fit` on all of them.
@@ -172,7 +198,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return self.fit(X, y, sample_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         self._decide(rows)
-        return self._now(self.model_.learn(rows, y, weights=weights, threads=self.threads))
+        model, chosen = self._learned.model, self._learned.chosen
+        if chosen is not None:
+            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).settled()
+        return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
         """Forget rows that were learned: the same, to the bit, as if they had never been seen.
@@ -192,7 +221,10 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
-        return self._now(self.model_.forget(rows, y, weights=weights, threads=self.threads))
+        model, chosen = self._learned.model, self._learned.chosen
+        if chosen is not None:
+            chosen = chosen - model.choose(rows, y, weights=weights, threads=self.threads)
+        return self._now(model.forget(rows, y, weights=weights, threads=self.threads), chosen)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
         """A new estimator that has learned the rows of both."""
@@ -203,7 +235,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         both: NaiveBayes = clone(self)
         both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         both._open = self._open & other._open
-        return both._now(self.model_ + other.model_)
+        mine, theirs = self._learned.chosen, other._learned.chosen
+        chosen = None if mine is None or theirs is None else (mine + theirs).settled()
+        return both._now(self.model_ + other.model_, chosen)
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row.
@@ -244,10 +278,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        scores = self.predict_joint_log_proba(X)
-        impossible = np.isneginf(kernels.log_softmax(scores))
-        scores[impossible] = self.model_.belief.log_prior
-        return scores
+        return self.model_.predict_log_proba(self._to_score(X), threads=self.threads)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of prior times likelihood, of each row with each class.
@@ -264,12 +295,27 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self.model_.log_joint(rows, threads=self.threads)
 
     def _choices(self) -> Choices:
-        return Choices(self.estimate, self.alpha, self.prior, self.variance, self.floor, self.unseen)  # type: ignore[arg-type]
+        return Choices(
+            self.estimate,  # type: ignore[arg-type]
+            self.alpha,
+            self.prior,
+            self.variance,  # type: ignore[arg-type]
+            self.floor,
+            self.unseen,  # type: ignore[arg-type]
+            self.calibrate,  # type: ignore[arg-type]
+        )
 
-    def _now(self, model: Model) -> NaiveBayes:
+    @property
+    def model_(self) -> Model:
+        """The model behind it."""
+        if "_learned" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no model_ before it is fitted.")
+        return self._learned.calibrated()
+
+    def _now(self, model: Model, chosen: Chosen | None = None, *, fresh: bool = False) -> NaiveBayes:
         choices = self._choices()
         choices.check(model.schema)
-        self.model_ = replace(model, choices=choices)
+        self._learned = _Learned(replace(model, choices=choices), chosen, fresh)
         self.classes_ = model.evidence.classes.to_numpy()
         return self
 

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator
 from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.estimate import Choices, Prior
+from tallybayes.estimate import Alpha, Choices, Prior
 from tallybayes.estimators.arrays import Array
 from tallybayes.estimators.mixed import NaiveBayes
 from tallybayes.events.text import Text
@@ -45,12 +45,15 @@ class TextNB(NaiveBayes):
         Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
     max_features : int, optional
         At most so many tokens are believed in, the most frequent.
-    alpha : float
-        The pseudo-count of each token.
+    alpha : float, "loo", "evidence" or "auto"
+        The pseudo-count of each token: given, chosen by documents left out ("loo", which "auto" is too), or by the
+        counts themselves ("evidence").
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     estimate : {"bayes", "map", "mle"}
         Average over the parameters, take the most probable, or those under which the documents are most likely.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of documents left out, each scored as if never seen.
     unknown : {"skip", "smooth"}
         Whether a token that is not believed in says nothing, or is one more token with a count of zero.
     threads : int, optional
@@ -94,9 +97,10 @@ class TextNB(NaiveBayes):
         min_df: float = 1,
         max_df: float = 1.0,
         max_features: int | None = None,
-        alpha: float = 1.0,
+        alpha: Alpha = "auto",
         prior: Prior = "learned",
         estimate: str = "bayes",
+        calibrate: str | None = "loo",
         unknown: Literal["skip", "smooth"] = "skip",
         threads: int | None = None,
     ) -> None:
@@ -113,6 +117,7 @@ class TextNB(NaiveBayes):
         self.alpha = alpha
         self.prior = prior
         self.estimate = estimate
+        self.calibrate = calibrate
         self.unknown = unknown
         self.threads = threads
 
@@ -189,7 +194,7 @@ class TextNB(NaiveBayes):
         return self
 
     def _choices(self) -> Choices:
-        return Choices(estimate=self.estimate, alpha=self.alpha, prior=self.prior)  # type: ignore[arg-type]
+        return Choices(self.estimate, self.alpha, self.prior, calibrate=self.calibrate)  # type: ignore[arg-type]
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
         return super()._labelled(as_texts(X), y, sample_weight, reset=reset)

@@ -25,6 +25,8 @@ __all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "co
 
 # Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
 LARGEST, _SMALLEST = 1e300, 1e-300
+# Standardised values beyond this are squared in logarithms only.
+_FAR = 1e150
 
 
 class Moments(NamedTuple):
@@ -45,10 +47,12 @@ class Bell:
 
     def log_density(self, x: Floats) -> Floats:
         """The log of the density at x."""
-        z2 = (x - self.location) ** 2 / self.scale2
+        with np.errstate(over="ignore"):
+            z = np.abs(x - self.location) * self.scale
+        near = np.minimum(z, _FAR)
         if self.freedom is None:
-            return -0.5 * z2 + self.constant
-        return self.constant - 0.5 * (self.freedom + 1) * np.log1p(z2 / self.freedom)
+            return np.where(z < _FAR, self.constant - near**2, -np.inf)
+        return self.constant - self.power * np.where(z < _FAR, np.log1p(near**2), 2 * np.log(np.maximum(z, 1.0)))
 
     @cached_property
     def constant(self) -> Floats:

@@ -101,7 +101,7 @@ class _ExactColumn:
 
 def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: ClassCodes | None) -> Moments:
     """The moments without a row of value x and weight w, row by row."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = moments.n - w
         away = x - moments.mean
         mean = moments.mean - w * away / n

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tallybayes.evaluation import Evaluation as Evaluation
     from tallybayes.evaluation import evaluate as evaluate
     from tallybayes.evidence import Evidence as Evidence
+    from tallybayes.interval import Intervals as Intervals
     from tallybayes.model import Model as Model
     from tallybayes.model import fit as fit
     from tallybayes.modelfile import load as load
@@ -41,6 +42,7 @@ _PUBLIC = {
     "fit": "tallybayes.model",
     "Model": "tallybayes.model",
     "Evidence": "tallybayes.evidence",
+    "Intervals": "tallybayes.interval",
     "load": "tallybayes.modelfile",
     "read": "tallybayes.batches",
     "ImpossibleRowWarning": "tallybayes.posterior",
@@ -74,6 +76,7 @@ __all__ = [
     "Evidence",
     "GaussianNB",
     "ImpossibleRowWarning",
+    "Intervals",
     "LearningCurve",
     "Model",
     "MultinomialNB",

@@ -1,4 +1,8 @@
-"""From probabilities to a decision: the most probable class, the cheapest one, one past a threshold, or none."""
+"""From probabilities to a decision: the most probable class, the cheapest one, one past a threshold, or none.
+
+None is decided for where the chosen class is too improbable (`abstain`), or where too little was counted to tell that
+it is the most probable one (`sure`).
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
+from tallybayes.interval import z_of
 from tallybayes.labels import Labels
 from tallybayes.names import hint
 
@@ -25,6 +30,8 @@ def decide(
     costs: npt.ArrayLike | None = None,
     threshold: Mapping[Any, float] | None = None,
     abstain: float | None = None,
+    sure: float | None = None,
+    lead: Floats | None = None,
 ) -> npt.NDArray[np.intp]:  # (n,)
     """The position of the class decided for, −1 where the decision is to abstain.
 
@@ -41,6 +48,10 @@ def decide(
         several do, for the most probable of them; where none does, for the most probable of the others.
     abstain : float, optional
         Decide for no class where the chosen one's probability is below this.
+    sure : float, optional
+        Decide for no class where the most probable one is not ahead of every other at this level, such as 0.95.
+    lead : ndarray, shape (n,), optional
+        By how many standard deviations it is ahead; `sure` asks for it.
 
     Examples
     --------
@@ -49,9 +60,14 @@ def decide(
     (array([1]), array([0]))
     >>> decide(p, classes, threshold={"spam": 0.9}), decide(p, classes, abstain=0.8)
     (array([0]), array([-1]))
+    >>> decide(p, classes, sure=0.95, lead=np.array([1.5])), decide(p, classes, sure=0.95, lead=np.array([2.0]))
+    (array([-1]), array([1]))
     """
     if costs is not None and threshold is not None:
         raise BadOption(wanted("decision", "either costs or a threshold", "both"))
+    if sure is not None and (costs is not None or threshold is not None):
+        got = "costs" if costs is not None else "a threshold"
+        raise BadOption(wanted("sure", "a decision for the most probable class", got, "Leave one of them out"))
     if costs is not None:
         chosen = np.argmin(probabilities @ _costs(costs, len(classes)).T, axis=1)
     elif threshold is not None:
@@ -63,6 +79,9 @@ def decide(
             raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
         unsure = np.take_along_axis(probabilities, chosen[:, None], axis=1)[:, 0] < abstain
         chosen = np.where(unsure, ABSTAIN, chosen)
+    if sure is not None:
+        assert lead is not None
+        chosen = np.where(lead >= z_of(sure, "sure"), chosen, ABSTAIN)  # NaN is not ahead
     return np.asarray(chosen, np.intp)
 
 

@@ -18,12 +18,26 @@ import numpy.typing as npt
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events import How
+from tallybayes.events.doubts import trigamma
 from tallybayes.evidence import Evidence
 from tallybayes.labels import Labels
 from tallybayes.names import hint
 from tallybayes.schema import Block, Schema
 
-__all__ = ["Alpha", "Belief", "Choices", "Chooser", "Prior", "Rule", "Unseen", "estimate", "how_for", "log_prior"]
+__all__ = [
+    "Alpha",
+    "Belief",
+    "Choices",
+    "Chooser",
+    "Doubts",
+    "Prior",
+    "Rule",
+    "Unseen",
+    "doubt",
+    "estimate",
+    "how_for",
+    "log_prior",
+]
 
 Rule: TypeAlias = Literal["mle", "map", "bayes"]
 Unseen: TypeAlias = Literal["smooth", "skip", "error"]
@@ -155,6 +169,14 @@ class Belief:
         return Belief(self.log_prior, tuple(block.event.contrast(parameters) for block, parameters in pairs))
 
 
+@dataclass(frozen=True)
+class Doubts:
+    """How far belief may be off: the variances of the log of the class prior, and each block's doubts."""
+
+    log_prior: Floats  # (C,)
+    blocks: tuple[Any, ...]
+
+
 def how_for(block: Block, choices: Choices) -> How:
     """The choices as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
@@ -166,6 +188,19 @@ def estimate(evidence: Evidence, choices: Choices) -> Belief:
     pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
     parameters = tuple(block.event.estimate(statistic, how_for(block, choices)) for block, statistic in pairs)
     return Belief(log_prior(evidence.rows.to_float(), evidence.classes, choices.prior), parameters)
+
+
+def doubt(evidence: Evidence, choices: Choices) -> Doubts:
+    """How far belief may be off, so little having been counted.
+
+    A learned prior is a share of rows, so ψ₁ of them; ψ₁ of all rows is the same for every class and left out. A
+    prior that was given is not in doubt.
+    """
+    pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
+    blocks = tuple(block.event.doubt(statistic, how_for(block, choices)) for block, statistic in pairs)
+    rows = evidence.rows.to_float()
+    learned = isinstance(choices.prior, str) and choices.prior == "learned"
+    return Doubts(trigamma(rows) if learned else np.zeros_like(rows), blocks)
 
 
 def log_prior(rows: Floats, classes: Labels, prior: Prior) -> Floats:

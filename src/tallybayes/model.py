@@ -20,14 +20,15 @@ from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.estimate import Alpha, Belief, Choices, Prior, Rule, Unseen, estimate
+from tallybayes.estimate import Alpha, Belief, Choices, Doubts, Prior, Rule, Unseen, doubt, estimate
 from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.interval import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import hint
-from tallybayes.posterior import Temper
+from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Events, Missing, Schema, infer
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
@@ -226,6 +227,10 @@ class Model:
     def _contrast(self) -> Belief:
         return self.belief.contrast(self.schema)
 
+    @cached_property
+    def _doubts(self) -> Doubts:
+        return doubt(self.evidence, self.settled)
+
     @property
     def prior(self) -> dict[Any, float]:
         """The probability of each class before a row is looked at."""
@@ -277,6 +282,7 @@ class Model:
         costs: npt.ArrayLike | None = None,
         threshold: Mapping[Any, float] | None = None,
         abstain: float | None = None,
+        sure: float | None = None,
         threads: int | None = None,
     ) -> npt.NDArray[Any]:  # (n,)
         """The class of each row: the most probable, the cheapest, one past a threshold, or None.
@@ -291,17 +297,55 @@ class Model:
             Decide for a class when its probability reaches the number given.
         abstain : float, optional
             Answer None where the probability of the chosen class is below this.
+        sure : float, optional
+            Answer None where too little was counted to say, at this level (such as 0.95), that the most probable class
+            is more probable than every other.
         threads : int, optional
             How many threads score.
         """
-        probabilities = self.predict_proba(rows, threads=threads)
-        chosen = decide(probabilities, self.evidence.classes, costs=costs, threshold=threshold, abstain=abstain)
+        ahead = None
+        if sure is None:
+            probabilities = self.predict_proba(rows, threads=threads)
+        else:
+            probabilities, scores, variances, _ = self._doubted(rows, threads)
+            ahead = lead(scores, variances)
+        chosen = decide(
+            probabilities,
+            self.evidence.classes,
+            costs=costs,
+            threshold=threshold,
+            abstain=abstain,
+            sure=sure,
+            lead=ahead,
+        )
         names = self.evidence.classes.to_numpy()
-        if abstain is None:
+        if abstain is None and sure is None:
             return names[chosen]
         answers = names.astype(object)[chosen]
         answers[chosen == ABSTAIN] = None
         return answers
+
+    def predict_interval(self, rows: Any, *, level: float = 0.95, threads: int | None = None) -> Intervals:
+        """The probability of each class for each row, between which bounds, and on how many rows that rests.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        level : float
+            How probable it is to be that the bounds hold.
+        threads : int, optional
+            How many threads score.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p"] * 8 + ["q"] * 8, "y": ["no", "yes", "yes", "yes"] * 4}, "y", calibrate=None)
+        >>> model.predict_interval([{"x": "p"}]).of(0)      # 8 rows with p, 6 of them yes; and the prior
+        'yes 0.75 (0.38 to 0.94, rests on 9 rows)'
+        """
+        z_of(level)
+        return intervals(self.classes, *self._doubted(rows, threads), level)
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
         """The log-probability of labelled rows under the model: the sum of each row's log joint with its own class.
@@ -512,13 +556,24 @@ class Model:
         few = scorer.few(rows)
         if few is not None:
             return few
+        workers = engines.default_threads(threads)
+        return self._read(rows, lambda source, partial: scorer.many(source, workers, partial=partial))
+
+    def _doubted(self, rows: Any, threads: int | None) -> tuple[Floats, Floats, Floats, Floats]:
+        """Probabilities, the scores they are made of, the variance of each, (n, C), and each row's temper, (n,)."""
+        scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
+        scores, variances, temper = self._read(
+            sources.one_row(rows),
+            lambda source, partial: scorer.doubted(source, workers, self._doubts, partial=partial),
+        )
+        probabilities = scores * temper[:, None]
+        normalise(probabilities, self.belief.log_prior)
+        return probabilities, scores, variances, temper
+
+    def _read(self, rows: Any, work: Callable[[batches.Source, bool], T]) -> T:
+        """What `work` makes of the rows, opened, and of whether they may lack columns."""
         partial = sources.are_named_cells(rows)
-
-        def scored(types: sources.Types | None) -> Floats:
-            source = sources.to_score(rows, self.schema, types)
-            return scorer.many(source, engines.default_threads(threads), partial=partial)
-
-        return sources.reading(scored)
+        return sources.reading(lambda types: work(sources.to_score(rows, self.schema, types), partial))
 
 
 def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:

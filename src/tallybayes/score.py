@@ -10,12 +10,12 @@ import numpy as np
 from tallybayes.encode import Rows
 from tallybayes.encoded import Dense, Encoded, Floats
 from tallybayes.errors import BadData, wanted
-from tallybayes.estimate import Belief, Choices, how_for, log_prior
+from tallybayes.estimate import Belief, Choices, Doubts, how_for, log_prior
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence
 from tallybayes.schema import Block, Schema
 
-__all__ = ["LeftOutRows", "add_scores", "leave_one_out"]
+__all__ = ["LeftOutRows", "add_doubts", "add_scores", "leave_one_out"]
 
 
 def add_scores(
@@ -48,6 +48,27 @@ def add_scores(
         # is looked for row by row only where something is not finite: along so short an axis that takes long.
         if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
             _refuse_infinite(block, data, rows.first)
+
+
+def add_doubts(schema: Schema, belief: Belief, doubts: Doubts, choices: Choices, rows: Rows, out: Floats) -> None:
+    """Write the variance of each row's log joint probability with each class into `out`.
+
+    Columns that are independent given the class, each with parameters of its own, have variances that add. Classes
+    are as independent of each other, so that the variance of a difference is the sum of both.
+
+    Parameters
+    ----------
+    schema, belief, doubts, choices
+        The model.
+    rows : Rows
+        Rows that `add_scores` has scored.
+    out : ndarray, shape (n, C)
+        Where to; what stands there is overwritten.
+    """
+    out[:] = doubts.log_prior
+    for block, parameters, doubt in zip(schema.blocks, belief.parameters, doubts.blocks, strict=True):
+        data = rows.encode(block, block.event.slots(parameters) or None, unseen=choices.unseen)
+        block.event.add_doubt(doubt, data, out)
 
 
 class LeftOutRows:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,10 +12,10 @@ import pyarrow as pa
 from tallybayes import engines, quick
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
-from tallybayes.estimate import Belief, Choices
+from tallybayes.estimate import Belief, Choices, Doubts
 from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Schema
-from tallybayes.score import add_scores
+from tallybayes.score import add_doubts, add_scores
 
 __all__ = ["Scorer"]
 
@@ -57,30 +57,60 @@ class Scorer:
 
     def many(self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False) -> Floats:  # (n, C)
         """Scores of the rows of record batches; with `partial`, a column that is not there is missing in every row."""
+
+        def fill(rows: Rows, out: Floats) -> None:
+            sizes = self._sizes(len(rows))
+            add_scores(self.schema, self.belief, self.choices, rows, out, sizes)
+            if self.temper is not None:
+                self.temper.apply(out, self.belief.log_prior, sizes)
+            if self.normalised:
+                normalise(out, self.belief.log_prior, first=rows.first)
+
+        return self._sliced(source, threads, fill, partial=partial)
+
+    def doubted(
+        self, source: Iterable[pa.RecordBatch], threads: int, doubts: Doubts, *, partial: bool = False
+    ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
+        """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
+
+        def fill(rows: Rows, out: Floats) -> None:
+            scores, variances = np.empty((2, len(rows), out.shape[-1]))
+            sizes = None if self.temper is None else np.zeros(len(rows))
+            add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
+            add_doubts(self.schema, self.belief, doubts, self.choices, rows, variances)
+            out[:, 0], out[:, 1] = scores, variances
+            out[:, 2] = 1.0 if self.temper is None or sizes is None else self.temper.at(sizes)[:, None]
+
+        parts = self._sliced(source, threads, fill, 3, partial=partial)
+        return parts[:, 0], parts[:, 1], parts[:, 2, 0]
+
+    def _sliced(
+        self,
+        source: Iterable[pa.RecordBatch],
+        threads: int,
+        fill: Callable[[Rows, Floats], None],
+        *each: int,
+        partial: bool,
+    ) -> Floats:  # (n, *each, C)
+        """What `fill` writes for slices of the rows."""
         parts, first = [], 0
         for batch in source:
-            out = self._room(batch.num_rows)
+            out = self._room(batch.num_rows, *each)
 
             def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
                 rows = Rows(piece, before + start, self.schema.missing, partial=partial)
-                mine = out[start : start + piece.num_rows]
-                sizes = self._sizes(len(mine))
-                add_scores(self.schema, self.belief, self.choices, rows, mine, sizes)
-                if self.temper is not None:
-                    self.temper.apply(mine, self.belief.log_prior, sizes)
-                if self.normalised:
-                    normalise(mine, self.belief.log_prior, first=before + start)
+                fill(rows, out[start : start + piece.num_rows])
 
             engines.map_slices(batch, work, threads=threads, rows=_SCORED_ROWS)
             parts.append(out)
             first += batch.num_rows
         if not parts:
-            return self._room(0)
+            return self._room(0, *each)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _sizes(self, n: int) -> Floats | None:
         """Room for how much each row says, where it matters."""
         return np.zeros(n) if self.temper is not None and self.temper.b != 0 else None
 
-    def _room(self, n: int) -> Floats:
-        return np.empty((n, len(self.belief.log_prior)))
+    def _room(self, *shape: int) -> Floats:
+        return np.empty((*shape, len(self.belief.log_prior)))

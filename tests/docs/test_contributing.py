@@ -104,6 +104,8 @@ def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> 
     event.add_doubt(doubts, Dense(x), found)
     drawn = p(believed.a, believed.b, (50_000, 3, 2))
     np.testing.assert_allclose(found[0], (np.log(drawn) + x * np.log1p(-drawn)).sum(axis=2).var(axis=0), rtol=0.05)
+    none = model.with_(estimate="mle").predict_interval([{"misses": 9, "throws": 1}])  # cy has never missed
+    assert (none.low.tolist(), none.high.tolist()) == ([[0.0] * 3], [[1.0] * 3])
 
 
 @pytest.mark.usefixtures("geometric")

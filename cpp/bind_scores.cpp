@@ -116,6 +116,23 @@ void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
                                        from.size(1), log});
 }
 
+nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle weights, double u, double v,
+                 nb::handle loss) {
+    const Matrix from(scores, "scores", -1, -1);
+    const std::int64_t n = from.size(0);
+    const Buffer mine(own, "own"), sizes(logs, "logs"), to(loss, "loss", true);
+    for (const Buffer* each : {&mine, &sizes, &to}) {
+        each->need_axes(1);
+        each->need_length(n);
+    }
+    const WeightBuffer weight(weights, n);
+    double sums[6];
+    run(&Kernels::temper,
+        TemperTask{from.data, mine.all<const double>(Type::f64, "float64"), sizes.all<const double>(Type::f64, "float64"),
+                   weight.data, n, from.size(1), u, v, to.all<double>(Type::f64, "float64"), sums});
+    return nb::make_tuple(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -126,6 +143,7 @@ void bind_scores(nb::module_& m) {
     m.def("score_own_codes", &score_own_codes);
     m.def("score_sparse", &score_sparse);
     m.def("softmax", &softmax);
+    m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 
 }  // namespace tally

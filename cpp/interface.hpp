@@ -160,6 +160,18 @@ struct SoftmaxTask {
     bool log;  // leave log probabilities
 };
 
+struct TemperTask {
+    const double* scores;   // (n, C)
+    const double* own;      // (n,)
+    const double* logs;     // (n,)
+    const double* weights;  // (n,) or null
+    std::int64_t n_rows;
+    std::int64_t n_classes;
+    double u, v;
+    double* loss;  // OUT (n,)
+    double* sums;  // OUT (6,)
+};
+
 // Limbs seen, not owned: value i starts at data + i * length.
 struct LimbsView {
     const std::int64_t* data;
@@ -196,6 +208,7 @@ struct Kernels {
     Fault (*hash_codes)(const HashCodesTask&);
     Fault (*hash_sparse)(const HashSparseTask&);
     Fault (*softmax)(const SoftmaxTask&);
+    Fault (*temper)(const TemperTask&);
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
 };

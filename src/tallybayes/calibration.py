@@ -19,13 +19,14 @@ from tallybayes.estimate import Choices
 from tallybayes.evidence import Evidence, class_codes, row_weights
 from tallybayes.posterior import Temper
 from tallybayes.score import LeftOutRows
-from tallybayes.tempering import fit_temper, losses
+from tallybayes.tempering import Start, fit_temper, losses
 
 __all__ = ["Calibration", "Tried", "calibrate"]
 
 # Smoothings tried are powers of ten, four to a decade: between two of them hardly any loss lies.
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
+_ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
 _FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
 
 
@@ -126,6 +127,7 @@ class _Search:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
         self.left_out = LeftOutRows(evidence, rows, classes, weights)
         self.sizes = self.left_out.sizes
+        self.start: Start | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
 
     def run(self) -> Calibration:
@@ -140,7 +142,9 @@ class _Search:
         scores, here = self._scores(alphas)
         before, after, temper = self._mean(losses(scores, self.classes[here]), here), None, None
         if self.choices.calibrate is not None:
-            temper, left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here))
+            temper, left, _ = fit_temper(
+                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
+            )
             after = self._mean(left, here)
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
         return Calibration(alphas, temper, n, n - len(here), before, after, tried)
@@ -170,7 +174,10 @@ class _Search:
         scores, here = self._scores(alphas)
         left = losses(scores, self.classes[here])
         if self.choices.calibrate is not None:
-            left = fit_temper(scores, self.classes[here], self.sizes[here], self._weight(here)).losses
+            found = fit_temper(
+                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
+            )
+            left, self.start = found.losses, found.end
         weight = self._weight(here)
         weighted = left if weight is None else left * weight * (len(weight) / weight.sum())
         return Tried(key, _alpha(k), self._mean(left, here), _error(weighted)), weighted

@@ -7,7 +7,7 @@ that right: it multiplies all scores of a row by one positive number, and so nev
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -26,11 +26,19 @@ _PRIOR = 1.0
 _IMPOSSIBLE = -1e8
 
 
+class Start(NamedTuple):
+    """Where a search for the temperature ended, for the next to begin at."""
+
+    u: float
+    v: float
+
+
 class Tempered(NamedTuple):
-    """The temperature found, and each row's loss under it."""
+    """The temperature found, each row's loss under it, and where the search ended."""
 
     temper: Temper
     losses: Floats
+    end: Start
 
 
 def losses(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
@@ -40,7 +48,13 @@ def losses(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
 
 
 def fit_temper(
-    scores: Floats, classes: npt.NDArray[np.integer], sizes: Floats, weights: Floats | None = None
+    scores: Floats,
+    classes: npt.NDArray[np.integer],
+    sizes: Floats,
+    weights: Floats | None = None,
+    *,
+    start: Start | None = None,
+    close: float = _CLOSE,
 ) -> Tempered:
     """The temperature under which the rows' classes are most probable.
 
@@ -54,53 +68,69 @@ def fit_temper(
         How much each row says.
     weights : ndarray, shape (n,), optional
         The rows' weights.
+    start : Start, optional
+        Where to begin: where a search on scores much like these ended.
+    close : float
+        How small the slope is to be in the end, as a share of the loss.
 
     Notes
     -----
-    Newton's method for (log a, b), the Hessian without the terms that may be negative where it must be, each step
-    halved until the loss falls.
+    Newton's method for log a and b, each step halved until the loss falls.
 
     Examples
     --------
     >>> scores = np.log([[0.99, 0.01]] * 10)      # said with 99 %, true of 7 in 10
-    >>> temper, _ = fit_temper(scores, np.array([0] * 7 + [1] * 3), np.ones(10))
+    >>> temper, *_ = fit_temper(scores, np.array([0] * 7 + [1] * 3), np.ones(10))
     >>> bool(temper.a < 0.4), temper.b      # all rows say as much: there is no telling b
     (True, 0.0)
     """
-    rows = np.arange(len(scores))
     shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
-    own = shifted[rows, classes]
-    w = np.ones(len(scores)) if weights is None else weights
+    own = shifted[np.arange(len(scores)), classes]
+    heard = sizes > 0  # what says nothing keeps the prior, at any temperature
     logs = np.log1p(sizes)
-    centre = float(np.average(logs, weights=w)) if w.any() else 0.0
-    design = np.stack([np.ones_like(logs), logs - centre])  # centred, so that a and b can be told apart
-    if np.ptp(logs) == 0:
-        design = design[:1]
+    centre = float(logs[heard].mean()) if heard.any() else 0.0
+    flat = not heard.any() or np.ptp(logs[heard]) == 0
+    logs = np.where(heard, logs - centre, np.nan)  # centred, so that a and b can be told apart
 
-    def value(at: Floats) -> tuple[float, Floats, Floats, Floats]:
-        t = np.where(sizes > 0, np.exp(np.clip(at @ design, -50, 50)), 1.0)
-        p = shifted * t[:, None]
-        loss = kernels.softmax(p) - t * own
-        first = (p * shifted).sum(axis=1)
-        spread = (p * shifted**2).sum(axis=1) - first**2
-        total = float((w * loss).sum() + 0.5 * _PRIOR * (at**2).sum())
-        heard = t * (sizes > 0)  # what says nothing keeps the prior, at any temperature
-        return total, loss, heard * (first - own), heard * t * spread
+    def value(at: _Place) -> tuple[float, _Sums, Floats]:
+        loss = np.empty(len(scores))
+        total, gu, gv, huu, huv, hvv = kernels.temper(shifted, own, logs, weights, *at, loss)
+        prior = 0.5 * _PRIOR * (at[0] ** 2 + at[1] ** 2)
+        sums = gu + _PRIOR * at[0], gv + _PRIOR * at[1], huu + _PRIOR, huv, hvv + _PRIOR
+        return total + prior, sums, loss
 
-    at = np.zeros(len(design))
-    here, loss, slope, bend = value(at)
+    at = (start.u, start.v) if start is not None and not flat else (0.0, 0.0)
+    here, sums, loss = value(at)
     for _ in range(_STEPS):
-        gradient = design @ (w * slope) + _PRIOR * at
-        if np.abs(gradient).max() <= _CLOSE * (1 + here):
+        if max(abs(sums[0]), 0.0 if flat else abs(sums[1])) <= close * (1 + here):
             break
-        curve = (design * (w * (bend + np.maximum(slope, 0.0)))) @ design.T + _PRIOR * np.eye(len(at))
-        step, shorter = np.linalg.solve(curve, gradient), 1.0
-        there = value(at - step)
-        while there[0] > here and shorter > 1e-6:
+        step, shorter = _newton(sums, flat), 1.0
+        there = value(_moved(at, step, shorter))
+        while not there[0] < here and shorter > 1e-6:
             shorter /= 2
-            there = value(at - shorter * step)
-        if there[0] >= here:
+            there = value(_moved(at, step, shorter))
+        if not there[0] < here:
             break
-        at, (here, loss, slope, bend) = at - shorter * step, there
-    b = float(at[1]) if len(at) > 1 else 0.0
-    return Tempered(Temper(float(np.exp(at[0] - b * centre)), b), loss)
+        at, (here, sums, loss) = _moved(at, step, shorter), there
+    return Tempered(Temper(float(np.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
+
+
+_Place: TypeAlias = tuple[float, float]
+_Sums: TypeAlias = tuple[float, float, float, float, float]
+_FARTHEST = 2.0  # a step changes a by a factor of e² at most
+
+
+def _newton(sums: _Sums, flat: bool) -> _Place:
+    """Newton's step; where the loss is not convex, one down its slope."""
+    gu, gv, huu, huv, hvv = sums
+    determinant = huu * hvv - huv * huv
+    if flat or not (huu > 0 and determinant > 1e-12 * huu * abs(hvv)):
+        du, dv = gu / max(abs(huu), 1.0), 0.0 if flat else gv / max(abs(hvv), 1.0)
+    else:
+        du, dv = (hvv * gu - huv * gv) / determinant, (huu * gv - huv * gu) / determinant
+    scale = min(1.0, _FARTHEST / max(abs(du), abs(dv), 1e-300))
+    return scale * du, scale * dv
+
+
+def _moved(at: _Place, step: _Place, shorter: float) -> _Place:
+    return at[0] - shorter * step[0], at[1] - shorter * step[1]

@@ -23,7 +23,7 @@ def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choi
     scores = np.full((len(table), len(model.classes)), -np.inf)
     for i in range(len(table)):
         others = pa.concat_tables([table.slice(0, i), table.slice(i + 1)])
-        other = tb.fit(others, "label", events=event, weights=weights, **{"alpha": 1.0, **choices})
+        other = tb.fit(others, "label", events=event, weights=weights, **{"alpha": 1.0, "calibrate": None, **choices})
         place = [model.classes.index(c) for c in other.classes]
         scores[i, place] = other.log_joint(table.slice(i, 1))[0]
     return scores

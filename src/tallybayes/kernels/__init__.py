@@ -21,6 +21,7 @@ from .scores import (
     score_sparse,
     score_student,
     softmax,
+    temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 
@@ -48,5 +49,6 @@ __all__ = [
     "score_sparse",
     "score_student",
     "softmax",
+    "temper",
     "to_float",
 ]

@@ -293,6 +293,24 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return np.asarray(top + log_sum)
 
 
+def temper(
+    scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
+) -> tuple[float, ...]:
+    """Losses of tempered scores, and the weighted sums of them and their derivatives by u and v."""
+    silent = np.isnan(logs)
+    t = np.where(silent, 1.0, np.exp(u + v * logs))
+    p = np.exp(scores * t[:, None])
+    loss[...] = np.log(p.sum(axis=1)) - t * own
+    p /= p.sum(axis=1, keepdims=True)
+    mean = (p * scores).sum(axis=1)
+    w = np.where(silent, 0.0, 1.0 if weights is None else weights)
+    size = np.where(silent, 0.0, logs)
+    g = w * t * (mean - own)
+    h = w * t * t * np.maximum((p * scores**2).sum(axis=1) - mean**2, 0.0) + g
+    total = loss.sum() if weights is None else (weights * loss).sum()
+    return float(total), *(float(x.sum()) for x in (g, g * size, h, h * size, h * size * size))
+
+
 def _ratio(numerator: int, denominator: int) -> float:
     """The double nearest to a quotient of integers."""
     try:

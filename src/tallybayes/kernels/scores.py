@@ -22,6 +22,7 @@ __all__ = [
     "score_sparse",
     "score_student",
     "softmax",
+    "temper",
 ]
 
 
@@ -188,3 +189,36 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     log_norm = np.empty(len(scores))
     _native.softmax(scores, scores if out is None else out, log_norm, True)
     return log_norm
+
+
+def temper(
+    scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
+) -> tuple[float, float, float, float, float, float]:
+    """The loss of each row under the temperature ``exp(u + v * log)``, and its sums with their derivatives.
+
+    Parameters
+    ----------
+    scores : float64 ndarray, shape (n, C)
+        The greatest of each row 0, all finite.
+    own : float64 ndarray, shape (n,)
+        Those of the rows' own classes.
+    logs : float64 ndarray, shape (n,)
+        NaN for a row whose temperature is 1 whatever u and v are.
+    weights : float64 ndarray, shape (n,), or None
+    u, v : float
+    loss : float64 ndarray, shape (n,)
+        Written to.
+
+    Returns
+    -------
+    tuple of float
+        The weighted sum of the losses; its derivatives by u and by v; by u twice, by u and v, by v twice.
+
+    Examples
+    --------
+    >>> loss = np.empty(1)
+    >>> sums = temper(np.array([[0.0, -1.0]]), np.array([-1.0]), np.zeros(1), None, np.log(2.0), 0.0, loss)
+    >>> round(loss.item(), 6), round(sums[1], 6)      # log(1 + e^-2) + 2; 2 * (1 - 0.119203)
+    (2.126928, 1.761594)
+    """
+    return _native.temper(scores, own, logs, weights, u, v, loss)

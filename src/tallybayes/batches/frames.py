@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pyarrow as pa
@@ -20,6 +21,16 @@ SCALARS = (str, bytes, int, float, bool, type(None))
 
 def of_arrow(frame: Any) -> Source:
     """A source of pyarrow's tables and readers, or of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``."""
+    source = _as_it_is(frame)
+    if pa.string_view() not in source.schema.types:
+        return source
+    # Views of strings, as polars has them, are what pyarrow can neither take nor filter.
+    plain = [f.with_type(pa.large_string()) if f.type == pa.string_view() else f for f in source.schema]
+    schema = pa.schema(plain, source.schema.metadata)
+    return replace(source, schema=schema, start=lambda: (batch.cast(schema) for batch in source))
+
+
+def _as_it_is(frame: Any) -> Source:
     name = f"the {type(frame).__name__}"
     if isinstance(frame, pa.RecordBatchReader):
         return of_batches(frame.schema, guarded(frame, name, "a readable stream"), name)

@@ -8,13 +8,14 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import estimators, foundation, memory, texts, validation
+from benchmarks import estimators, foundation, memory, probabilities, texts, validation
 
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
     "estimators": (estimators.run, "the estimators beside those of scikit-learn that they replace"),
     "texts": (texts.run, "strings to a model and to probabilities, beside CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),
+    "probabilities": (probabilities.run, "how far probabilities can be believed, beside scikit-learn and uncalibrated"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
 }
 

@@ -112,7 +112,7 @@ def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen) -> Calibrati
     classes = evidence.classes.find(found.array).astype(np.int32)[codes]
     weights = row_weights(rows, chosen.schema.weight)
     known = classes >= 0
-    if not known.all():  # rows that weigh nothing, of a class that nothing has weight in
+    if not known.all():  # rows of a class that was not learned
         rows, classes = Rows(batch.filter(known), 0, chosen.schema.missing), classes[known]
         weights = None if weights is None else weights[known]
     return _Search(evidence, choices, rows, classes, weights).run()

@@ -51,7 +51,10 @@ class Chosen:
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema) -> Chosen:
-        """The choice among the rows of one batch."""
+        """The choice among the rows of one batch; one that weighs nothing is none."""
+        weights = row_weights(rows, schema.weight)
+        if weights is not None and not weights.all():
+            rows = Rows(rows.batch.filter(pa.array(weights > 0)), rows.first, schema.missing)
         return cls(schema, (rows.batch if _fits([rows.batch]) else _lowest(rows, schema),))
 
     def __add__(self, other: Chosen) -> Chosen:

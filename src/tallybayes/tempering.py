@@ -20,8 +20,10 @@ __all__ = ["Tempered", "fit_temper", "losses"]
 
 _STEPS = 50
 _CLOSE = 1e-10
-# Few rows must not be believed too far: the logarithm of a, and b, are drawn to 0 as if by a normal prior of width 1.
-_PRIOR = 1.0
+# Few rows must not be believed too far: log t at the mean size, and b, are drawn to 0 by a normal prior of this
+# precision; and a t above 1 by one of that: naive Bayes is hardly ever not sure enough, but where some dozens of rows
+# are all scored right, the surer is always the better, and the first row that is not has to pay for it.
+_PRIOR, _PRIOR_ABOVE = 1.0, 30.0
 # A score so far below the greatest is as good as impossible; its products with 0 are 0, as those of −∞ are not.
 _IMPOSSIBLE = -1e8
 
@@ -79,24 +81,26 @@ def fit_temper(
 
     Examples
     --------
-    >>> scores = np.log([[0.99, 0.01]] * 10)      # said with 99 %, true of 7 in 10
-    >>> temper, *_ = fit_temper(scores, np.array([0] * 7 + [1] * 3), np.ones(10))
-    >>> bool(temper.a < 0.4), temper.b      # all rows say as much: there is no telling b
-    (True, 0.0)
+    >>> scores = np.log([[0.99, 0.01]] * 1000)      # said with 99 %, true of 7 in 10
+    >>> temper, *_ = fit_temper(scores, np.array([0] * 700 + [1] * 300), np.ones(1000))
+    >>> round(temper.a, 2), temper.b      # 0.99^0.19 : 0.01^0.19 is nearly 7 : 3; all rows say as much, so b is 0
+    (0.19, 0.0)
     """
     shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
     own = shifted[np.arange(len(scores)), classes]
     heard = sizes > 0  # what says nothing keeps the prior, at any temperature
     logs = np.log1p(sizes)
-    centre = float(logs[heard].mean()) if heard.any() else 0.0
+    share = None if weights is None else weights[heard]
+    centre = float(np.average(logs[heard], weights=share)) if heard.any() else 0.0
     flat = not heard.any() or np.ptp(logs[heard]) == 0
     logs = np.where(heard, logs - centre, np.nan)  # centred, so that a and b can be told apart
 
     def value(at: _Place) -> tuple[float, _Sums, Floats]:
         loss = np.empty(len(scores))
         total, gu, gv, huu, huv, hvv = kernels.temper(shifted, own, logs, weights, *at, loss)
-        prior = 0.5 * _PRIOR * (at[0] ** 2 + at[1] ** 2)
-        sums = gu + _PRIOR * at[0], gv + _PRIOR * at[1], huu + _PRIOR, huv, hvv + _PRIOR
+        drawn = _PRIOR_ABOVE if at[0] > 0 else _PRIOR
+        prior = 0.5 * (drawn * at[0] ** 2 + _PRIOR * at[1] ** 2)
+        sums = gu + drawn * at[0], gv + _PRIOR * at[1], huu + drawn, huv, hvv + _PRIOR
         return total + prior, sums, loss
 
     at = (start.u, start.v) if start is not None and not flat else (0.0, 0.0)

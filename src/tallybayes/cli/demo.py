@@ -39,7 +39,7 @@ NEW_DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy
 def run() -> None:
     """Fit, show and predict."""
     console = Console(highlight=False)
-    model = tb.fit(WEATHER, "play")
+    model = tb.fit(WEATHER, "play", calibrate=None)  # the plain figures of the lecture
     likely = model.with_(estimate="mle")
     console.print(Text("The weather data: 14 days, play or not", style="bold"))
     console.print(f"P(play) = {_shares(model.prior)}\n")

@@ -194,7 +194,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         NaiveBayes
         """
-        if not hasattr(self, "model_"):
+        if "_learned" not in vars(self):  # to ask for model_ would be to calibrate it
             return self.fit(X, y, sample_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         self._decide(rows)
@@ -364,7 +364,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         for field in rows.schema:
             if field.name not in self._open or pa.types.is_null(field.type):
                 continue
-            event, believed = self._event(rows.schema, field.name), self.model_.schema.events()[field.name]
+            event, believed = self._event(rows.schema, field.name), self._learned.model.schema.events()[field.name]
             if event != believed:
                 got = "values missing in all batches before, and numbers or prose now"
                 do = f"Begin again with events={{{field.name!r}: {event!r}}}"

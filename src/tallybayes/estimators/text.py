@@ -187,7 +187,7 @@ class TextNB(NaiveBayes):
         -------
         TextNB
         """
-        if not hasattr(self, "model_"):
+        if "_learned" not in vars(self):
             super().fit(X, y, sample_weight)
         else:
             super().partial_fit(X, y, classes, sample_weight)

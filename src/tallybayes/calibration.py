@@ -26,6 +26,7 @@ __all__ = ["Calibration", "Tried", "calibrate"]
 # Smoothings tried are powers of ten, four to a decade: between two of them hardly any loss lies.
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
+_FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
 _ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
 _FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
 
@@ -135,7 +136,8 @@ class _Search:
         n = len(self.classes)
         if not len(self._scores(alphas)[1]):  # no class has a second row
             return Calibration(alphas, None, n, n)
-        for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+        rounds = 2 if len(alphas) > 1 else 1  # one column's best smoothing depends on the others'
+        for _ in range(rounds if n >= _FEWEST else 0):
             self.tried.clear()
             for key in alphas:
                 alphas[key] = self._best(alphas, key)
@@ -150,9 +152,9 @@ class _Search:
         return Calibration(alphas, temper, n, n - len(here), before, after, tried)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
-        """The largest smoothing whose loss is not above the least by more than the standard error of the difference.
+        """The smoothing nearest to 1 whose loss exceeds the least by no more than the standard error of the difference.
 
-        A smoother model is the simpler one: of those that the rows cannot tell apart it is the one to be believed.
+        One is what is taken where nothing is known: few rows cannot tell it from the best, and it stays.
         """
 
         def loss(k: int) -> float:
@@ -162,12 +164,13 @@ class _Search:
 
         best = _least(loss)
         losses_at_best = self.tried[key, best][1]
-        while best < _HIGHEST:
-            loss(best + 1)
-            more = self.tried[key, best + 1][1] - losses_at_best
+        while best != 0:
+            nearer = best - 1 if best > 0 else best + 1
+            loss(nearer)
+            more = self.tried[key, nearer][1] - losses_at_best
             if not np.mean(more) <= _error(more):
                 break
-            best += 1
+            best = nearer
         return _alpha(best)
 
     def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:

@@ -103,8 +103,9 @@ class Labels:
 
         Examples
         --------
-        >>> Labels.of(["no", "yes"]).join(Labels.of(["maybe", "no"]))
-        (Labels('maybe', 'no', 'yes'), array([1, 2]), array([0, 1]))
+        >>> union, mine, theirs = Labels.of(["no", "yes"]).join(Labels.of(["maybe", "no"]))
+        >>> union, mine.tolist(), theirs.tolist()
+        (Labels('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
             union, mine, theirs = merge_vocabularies(self.array, other.array)  # a pass over both, where `|` sorts

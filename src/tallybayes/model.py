@@ -5,7 +5,7 @@ from __future__ import annotations
 import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
@@ -196,7 +196,7 @@ class Model:
 
     evidence: Evidence
     choices: Choices
-    calibration: Calibration | None = None
+    calibration: Calibration | None = field(default_factory=lambda: None)
 
     @property
     def schema(self) -> Schema:

@@ -67,8 +67,8 @@ def test_the_doctest_of_the_example_is_true(geometric: ModuleType) -> None:
 def test_what_the_example_learned_it_can_forget_and_save(tmp_path: Path) -> None:
     model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times")
     part = tb.fit(rows(0, 2, 3, 6), "who", events="geometric", weights="times")
-    assert part.learn(rows(1, 4, 5, 7)) == model
-    assert model.forget(rows(1, 4, 5, 7)) == part
+    assert part.learn(rows(1, 4, 5, 7)).evidence == model.evidence
+    assert model.forget(rows(1, 4, 5, 7)).evidence == part.evidence
     model.save(tmp_path / "geometric.tally")
     assert tb.load(tmp_path / "geometric.tally") == model
 

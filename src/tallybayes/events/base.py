@@ -180,8 +180,9 @@ class Event(ABC):
             for column in data.each():
                 total += ~np.isnan(column)
         elif isinstance(data, Codes):
-            for f in range(len(data.sizes)):
-                total += data.of_column(f, slice(0, len(data))) >= 0
+            for f, labels in enumerate(data.labels):
+                code = data.of_column(f, slice(0, len(data)))
+                total += (code >= 0) & (code < len(labels))  # what was never seen says next to nothing
         return total
 
     def evident_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)

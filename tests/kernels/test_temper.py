@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    shape=st.tuples(st.sampled_from([0, 1, 5, 40]), st.sampled_from([1, 2, 3, 4, 5, 9])),
+    at=st.tuples(st.floats(-3, 2), st.floats(-2, 2)),
+    weighted=st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_losses_and_their_derivatives(each_isa, seed, shape, at, weighted):
+    rng = np.random.default_rng(seed)
+    scores = -np.abs(rng.normal(size=shape)) * 10 ** rng.uniform(-3, 3, (shape[0], 1))
+    scores[rng.random(shape) < 0.1] = -1e8
+    scores[np.arange(shape[0]), rng.integers(0, shape[1], shape[0])] = 0.0
+    own = scores[np.arange(shape[0]), rng.integers(0, shape[1], shape[0])]
+    logs = np.where(rng.random(shape[0]) < 0.2, np.nan, rng.uniform(-2, 2, shape[0]))
+    weights = rng.uniform(0, 2, shape[0]) if weighted else None
+    want = np.empty(shape[0])
+    sums = reference.temper(scores, own, logs, weights, *at, want)
+    for _ in each_isa():
+        got = np.empty(shape[0])
+        np.testing.assert_allclose(kernels.temper(scores, own, logs, weights, *at, got), sums, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
+
+
+def test_what_cannot_be_is_refused():
+    two = np.zeros(2)
+    with pytest.raises(ValueError, match="own"):
+        kernels.temper(np.zeros((2, 2)), np.zeros(3), two, None, 0.0, 0.0, two.copy())
+    with pytest.raises(ValueError, match="weights"):
+        kernels.temper(np.zeros((2, 2)), two, two, np.zeros(1), 0.0, 0.0, two.copy())
+    with pytest.raises(TypeError, match="logs"):
+        kernels.temper(np.zeros((2, 2)), two, np.zeros(2, np.int64), None, 0.0, 0.0, two.copy())

@@ -189,17 +189,27 @@ def test_weights_that_are_all_one_choose_as_none_do() -> None:
     assert (one.before, one.after) == pytest.approx((other.before, other.after), rel=1e-9)
 
 
-def test_the_smoothing_is_the_largest_that_the_rows_cannot_tell_from_the_best() -> None:
-    model = fit(table(300), alpha="loo")
+@pytest.mark.parametrize("seed", range(4))
+def test_the_smoothing_is_the_nearest_to_one_that_the_rows_cannot_tell_from_the_best(seed: int) -> None:
+    model = fit(table(300, seed=seed), alpha="loo")
     assert model.calibration is not None
     tried = {one.alpha: one for one in model.calibration.tried}
     best = min(tried.values(), key=lambda one: one.log_loss)
     found = tried[model.calibration.alphas["*"]]
     assert set(model.calibration.alphas) == {one.columns for one in tried.values()} == {"*"}
-    assert best.alpha <= found.alpha
+    assert min(best.alpha, 1.0) <= found.alpha <= max(best.alpha, 1.0)
     assert found.log_loss - best.log_loss <= best.error
     assert model.calibration.after == pytest.approx(found.log_loss)
     assert model.settled.alpha == found.alpha
+
+
+def test_fewer_than_thirty_rows_leave_it_at_one() -> None:
+    few, enough = fit(table(29), alpha="loo").calibration, fit(table(30), alpha="loo").calibration
+    assert few is not None
+    assert enough is not None
+    assert (few.alphas, few.tried) == ({"*": 1.0}, ())
+    assert few.temper is not None
+    assert enough.tried
 
 
 def test_auto_chooses_for_texts_and_takes_one_for_all_else() -> None:

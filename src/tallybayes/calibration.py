@@ -126,28 +126,33 @@ class _Search:
         self, evidence: Evidence, choices: Choices, rows: Rows, classes: npt.NDArray[np.int32], weights: Floats | None
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
-        self.left_out = LeftOutRows(evidence, rows, classes, weights)
+        # A weight of 2 is the row twice: of what weighs more than 1, one row is left out, and that so many times.
+        one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
+        self.left_out = LeftOutRows(evidence, rows, classes, one)
         self.sizes = self.left_out.sizes
         self.start: Start | None = None
+        self.weighty: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
 
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
+        many = n if self.weights is None else float(self.weights.sum())
         if not len(self._scores(alphas)[1]):  # no class has a second row
             return Calibration(alphas, None, n, n)
         rounds = 2 if len(alphas) > 1 else 1  # one column's best smoothing depends on the others'
-        for _ in range(rounds if n >= _FEWEST else 0):
+        for _ in range(rounds if many >= _FEWEST else 0):
             self.tried.clear()
             for key in alphas:
                 alphas[key] = self._best(alphas, key)
         scores, here = self._scores(alphas)
-        before, after, temper = self._mean(losses(scores, self.classes[here]), here), None, None
+        weights = self._weight(here)
+        before, after, temper = _mean(losses(scores, self.classes[here]), weights)[0], None, None
         if self.choices.calibrate is not None:
             temper, left, _ = fit_temper(
                 scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
             )
-            after = self._mean(left, here)
+            after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
         return Calibration(alphas, temper, n, n - len(here), before, after, tried)
 
@@ -167,8 +172,8 @@ class _Search:
         while best != 0:
             nearer = best - 1 if best > 0 else best + 1
             loss(nearer)
-            more = self.tried[key, nearer][1] - losses_at_best
-            if not np.mean(more) <= _error(more):
+            more, error = _mean(self.tried[key, nearer][1] - losses_at_best, self.weighty)
+            if not more <= error:
                 break
             best = nearer
         return _alpha(best)
@@ -181,9 +186,8 @@ class _Search:
                 scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
             )
             left, self.start = found.losses, found.end
-        weight = self._weight(here)
-        weighted = left if weight is None else left * weight * (len(weight) / weight.sum())
-        return Tried(key, _alpha(k), self._mean(left, here), _error(weighted)), weighted
+        self.weighty = self._weight(here)
+        return Tried(key, _alpha(k), *_mean(left, self.weighty)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         """Scores of the rows whose class is known without them, and which these are."""
@@ -194,9 +198,6 @@ class _Search:
 
     def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[here]
-
-    def _mean(self, left: Floats, here: npt.NDArray[np.intp]) -> float:
-        return float(np.average(left, weights=self._weight(here)))
 
 
 def _least(loss: Callable[[int], float]) -> int:
@@ -217,6 +218,8 @@ def _alpha(k: int) -> float:
     return float(f"{10 ** (k / _PER_DECADE):.3g}")
 
 
-def _error(values: Floats) -> float:
-    """The standard error of a mean."""
-    return float(np.std(values) / np.sqrt(len(values)))
+def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
+    """The mean and its standard error."""
+    total = len(values) if weights is None else float(weights.sum())
+    mean = float(np.average(values, weights=weights))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

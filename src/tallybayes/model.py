@@ -443,7 +443,7 @@ class Model:
 
         def chosen(types: sources.Types | None) -> Chosen:
             source, schema = self._labelled(rows, label, weights, types)
-            return replace(_choose_all(schema, source, engines.default_threads(threads)), schema=self.schema)
+            return _choose_all(schema, source, engines.default_threads(threads))
 
         return sources.reading(chosen)
 

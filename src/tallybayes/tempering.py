@@ -24,6 +24,7 @@ _CLOSE = 1e-10
 # precision; and a t above 1 by one of that: naive Bayes is hardly ever not sure enough, but where some dozens of rows
 # are all scored right, the surer is always the better, and the first row that is not has to pay for it.
 _PRIOR, _PRIOR_ABOVE = 1.0, 30.0
+_PRIOR_OF_FEW = 500.0  # over the number of rows: of a dozen, which way they err is a matter of luck
 # A score so far below the greatest is as good as impossible; its products with 0 are 0, as those of −∞ are not.
 _IMPOSSIBLE = -1e8
 
@@ -93,14 +94,15 @@ def fit_temper(
     share = None if weights is None else weights[heard]
     centre = float(np.average(logs[heard], weights=share)) if heard.any() else 0.0
     flat = not heard.any() or np.ptp(logs[heard]) == 0
+    least = _PRIOR + _PRIOR_OF_FEW / max(heard.sum() if share is None else float(share.sum()), 1.0)
     logs = np.where(heard, logs - centre, np.nan)  # centred, so that a and b can be told apart
 
     def value(at: _Place) -> tuple[float, _Sums, Floats]:
         loss = np.empty(len(scores))
         total, gu, gv, huu, huv, hvv = kernels.temper(shifted, own, logs, weights, *at, loss)
-        drawn = _PRIOR_ABOVE if at[0] > 0 else _PRIOR
-        prior = 0.5 * (drawn * at[0] ** 2 + _PRIOR * at[1] ** 2)
-        sums = gu + drawn * at[0], gv + _PRIOR * at[1], huu + drawn, huv, hvv + _PRIOR
+        drawn = max(_PRIOR_ABOVE, least) if at[0] > 0 else least
+        prior = 0.5 * (drawn * at[0] ** 2 + least * at[1] ** 2)
+        sums = gu + drawn * at[0], gv + least * at[1], huu + drawn, huv, hvv + least
         return total + prior, sums, loss
 
     at = (start.u, start.v) if start is not None and not flat else (0.0, 0.0)

@@ -43,8 +43,9 @@ def objective(at: Any, scores: Any, classes: Any, sizes: Any, weights: Any) -> f
     t = np.where(sizes > 0, np.exp(at[LOG_A] + b * (logs - centre)), 1.0)
     tempered = t[:, None] * scores
     loss = logsumexp(tempered, axis=1) - tempered[np.arange(len(scores)), classes]
-    drawn = tempering._PRIOR_ABOVE if at[LOG_A] > 0 else tempering._PRIOR
-    return float((w * loss).sum() + 0.5 * (drawn * at[LOG_A] ** 2 + tempering._PRIOR * b**2))
+    least = tempering._PRIOR + tempering._PRIOR_OF_FEW / max(float(w[sizes > 0].sum()), 1.0)
+    drawn = max(tempering._PRIOR_ABOVE, least) if at[LOG_A] > 0 else least
+    return float((w * loss).sum() + 0.5 * (drawn * at[LOG_A] ** 2 + least * b**2))
 
 
 def centred(temper: Temper, sizes: Any, weights: Any) -> Any:

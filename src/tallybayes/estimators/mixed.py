@@ -278,7 +278,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         ndarray of shape (n_samples, n_classes)
         """
-        return self.model_.predict_log_proba(self._to_score(X), threads=self.threads)
+        rows = self._to_score(X)
+        return self.model_.predict_log_proba(rows, threads=self.threads)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
         """The logarithm of prior times likelihood, of each row with each class.

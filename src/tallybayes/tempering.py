@@ -45,9 +45,9 @@ class Tempered(NamedTuple):
 
 
 def losses(scores: Floats, classes: npt.NDArray[np.integer]) -> Floats:  # (n,)
-    """Minus the log-probability that each row's scores give its class."""
+    """Minus the log-probability that each row's scores give its class; no more than a hundred million."""
     total = kernels.log_softmax(scores.copy())
-    return np.asarray(total - scores[np.arange(len(scores)), classes])
+    return np.asarray(np.minimum(total - scores[np.arange(len(scores)), classes], -_IMPOSSIBLE))
 
 
 def fit_temper(

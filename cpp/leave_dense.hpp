@@ -24,13 +24,13 @@ namespace tally::TALLY_ISA {
 
 constexpr double kCancelled = 1e-4;  // below this share of what it was, a difference has lost digits that matter
 constexpr double kTopScale = 1e300, kLowScale = 1e-300;
-constexpr double kTame = 1e60;  // four factors up to this size can be multiplied
+constexpr double kTame = 1e30;  // eight factors up to this size can be multiplied
 
 // 4 * V rows of one class, a chunk of columns at a time. Lanes are rows.
 template <int V, bool Student>
 class LeaveBlock {
 public:
-    static constexpr i64 kRows = 4 * V, kColumns = 32, kGroup = 4;
+    static constexpr i64 kRows = 4 * V, kColumns = 32, kGroup = 8;
 
     explicit LeaveBlock(const LeaveDenseTask& task) : task_(task), F_(task.table.n_columns) {}
 

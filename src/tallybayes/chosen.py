@@ -29,7 +29,7 @@ __all__ = ["Chosen", "row_hashes"]
 
 # Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
 MOST_ROWS = 50_000
-MOST_BYTES = 8 << 20
+MOST_BYTES = 5 << 19
 
 Hashes = npt.NDArray[np.int64]
 

@@ -172,10 +172,10 @@ class Rows:
 
         dense = Dense(columns).map(floats)
         if self.missing == "error":
-            for f in range(dense.width):
+            for f in _columns_with(np.isnan, dense):
                 self._refuse_missing(np.isnan(dense.column(f)), block.columns[f])
         if type(block.event).unfit is not Event.unfit:
-            for f in range(dense.width):
+            for f in _columns_with(block.event.unfit, dense):
                 self._check(block.event, dense.column(f), block.columns[f])
         return dense
 
@@ -229,6 +229,14 @@ class Rows:
             )
         place[strange] = len(slot)
         return place[codes]
+
+
+def _columns_with(fault: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_] | None], dense: Dense) -> Sequence[int]:
+    """The columns to be looked at for a fault: all, but of a matrix only those that have it, found in one go."""
+    if not isinstance(dense.columns, np.ndarray):
+        return range(dense.width)
+    found = fault(dense.columns)
+    return () if found is None else np.flatnonzero(found.any(axis=0)).tolist()
 
 
 def _names(field: pa.Field) -> Sequence[str]:

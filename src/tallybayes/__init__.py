@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from tallybayes.evaluation import Evaluation as Evaluation
     from tallybayes.evaluation import evaluate as evaluate
     from tallybayes.evidence import Evidence as Evidence
+    from tallybayes.fitting import fit as fit
     from tallybayes.interval import Intervals as Intervals
     from tallybayes.model import Model as Model
-    from tallybayes.model import fit as fit
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
     from tallybayes.validation import LearningCurve as LearningCurve
@@ -39,7 +39,7 @@ __version__ = "0.1.0"
 
 # Public names and where they live; loaded when first used, so that `import tallybayes` is quick.
 _PUBLIC = {
-    "fit": "tallybayes.model",
+    "fit": "tallybayes.fitting",
     "Model": "tallybayes.model",
     "Evidence": "tallybayes.evidence",
     "Intervals": "tallybayes.interval",

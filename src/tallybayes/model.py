@@ -1,13 +1,12 @@
-"""`fit`, and the frozen `Model` it gives: evidence, the choices made, and what follows from the two."""
+"""The frozen `Model`: evidence, the choices made, and what follows from the two."""
 
 from __future__ import annotations
 
-import operator
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,162 +19,26 @@ from tallybayes.decide import ABSTAIN, decide
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.estimate import Alpha, Belief, Choices, Doubts, Prior, Rule, Unseen, doubt, estimate
+from tallybayes.estimate import Belief, Choices, Doubts, doubt, estimate
 from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.evidence import Evidence, class_codes, count, row_weights
+from tallybayes.evidence import Evidence, class_codes, row_weights
+from tallybayes.folded import choose_all, count_all
 from tallybayes.interval import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
-from tallybayes.kernels.text import Tokenizer
 from tallybayes.names import hint
 from tallybayes.posterior import Temper, normalise
-from tallybayes.schema import Events, Missing, Schema, infer
+from tallybayes.schema import Schema
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
 
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
 
-__all__ = ["Model", "begin", "begin_and_choose", "fit"]
-
-# Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
-_WHOLE = 1 << 62
+__all__ = ["Model"]
 
 T = TypeVar("T")
 _Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
-
-
-def fit(
-    source: Any,
-    label: Any,
-    *,
-    events: Events = None,
-    weights: Any = None,
-    estimate: Rule = "bayes",
-    alpha: Alpha = "auto",
-    prior: Prior = "learned",
-    variance: str = "n",
-    floor: float = 1e-9,
-    calibrate: Literal["loo"] | None = "loo",
-    missing: Missing = "skip",
-    unseen: Unseen = "smooth",
-    missing_values: tuple[str, ...] | list[str] = (),
-    errors: str = "strict",
-    tokenizer: Tokenizer | None = None,
-    threads: int | None = None,
-) -> Model:
-    """A naive Bayes model, from one pass over the rows.
-
-    Parameters
-    ----------
-    source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
-        The rows. A file larger than memory is read batch by batch.
-    label : str or array_like
-        The column that holds the class, or the classes themselves.
-    events : str, Event or mapping, optional
-        One event model for all columns, or a mapping from names or globs to event models; what is not named is
-        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves
-        a column out.
-    weights : str or array_like, optional
-        The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
-    estimate : {"bayes", "map", "mle"}
-        Average over the parameters, take the most probable, or those under which the rows are most likely.
-    alpha : float, "loo", "evidence", "auto" or mapping
-        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
-        chooses it by rows left out, "evidence" by the counts themselves; "auto" is "loo" for text and 1 for all else.
-        A mapping gives columns, by name or glob, their own.
-    prior : {"learned", "uniform"}, mapping or sequence
-        The class probabilities.
-    variance : {"n", "n-1"}
-        What Gaussian sums of squares are divided by under "mle" and "map".
-    floor : float
-        The least variance of a Gaussian column, as a share of its variance over all rows.
-    calibrate : {"loo", None}
-        Whether probabilities are tempered so that they are right of rows left out, each scored as if it had never
-        been seen; at most 50,000 rows, chosen by their content. Never changes which class is the most probable.
-    missing : {"skip", "category", "error"}
-        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
-    unseen : {"smooth", "skip", "error"}
-        What a value never seen in training is when a row is scored.
-    missing_values : sequence of str
-        Texts that stand for a missing value in a csv file, such as "?".
-    errors : {"strict", "replace"}
-        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
-    tokenizer : callable, optional
-        What makes words of the columns of text: given a text, it returns a list of its words.
-    threads : int, optional
-        How many threads count; one per core by default. The result does not depend on it.
-
-    Returns
-    -------
-    Model
-
-    Examples
-    --------
-    >>> import tallybayes as tb
-    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
-    >>> model.predict([{"outlook": "sunny"}])
-    array(['no'], dtype='<U3')
-    """
-    choices = Choices(estimate, alpha, prior, variance, floor, unseen, calibrate)  # type: ignore[arg-type]
-    model = begin(
-        source,
-        label,
-        choices,
-        events=events,
-        weights=weights,
-        missing=missing,
-        missing_values=missing_values,
-        errors=errors,
-        tokenizer=tokenizer,
-        threads=threads,
-    )
-    if len(model.classes) == 1:
-        got = f"only {model.classes[0]!r}"
-        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
-    return model
-
-
-def begin(source: Any, label: Any, choices: Choices, **options: Any) -> Model:
-    """As `fit`, but content with a single class: others may come in later batches."""
-    return begin_and_choose(source, label, choices, **options)[0]
-
-
-def begin_and_choose(
-    source: Any,
-    label: Any,
-    choices: Choices,
-    *,
-    events: Events = None,
-    weights: Any = None,
-    missing: Missing = "skip",
-    missing_values: tuple[str, ...] | list[str] = (),
-    tokenizer: Tokenizer | None = None,
-    errors: str = "strict",
-    threads: int | None = None,
-) -> tuple[Model, Chosen | None]:
-    """As `begin`; and the rows by which it was calibrated, for who wants to calibrate it again when more have come."""
-    workers = engines.default_threads(threads)
-
-    def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
-        rows, name, weight = sources.labelled(
-            source, label, weights, missing=missing_values, types=types, errors=errors
-        )
-        rows, first = sources.peek(rows)
-        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
-        schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
-        choices.check(schema)
-        if not choices.open(schema):
-            return _count_all(schema, rows, workers), None, rows.name
-        return *_count_and_choose(schema, rows, workers), rows.name
-
-    evidence, chosen, where = sources.reading(learned)
-    if not len(evidence.classes):
-        got = "none" if weights is None else "none with a weight above 0"
-        raise BadData(wanted(where, "rows to learn from", got))
-    if chosen is None:
-        return Model(evidence, choices), None
-    return Model(evidence, choices, calibrate(evidence, choices, chosen)), chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -443,7 +306,7 @@ class Model:
 
         def chosen(types: sources.Types | None) -> Chosen:
             source, schema = self._labelled(rows, label, weights, types)
-            return _choose_all(schema, source, engines.default_threads(threads))
+            return choose_all(schema, source, engines.default_threads(threads))
 
         return sources.reading(chosen)
 
@@ -541,7 +404,7 @@ class Model:
     def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
         def counted(types: sources.Types | None) -> Evidence:
             source, schema = self._labelled(rows, label, weights, types)
-            return _count_all(schema, source, engines.default_threads(threads))
+            return count_all(schema, source, engines.default_threads(threads))
 
         return replace(sources.reading(counted), schema=self.schema)
 
@@ -574,44 +437,3 @@ class Model:
         """What `work` makes of the rows, opened, and of whether they may lack columns."""
         partial = sources.are_named_cells(rows)
         return sources.reading(lambda types: work(sources.to_score(rows, self.schema, types), partial))
-
-
-def _count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
-    return _folded(rows, lambda batch, first: count(schema, batch, first), Evidence.empty(schema), threads)
-
-
-def _choose_all(schema: Schema, rows: batches.Source, threads: int) -> Chosen:
-    def work(batch: pa.RecordBatch, first: int) -> Chosen:
-        return Chosen.of(Rows(batch, first, schema.missing), schema)
-
-    return _folded(rows, work, Chosen(schema), threads)
-
-
-def _count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tuple[Evidence, Chosen]:
-    """Both in one pass."""
-
-    def work(batch: pa.RecordBatch, first: int) -> _Both:
-        return _Both(count(schema, batch, first), Chosen.of(Rows(batch, first, schema.missing), schema))
-
-    both = _folded(rows, work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
-    return both.evidence, both.chosen
-
-
-@dataclass(frozen=True)
-class _Both:
-    evidence: Evidence
-    chosen: Chosen
-
-    def __add__(self, other: _Both) -> _Both:
-        return _Both(self.evidence + other.evidence, self.chosen + other.chosen)
-
-
-def _folded(rows: batches.Source, work: Callable[[pa.RecordBatch, int], T], zero: T, threads: int) -> T:
-    return engines.fold(
-        rows,
-        work,
-        operator.add,
-        zero,
-        threads=threads,
-        slice_bytes=_WHOLE if any(batches.kind_of(field) == "sparse" for field in rows.schema) else engines.SLICE_BYTES,
-    )

@@ -9,13 +9,13 @@ import pyarrow as pa
 
 import tallybayes as tb
 from tallybayes.estimate import Choices
-from tallybayes.model import begin
+from tallybayes.fitting import begin
 
 
 def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:
     """A model of a table, be it of a single class."""
     weights = "w" if "w" in table.column_names else None
-    return begin(table, "label", Choices(**choices), events=events, weights=weights)
+    return begin(table, "label", Choices(**choices), events=events, weights=weights)[0]
 
 
 def refitted(table: pa.Table, seen: tb.Validation, events: Any, *, before: bool = False, **choices: Any) -> np.ndarray:

@@ -23,8 +23,9 @@ from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, wanted
 from tallybayes.estimate import Alpha, Choices, Prior
 from tallybayes.estimators.arrays import Array, class_codes
+from tallybayes.fitting import begin
 from tallybayes.kernels.text import Tokenizer
-from tallybayes.model import Model, begin_and_choose
+from tallybayes.model import Model
 from tallybayes.schema import Events, Schema, infer
 
 __all__ = ["NaiveBayes"]
@@ -163,7 +164,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        model, chosen = begin_and_choose(
+        model, chosen = begin(
             rows,
             y,
             choices,

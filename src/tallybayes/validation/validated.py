@@ -15,7 +15,8 @@ from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 from tallybayes.estimate import log_prior
 from tallybayes.evidence import Evidence
-from tallybayes.model import Model, fit
+from tallybayes.fitting import fit
+from tallybayes.model import Model
 from tallybayes.names import hint
 from tallybayes.score import LeftOutRows
 from tallybayes.validation.assign import Places, assign, blocks

@@ -1,0 +1,154 @@
+"""`fit`: from rows to a model."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from tallybayes import engines, sources
+from tallybayes.calibration import calibrate as calibrated
+from tallybayes.chosen import Chosen
+from tallybayes.errors import BadData, wanted
+from tallybayes.estimate import Alpha, Choices, Prior, Rule, Unseen
+from tallybayes.evidence import Evidence
+from tallybayes.folded import count_all, count_and_choose
+from tallybayes.kernels.text import Tokenizer
+from tallybayes.model import Model
+from tallybayes.schema import Events, Missing, infer
+
+__all__ = ["begin", "fit"]
+
+
+def fit(
+    source: Any,
+    label: Any,
+    *,
+    events: Events = None,
+    weights: Any = None,
+    estimate: Rule = "bayes",
+    alpha: Alpha = "auto",
+    prior: Prior = "learned",
+    variance: str = "n",
+    floor: float = 1e-9,
+    calibrate: Literal["loo"] | None = "loo",
+    missing: Missing = "skip",
+    unseen: Unseen = "smooth",
+    missing_values: tuple[str, ...] | list[str] = (),
+    errors: str = "strict",
+    tokenizer: Tokenizer | None = None,
+    threads: int | None = None,
+) -> Model:
+    """A naive Bayes model, from one pass over the rows.
+
+    Parameters
+    ----------
+    source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
+        The rows. A file larger than memory is read batch by batch.
+    label : str or array_like
+        The column that holds the class, or the classes themselves.
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models; what is not named is
+        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves
+        a column out.
+    weights : str or array_like, optional
+        The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
+    estimate : {"bayes", "map", "mle"}
+        Average over the parameters, take the most probable, or those under which the rows are most likely.
+    alpha : float, "loo", "evidence", "auto" or mapping
+        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
+        chooses it by rows left out, "evidence" by the counts themselves; "auto" is "loo" for text and 1 for all else.
+        A mapping gives columns, by name or glob, their own.
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities.
+    variance : {"n", "n-1"}
+        What Gaussian sums of squares are divided by under "mle" and "map".
+    floor : float
+        The least variance of a Gaussian column, as a share of its variance over all rows.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of rows left out, each scored as if it had never
+        been seen; at most 50,000 rows, chosen by their content. Never changes which class is the most probable.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training is when a row is scored.
+    missing_values : sequence of str
+        Texts that stand for a missing value in a csv file, such as "?".
+    errors : {"strict", "replace"}
+        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    tokenizer : callable, optional
+        What makes words of the columns of text: given a text, it returns a list of its words.
+    threads : int, optional
+        How many threads count; one per core by default. The result does not depend on it.
+
+    Returns
+    -------
+    Model
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
+    >>> model.predict([{"outlook": "sunny"}])
+    array(['no'], dtype='<U3')
+    """
+    choices = Choices(estimate, alpha, prior, variance, floor, unseen, calibrate)  # type: ignore[arg-type]
+    model, _ = begin(
+        source,
+        label,
+        choices,
+        events=events,
+        weights=weights,
+        missing=missing,
+        missing_values=missing_values,
+        errors=errors,
+        tokenizer=tokenizer,
+        threads=threads,
+    )
+    if len(model.classes) == 1:
+        got = f"only {model.classes[0]!r}"
+        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+    return model
+
+
+def begin(
+    source: Any,
+    label: Any,
+    choices: Choices,
+    *,
+    events: Events = None,
+    weights: Any = None,
+    missing: Missing = "skip",
+    missing_values: tuple[str, ...] | list[str] = (),
+    tokenizer: Tokenizer | None = None,
+    errors: str = "strict",
+    threads: int | None = None,
+) -> tuple[Model, Chosen | None]:
+    """As `fit`, but content with a single class: others may come later.
+
+    Returns
+    -------
+    Model
+        What was learned.
+    Chosen or None
+        The rows by which it was calibrated, for who wants to calibrate it again when more have come.
+    """
+    workers = engines.default_threads(threads)
+
+    def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
+        rows, name, weight = sources.labelled(
+            source, label, weights, missing=missing_values, types=types, errors=errors
+        )
+        rows, first = sources.peek(rows)
+        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
+        choices.check(schema)
+        if not choices.open(schema):
+            return count_all(schema, rows, workers), None, rows.name
+        return *count_and_choose(schema, rows, workers), rows.name
+
+    evidence, chosen, where = sources.reading(learned)
+    if not len(evidence.classes):
+        got = "none" if weights is None else "none with a weight above 0"
+        raise BadData(wanted(where, "rows to learn from", got))
+    if chosen is None:
+        return Model(evidence, choices), None
+    return Model(evidence, choices, calibrated(evidence, choices, chosen)), chosen

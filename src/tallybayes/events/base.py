@@ -300,6 +300,11 @@ def _split(spec: str) -> tuple[str, dict[str, Any]]:
     return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
 
 
+def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Where values are what no count, rate or wait can be; NaN, being missing, is fit."""
+    return np.asarray((values < 0) | np.isinf(values))
+
+
 def chunks(n: int, size: int = 4096) -> Sequence[slice]:
     """Row slices small enough that a few (rows, C) temporaries stay in cache."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]

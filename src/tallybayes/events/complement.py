@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, negative_or_infinite
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.evident import evident_alpha
 from tallybayes.events.multinomial import DieDoubt, add_products, count_bag, own_entries
@@ -51,7 +51,7 @@ class Complement(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return np.asarray((values < 0) | np.isinf(values))
+        return negative_or_infinite(values)
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each face came up in each class."""

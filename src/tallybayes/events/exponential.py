@@ -14,9 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column, negative_or_infinite
 from tallybayes.events.doubts import GammaRates
-from tallybayes.events.rates import Rates, count_rates, gamma_rates, leave_rates_out, score_rates, totals
+from tallybayes.events.rates import (
+    Rates,
+    count_rates,
+    draw_rates,
+    gamma_rates,
+    leave_rates_out,
+    rate_table,
+    score_rates,
+    totals,
+)
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Exponential"]
@@ -55,7 +64,7 @@ class Exponential(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return np.asarray((values < 0) | np.isinf(values))
+        return negative_or_infinite(values)
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """n and Σx of each class."""
@@ -92,14 +101,12 @@ class Exponential(Event):
 
     def sample(self, parameters: Waits, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Waits drawn at each column's rate."""
-        a, b = parameters.a[c], parameters.b[c]
-        rates = rng.gamma(a, 1 / b, (size, len(a))) if parameters.averaged else np.tile(a / b, (size, 1))
+        rates = draw_rates(parameters, c, size, rng)
         return list(rng.exponential(1 / rates).T)
 
     def table(self, statistic: Statistic, parameters: Waits, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Rate and weight."""
-        n = statistic.present().to_float()[:, f]
-        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
+        return rate_table(statistic, parameters, f)
 
 
 def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Waits:

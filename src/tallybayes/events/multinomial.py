@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, negative_or_infinite
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.doubts import trigamma
 from tallybayes.events.evident import evident_alpha
@@ -79,7 +79,7 @@ class Multinomial(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return np.asarray((values < 0) | np.isinf(values))
+        return negative_or_infinite(values)
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each face came up in each class."""

@@ -15,9 +15,18 @@ import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
+from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column, negative_or_infinite
 from tallybayes.events.doubts import GammaRates
-from tallybayes.events.rates import Rates, count_rates, gamma_rates, leave_rates_out, score_rates, totals
+from tallybayes.events.rates import (
+    Rates,
+    count_rates,
+    draw_rates,
+    gamma_rates,
+    leave_rates_out,
+    rate_table,
+    score_rates,
+    totals,
+)
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Poisson"]
@@ -61,7 +70,7 @@ class Poisson(Event):
 
     def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
-        return np.asarray((values < 0) | np.isinf(values))
+        return negative_or_infinite(values)
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """n and Σx of each class."""
@@ -98,14 +107,12 @@ class Poisson(Event):
 
     def sample(self, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
         """Counts drawn at each column's rate."""
-        a, b = parameters.a[c], parameters.b[c]
-        rates = rng.gamma(a, 1 / b, (size, len(a))) if parameters.averaged else np.tile(a / b, (size, 1))
+        rates = draw_rates(parameters, c, size, rng)
         return list(rng.poisson(rates).T)
 
     def table(self, statistic: Statistic, parameters: Counts, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Rate and weight."""
-        n = statistic.present().to_float()[:, f]
-        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
+        return rate_table(statistic, parameters, f)
 
 
 def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:

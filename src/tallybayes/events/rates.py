@@ -14,7 +14,16 @@ from tallybayes.events.doubts import GammaRates
 from tallybayes.exact import Exact
 from tallybayes.statistic import Statistic
 
-__all__ = ["Rates", "count_rates", "gamma_rates", "leave_rates_out", "score_rates", "totals"]
+__all__ = [
+    "Rates",
+    "count_rates",
+    "draw_rates",
+    "gamma_rates",
+    "leave_rates_out",
+    "rate_table",
+    "score_rates",
+    "totals",
+]
 
 
 class Rates(NamedTuple):
@@ -30,6 +39,17 @@ class Density(Protocol):
     def log_density(self, x: Floats) -> Floats:
         """The log-density at x."""
         ...
+
+
+class Believed(Protocol):
+    """Events seen (a) in a time (b), each (C, F); `averaged` over what the rate may be, or taken at a / b."""
+
+    @property
+    def a(self) -> Floats: ...
+    @property
+    def b(self) -> Floats: ...
+    @property
+    def averaged(self) -> bool: ...
 
 
 Believe = Callable[[Rates, Rates, How, Floats | float], Density]
@@ -85,3 +105,15 @@ def leave_rates_out(
                 part[np.arange(len(here)), own] = replacement
             density = believe(each, Rates(*(part[:, None] for part in whole)), how, how.alpha[f])
             out[rows.start + here] += density.log_density(x[:, None])
+
+
+def draw_rates(believed: Believed, c: int, size: int, rng: np.random.Generator) -> Floats:  # (size, F)
+    """A rate for each row and column, given class c: drawn from what it may be, or the one believed in."""
+    a, b = believed.a[c], believed.b[c]
+    return rng.gamma(a, 1 / b, (size, len(a))) if believed.averaged else np.tile(a / b, (size, 1))
+
+
+def rate_table(statistic: Statistic, believed: Believed, f: int) -> tuple[tuple[str, ...], None, Floats]:
+    """Rate and weight of one column, by class."""
+    n = statistic.present().to_float()[:, f]
+    return ("rate", "n"), None, np.stack([believed.a[:, f] / believed.b[:, f], n])

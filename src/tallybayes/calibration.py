@@ -138,14 +138,15 @@ class _Search:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
         many = n if self.weights is None else float(self.weights.sum())
-        if not len(self._scores(alphas)[1]):  # no class has a second row
-            return Calibration(alphas, None, n, n)
-        rounds = 2 if len(alphas) > 1 else 1  # one column's best smoothing depends on the others'
-        for _ in range(rounds if many >= _FEWEST else 0):
-            self.tried.clear()
-            for key in alphas:
-                alphas[key] = self._best(alphas, key)
         scores, here = self._scores(alphas)
+        if not len(here):  # no class has a second row
+            return Calibration(alphas, None, n, n)
+        if alphas and many >= _FEWEST:
+            for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+                self.tried.clear()
+                for key in alphas:
+                    alphas[key] = self._best(alphas, key)
+            scores, here = self._scores(alphas)
         weights = self._weight(here)
         before, after, temper = _mean(losses(scores, self.classes[here]), weights)[0], None, None
         if self.choices.calibrate is not None:

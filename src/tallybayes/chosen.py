@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tallybayes import kernels
+from tallybayes import batches, kernels
 from tallybayes.encode import Rows
 from tallybayes.encoded import Codes, Dense, Sparse, Texts
 from tallybayes.evidence import class_codes, row_weights
@@ -30,8 +30,39 @@ __all__ = ["Chosen", "row_hashes"]
 # Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
+# Of batches that are kept for a few of their rows no more than this stays in memory.
+_HELD_BYTES = 128 << 20
 
 Hashes = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a batch: where they stand, and, once there are so many that it matters, their hashes."""
+
+    batch: pa.RecordBatch
+    index: npt.NDArray[np.intp]  # (n,)
+    text: npt.NDArray[np.int64] | None  # (n,) bytes of prose; None where there are no such columns
+    hashes: Hashes | None = None  # (n,)
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def hashed(self, schema: Schema, rows: Rows | None = None) -> Part:
+        """The same, with hashes."""
+        if self.hashes is not None:
+            return self
+        rows = Rows(self.batch, 0, schema.missing) if rows is None else rows
+        return replace(self, hashes=row_hashes(rows, schema)[self.index])
+
+    def of(self, places: npt.NDArray[np.integer]) -> Part:
+        """Some of these rows, of which the hashes are known."""
+        text = None if self.text is None else self.text[places]
+        return Part(self.batch, self.index[places], text, _known(self.hashes)[places])
+
+    def alone(self) -> Part:
+        """The same rows in a batch of their own."""
+        return replace(self, batch=batches.take(self.batch, self.index), index=np.arange(len(self)))
 
 
 @dataclass(frozen=True)
@@ -42,47 +73,97 @@ class Chosen:
     ----------
     schema : Schema
         What each column is.
-    parts : tuple of RecordBatch
+    parts : tuple of Part
         The rows kept so far: twice as many as are chosen in the end, or fewer.
     """
 
     schema: Schema
-    parts: tuple[pa.RecordBatch, ...] = ()
+    parts: tuple[Part, ...] = ()
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema) -> Chosen:
         """The choice among the rows of one batch; one that weighs nothing is none."""
         weights = row_weights(rows, schema.weight)
-        if weights is not None and not weights.all():
-            rows = Rows(rows.batch.filter(pa.array(weights > 0)), rows.first, schema.missing)
-        return cls(schema, (rows.batch if _fits([rows.batch]) else _lowest(rows, schema),))
+        index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
+        text = _text_bytes(rows, schema)
+        part = Part(rows.batch, index, None if text is None else text[index])
+        return cls(schema, (part,) if _fits([part]) else _lowest([part.hashed(schema, rows)]))
 
     def __add__(self, other: Chosen) -> Chosen:
         parts = self.parts + other.parts
         if _fits(parts):
             return Chosen(self.schema, parts)
-        return Chosen(self.schema, (_lowest(Rows(_joined(parts), 0, self.schema.missing), self.schema),))
+        return Chosen(self.schema, _not_held(_lowest([part.hashed(self.schema) for part in parts])))
 
     def __sub__(self, other: Chosen) -> Chosen:
-        mine, gone = self.rows(), other.rows()
+        mine, gone = self._one(), other._one()
         if mine is None or gone is None:
             return self
-        left = Counter(row_hashes(Rows(gone, 0, self.schema.missing), self.schema).tolist())
-        keep = []
-        for row in row_hashes(Rows(mine, 0, self.schema.missing), self.schema).tolist():
+        left, keep = Counter(_known(gone.hashes).tolist()), []
+        for place, row in enumerate(_known(mine.hashes).tolist()):
             left[row] -= 1
-            keep.append(left[row] < 0)
-        return Chosen(self.schema, (mine.filter(pa.array(keep, pa.bool_())),))
+            if left[row] < 0:
+                keep.append(place)
+        return Chosen(self.schema, (mine.of(np.array(keep, np.intp)),))
 
     def settled(self) -> Chosen:
         """The same, in memory of its own."""
-        rows = self.rows()
-        return Chosen(self.schema, () if rows is None else (rows,))
+        one = self._one()
+        return Chosen(self.schema, () if one is None else (one,))
 
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""
-        some = tuple(part for part in self.parts if len(part))
-        return _lowest(Rows(_joined(some), 0, self.schema.missing), self.schema) if some else None
+        one = self._one()
+        return None if one is None else one.alone().batch
+
+    def _one(self) -> Part | None:
+        """All rows chosen in one batch, in the order of their hashes."""
+        parts = _lowest([part.hashed(self.schema) for part in self.parts])
+        if not parts:
+            return None
+        one = parts[0]
+        if len(parts) > 1:
+            whole = _joined([part.alone().batch for part in parts])
+            texts = [part.text for part in parts if part.text is not None]
+            one = Part(whole, np.arange(len(whole)), np.concatenate(texts) if texts else None, _all_hashes(parts))
+        return one.of(np.argsort(_known(one.hashes), kind="stable")).alone()
+
+
+def _known(hashes: Hashes | None) -> Hashes:
+    assert hashes is not None
+    return hashes
+
+
+def _all_hashes(parts: Sequence[Part]) -> Hashes:
+    return np.concatenate([_known(part.hashes) for part in parts])
+
+
+def _lowest(parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Of rows whose hashes are known those with the lowest, as many as there is room for."""
+    if not any(map(len, parts)):
+        return ()
+    hashes = _all_hashes(parts)
+    kept = np.argpartition(hashes, MOST_ROWS)[:MOST_ROWS] if len(hashes) > MOST_ROWS else np.arange(len(hashes))
+    if parts[0].text is not None:
+        kept = kept[np.argsort(hashes[kept], kind="stable")]
+        text = np.concatenate([part.text for part in parts if part.text is not None])
+        kept = kept[: max(1, int(np.searchsorted(np.cumsum(text[kept]), MOST_BYTES, side="right")))]
+    mask = np.zeros(len(hashes), bool)
+    mask[kept] = True
+    each = np.split(mask, np.cumsum([len(part) for part in parts])[:-1])
+    return tuple(part.of(np.flatnonzero(mine)) for part, mine in zip(parts, each, strict=True) if mine.any())
+
+
+def _fits(parts: Sequence[Part]) -> bool:
+    """Whether so many rows may be kept until there are more: twice as many as are chosen, so that it pays to choose."""
+    text = sum(int(part.text.sum()) for part in parts if part.text is not None)
+    return sum(map(len, parts)) <= 2 * MOST_ROWS and text <= 2 * MOST_BYTES
+
+
+def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
+    """The same rows, without large batches being kept in memory for a few of their rows."""
+    held = sum(part.batch.nbytes for part in parts if len(part) < len(part.batch))
+    return parts if held <= _HELD_BYTES else tuple(part.alone() for part in parts)
 
 
 def row_hashes(rows: Rows, schema: Schema) -> Hashes:  # (n,)
@@ -143,16 +224,6 @@ def _stirred(words: Hashes) -> Hashes:
     return (bits ^ (bits >> np.uint64(33))).view(np.int64)
 
 
-def _lowest(rows: Rows, schema: Schema) -> pa.RecordBatch:
-    """The rows with the lowest hashes, in their order, as many as there is room for."""
-    order = np.argsort(row_hashes(rows, schema), kind="stable")[:MOST_ROWS]
-    lengths = _text_bytes(rows, schema)
-    if lengths is not None:
-        room = int(np.searchsorted(np.cumsum(lengths[order]), MOST_BYTES, side="right"))
-        order = order[: max(room, 1)]
-    return rows.batch.take(pa.array(order))
-
-
 def _text_bytes(rows: Rows, schema: Schema) -> npt.NDArray[np.int64] | None:
     """How many bytes of prose each row has; None where there are no such columns."""
     encoded = (rows.encode(block) for block in schema.blocks if block.event.takes == "text")
@@ -175,13 +246,3 @@ def _plain(part: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_dictionary(field.type):
             part = part.set_column(k, field.with_type(field.type.value_type), part.column(k).dictionary_decode())
     return part
-
-
-def _fits(parts: Sequence[pa.RecordBatch]) -> bool:
-    """Whether so many rows may be kept until there are more: twice as many as are chosen, so that it pays to choose."""
-    text = sum(column.nbytes for part in parts for column in part.columns if _is_text(column.type))
-    return sum(len(part) for part in parts) <= 2 * MOST_ROWS and text <= 2 * MOST_BYTES
-
-
-def _is_text(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))

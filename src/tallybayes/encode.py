@@ -50,6 +50,7 @@ class Rows:
         self, batch: pa.RecordBatch, first: int = 0, missing: Missing = "skip", *, partial: bool = False
     ) -> None:
         self.batch, self.first, self.missing, self.partial = batch, first, missing, partial
+        self._encoded: dict[int, tuple[Block, Encoded]] = {}
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -67,6 +68,13 @@ class Rows:
         unseen : {"smooth", "skip", "error"}
             Whether a value outside the slots is refused.
         """
+        if slots is not None:
+            return self._encode(block, slots, unseen)
+        if id(block) not in self._encoded:  # rows that were counted may be hashed after that
+            self._encoded[id(block)] = block, self._encode(block, None, unseen)
+        return self._encoded[id(block)][1]
+
+    def _encode(self, block: Block, slots: Sequence[Labels] | None, unseen: str) -> Encoded:
         field = self._whole(block.columns)
         if block.event.takes == "text":
             return Texts(tuple(self._text(name) for name in block.columns))

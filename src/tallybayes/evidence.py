@@ -21,7 +21,7 @@ from tallybayes.labels import Labels, encode
 from tallybayes.schema import Schema
 from tallybayes.statistic import NEVER_THERE, Statistic
 
-__all__ = ["Evidence", "class_codes", "count", "row_weights"]
+__all__ = ["Evidence", "class_codes", "count", "count_rows", "row_weights"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,7 +144,11 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
     first : int
         How many rows came before these, for messages.
     """
-    rows = Rows(batch, first, schema.missing)
+    return count_rows(schema, Rows(batch, first, schema.missing))
+
+
+def count_rows(schema: Schema, rows: Rows) -> Evidence:
+    """The evidence of rows that others may want to read too."""
     classes, labels = class_codes(rows, schema.label)
     weights = row_weights(rows, schema.weight)
     C = len(labels)

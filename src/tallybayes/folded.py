@@ -12,7 +12,7 @@ import pyarrow as pa
 from tallybayes import batches, engines
 from tallybayes.chosen import Chosen
 from tallybayes.encode import Rows
-from tallybayes.evidence import Evidence, count
+from tallybayes.evidence import Evidence, count, count_rows
 from tallybayes.schema import Schema
 
 __all__ = ["choose_all", "count_all", "count_and_choose"]
@@ -41,7 +41,8 @@ def count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tupl
     """Both in one pass."""
 
     def work(batch: pa.RecordBatch, first: int) -> _Both:
-        return _Both(count(schema, batch, first), Chosen.of(Rows(batch, first, schema.missing), schema))
+        rows = Rows(batch, first, schema.missing)
+        return _Both(count_rows(schema, rows), Chosen.of(rows, schema))
 
     both = _folded(rows, work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
     return both.evidence, both.chosen

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import engines, sources
+from tallybayes import batches, engines, sources
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.losses import log_loss, true_probabilities
@@ -192,7 +192,7 @@ class _Shuffle:
     def batch(self, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
         """Some of the rows."""
         assert self.rows.whole is not None
-        return self.rows.whole.take(pa.array(index))
+        return batches.take(self.rows.whole, index)
 
     def figures(self, probabilities: Floats) -> tuple[float, float]:
         """Accuracy and log-loss of the rows held out."""

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import engines
+from tallybayes import batches, engines
 from tallybayes.batches import Source
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
@@ -254,4 +254,4 @@ def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp])
 def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
     if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
         return batch  # sorted by fold as they came
-    return batch.take(pa.array(index))
+    return batches.take(batch, index)

@@ -20,7 +20,6 @@ from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.estimate import Belief, Choices, Doubts, doubt, estimate
-from tallybayes.events import Table
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence, class_codes, row_weights
 from tallybayes.folded import choose_all, count_all
@@ -31,6 +30,7 @@ from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Schema
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
+from tallybayes.why import Why
 
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
@@ -42,7 +42,7 @@ _Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class Model(Why):
     """Evidence, and what is believed of it.
 
     A model never changes: `learn`, `forget`, `with_` and `+` give a new one.
@@ -245,21 +245,6 @@ class Model:
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
             parts.append(leave_one_out(self.evidence, self.settled, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
-
-    def table(self, column: str) -> Table:
-        """What one column says: a row per value or parameter, a column per class.
-
-        Examples
-        --------
-        >>> import tallybayes as tb
-        >>> table = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").table("x")
-        >>> table.rows, table.counts.tolist(), table.values.round(3).tolist()
-        (('p', 'q'), [[1.0, 0.0], [0.0, 1.0]], [[0.667, 0.333], [0.333, 0.667]])
-        """
-        b, f = self.schema.place(column)
-        event = self.schema.blocks[b].event
-        rows, counts, values = event.table(self.evidence.statistics[b], self.belief.parameters[b], f)
-        return Table(column, event.name, rows, self.classes, counts, values)
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
         """This model with further rows: evidence the same, to the bit, as that of all of them at once.

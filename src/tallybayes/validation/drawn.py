@@ -130,7 +130,7 @@ class LearningCurve(Result):
 
     def chart(self) -> Any:
         """An Altair chart of the means and their bands; ``chart().save("curve.png")`` writes it."""
-        from tallybayes.validation.chart import learning_chart
+        from tallybayes.charts.learning import learning_chart
 
         return learning_chart(self.points(), self.models)
 

@@ -1,4 +1,4 @@
-"""Charts of validation results. The only door to Altair, opened when a chart is asked for."""
+"""How figures change as rows grow."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from typing import Any
 
 import altair as alt
 
-__all__ = ["learning_chart"]
+from tallybayes.charts.theme import COLOURS, HEIGHT, WIDTH
 
-# Told apart by colour-blind eyes too (Okabe and Ito).
-_COLOURS = ["#0072b2", "#d55e00", "#009e73"]
-_WIDTH, _HEIGHT = 320, 240
+__all__ = ["learning_chart"]
 
 
 def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
@@ -25,7 +23,7 @@ def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
         The models, in the order of the legend.
     """
     colour = alt.Color(
-        "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=_COLOURS), title=None
+        "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=COLOURS), title=None
     ).legend(orient="top", symbolOpacity=1, symbolSize=120)
     panels = [_panel([p for p in points if p["figure"] == name], name, colour) for name in ("accuracy", "log-loss")]
     return alt.hconcat(*panels).configure_view(stroke=None)
@@ -37,4 +35,4 @@ def _panel(points: list[dict[str, Any]], title: str, colour: Any) -> Any:
     base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour)
     y = alt.Y("mean:Q", scale=alt.Scale(zero=False), title=title)
     band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
-    return (band + base.mark_line(point=True).encode(y=y)).properties(width=_WIDTH, height=_HEIGHT)
+    return (band + base.mark_line(point=True).encode(y=y)).properties(width=WIDTH, height=HEIGHT)

@@ -111,7 +111,9 @@ def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> 
 @pytest.mark.usefixtures("geometric")
 def test_what_the_example_draws_is_what_it_believes() -> None:
     model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", estimate="mle")
-    drawn = parse("geometric").sample(model.belief.parameters[0], 1, 20_000, np.random.default_rng(0))
+    drawn = parse("geometric").sample(
+        model.evidence.statistics[0], model.belief.parameters[0], 1, 20_000, np.random.default_rng(0)
+    )
     p = model.table("misses").values[0, 1]
     assert np.mean(drawn[0]) == pytest.approx((1 - p) / p, rel=0.05)
 

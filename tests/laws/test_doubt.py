@@ -60,8 +60,8 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
     The tokens of one text are not drawn apart from each other, so of texts only the size is right.
     """
     first, rng = plain_fit(rows_for(event, 200, classes=2), "label", events=event), np.random.default_rng(0)
-    [believed], n = first.belief.parameters, 300
-    halves = [event.sample(believed, c, n, rng) for c in (0, 1)]
+    [believed], [counted], n = first.belief.parameters, first.evidence.statistics, 300
+    halves = [event.sample(counted, believed, c, n, rng) for c in (0, 1)]
     columns = {f"c{f}": np.concatenate([half[f] for half in halves]) for f in range(3)}
     table = pa.table({**columns, "label": ["k0"] * n + ["k1"] * n})
     model, some = plain_fit(table, "label", events=event), table.slice(n - 20, 40)

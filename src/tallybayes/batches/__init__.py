@@ -15,7 +15,7 @@ from tallybayes.batches import arrays, frames, steps
 from tallybayes.batches.attached import attach
 from tallybayes.batches.columns import is_scipy_sparse
 from tallybayes.batches.files import Options, is_path, of_paths
-from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, sparse_of, was_bool, width_of
+from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
 from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.taken import take
 from tallybayes.errors import BadData, BadOption, wanted
@@ -29,6 +29,7 @@ __all__ = [
     "kind_of",
     "matrix_of",
     "names_of",
+    "prose_field",
     "read",
     "sparse_of",
     "take",

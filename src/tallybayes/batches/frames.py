@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes.batches.columns import table_of
-from tallybayes.batches.kinds import KIND
+from tallybayes.batches.kinds import prose_field
 from tallybayes.batches.source import Source, check_distinct, of_batches, of_table
 from tallybayes.batches.steps import BROKEN, guarded, in_words
 from tallybayes.errors import BadData, wanted
@@ -108,5 +108,4 @@ def of_text(texts: Sequence[Any]) -> Source:
             if text is not None and not isinstance(text, str):
                 raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))
     table = table_of({"text": texts}, "the list")
-    marked = table.schema.field("text").with_metadata({KIND: b"text"})
-    return of_table(table.cast(pa.schema([marked])), "the list")
+    return of_table(table.cast(pa.schema([prose_field("text", table.schema.field("text").type)])), "the list")

@@ -101,6 +101,17 @@ def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
     return "column"
 
 
+def prose_field(name: str, type_: pa.DataType) -> pa.Field:
+    """The field of a column of texts that are prose, whatever they look like.
+
+    Examples
+    --------
+    >>> is_prose(prose_field("note", pa.string())), is_prose(pa.field("name", pa.string()))
+    (True, False)
+    """
+    return pa.field(name, type_, metadata={KIND: b"text"})
+
+
 def is_prose(field: pa.Field) -> bool:
     """Whether a field was given as nothing but texts (a list of strings), and so is prose, not names of things.
 

@@ -21,6 +21,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.errors import BadOption, wanted
@@ -28,11 +29,12 @@ from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["ClassCodes", "Counted", "Event", "How", "LeftOut", "Table", "Weights", "known", "parse"]
+__all__ = ["ClassCodes", "Counted", "Drawn", "Event", "How", "LeftOut", "Light", "Table", "Weights", "known", "parse"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Labels, ...]]
+Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
 
 
 @dataclass(frozen=True)
@@ -116,6 +118,26 @@ class Table:
             "counts": None if self.counts is None else self.counts.tolist(),
             "values": self.values.tolist(),
         }
+
+
+@dataclass(frozen=True)
+class Light:
+    """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
+
+    Attributes
+    ----------
+    unit : str
+        What `average` is.
+    average : ndarray, shape (C, F)
+        How bright; NaN where a column's values are no numbers.
+    dark, lit : ndarray, shape (C, F)
+        Log-probabilities or log-densities, up to what all classes share.
+    """
+
+    unit: str
+    average: Floats
+    dark: Floats
+    lit: Floats
 
 
 class Event(ABC):
@@ -204,8 +226,19 @@ class Event(ABC):
         out -= minus
 
     @abstractmethod
-    def sample(self, parameters: Any, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
-        """Values drawn for each column, given class c."""
+    def sample(self, statistic: Statistic, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Drawn:
+        """Values drawn for each column, given class c, such as `count` would take."""
+
+    def missing(self, statistic: Statistic) -> Floats:  # (C, F)
+        """The share of missing values of each class and column; 0 where that is not remembered."""
+        if "missing" not in statistic.sums:
+            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.axes[name] == "column"))
+        missing, rows = statistic.sums["missing"].to_float(), statistic.rows.to_float()[:, None]
+        return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
+
+    def light(self, statistic: Statistic, parameters: Any) -> Light | None:
+        """What the columns look like as pixels; None where they are no picture."""
+        return None
 
     @abstractmethod
     def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:

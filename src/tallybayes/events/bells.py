@@ -21,7 +21,7 @@ from tallybayes.events.base import How
 from tallybayes.events.doubts import trigamma
 from tallybayes.statistic import Statistic
 
-__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "coefficients", "over_all"]
+__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "centre", "coefficients", "over_all"]
 
 # Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
 LARGEST, _SMALLEST = 1e300, 1e-300
@@ -142,6 +142,13 @@ def over_all(statistic: Statistic) -> Moments:  # of (F,)
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def centre(moments: Moments) -> tuple[Floats, Floats]:
+    """Mean and standard deviation; 0 and 0 where nothing was counted."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        some = moments.n > 0
+        return np.where(some, moments.mean, 0.0), np.where(some, np.sqrt(moments.m2 / moments.n), 0.0)
 
 
 def _constant(freedom: Floats | None) -> Floats:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import floor
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,7 +15,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
@@ -179,9 +180,16 @@ class Bernoulli(Event):
         scores[np.arange(len(data)), classes] = np.where(impossible > 0, -np.inf, own)
         out += scores
 
-    def sample(self, parameters: Coins, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
-        """Coins flipped, one per column."""
-        return [(rng.random(size) < p).astype(np.int64) for p in np.exp(parameters.log_one[:, c])]
+    def sample(self, statistic: Statistic, parameters: Coins, c: int, size: int, rng: np.random.Generator) -> Drawn:
+        """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
+        zero, one = np.int64(0), np.int64(1)
+        if self.threshold is not None:
+            zero, one = (np.int64(x) for x in (min(0, floor(self.threshold)), max(1, floor(self.threshold) + 1)))
+        return [np.where(rng.random(size) < p, one, zero) for p in np.exp(parameters.log_one[:, c])]
+
+    def light(self, statistic: Statistic, parameters: Coins) -> Light:
+        """The probability of 1; dark is 0 and lit is 1."""
+        return Light("probability of 1", np.exp(parameters.log_one).T, parameters.log_zero.T, parameters.log_one.T)
 
     def table(self, statistic: Statistic, parameters: Coins, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """A row for 0 and one for 1: counts beside probabilities."""

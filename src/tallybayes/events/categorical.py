@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.encoded import Codes, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, chunks
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
@@ -127,14 +127,28 @@ class Categorical(Event):
                     terms[everywhere.less((value,), w) <= 0] = 0.0
                 out[rows.start + seen] += terms
 
-    def sample(self, parameters: Tables, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+    def sample(self, statistic: Statistic, parameters: Tables, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values drawn by their probabilities."""
-        drawn, start = [], 0
-        for labels in parameters.labels:
-            p = np.exp(parameters.log[start : start + len(labels), c])
-            drawn.append(labels.to_numpy()[rng.choice(len(labels), size=size, p=p / p.sum())])
-            start += len(labels) + 1
+        drawn: Drawn = []
+        for labels, log in zip(parameters.labels, _by_column(parameters), strict=True):
+            p = np.exp(log[:, c])
+            nothing = pa.nulls(size, labels.array.type)  # of a column without a value none is known
+            drawn.append(labels.array.take(rng.choice(len(labels), size, p=p / p.sum())) if len(labels) else nothing)
         return drawn
+
+    def missing(self, statistic: Statistic) -> Floats:  # (C, F)
+        """The share of rows whose value was not counted."""
+        totals, rows = _totals(statistic).to_float(), statistic.rows.to_float()[:, None]
+        return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
+
+    def light(self, statistic: Statistic, parameters: Tables) -> Light:
+        """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
+        average, dark, lit = (np.full((parameters.log.shape[1], len(parameters.labels)), np.nan) for _ in range(3))
+        for f, (labels, log) in enumerate(zip(parameters.labels, _by_column(parameters), strict=True)):
+            values = _numbers(labels)
+            if values is not None:
+                average[:, f], dark[:, f], lit[:, f] = values @ np.exp(log), log[0], log[-1]
+        return Light("mean", average, dark, lit)
 
     def table(self, statistic: Statistic, parameters: Tables, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """A row per value: counts beside probabilities."""
@@ -154,6 +168,19 @@ def _log_shares(
     if how.unseen != "skip":
         unseen = share(0.0, totals, how.alpha[:, None], size + 1)
     return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
+
+
+def _by_column(tables: Tables) -> list[Floats]:
+    """The log-probabilities of each column's values, (V, C) each."""
+    ends = np.cumsum([len(labels) + 1 for labels in tables.labels])
+    return [tables.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, tables.labels, strict=True)]
+
+
+def _numbers(labels: Labels) -> Floats | None:
+    """The values, where they are numbers or booleans and none is missing."""
+    if not len(labels) or labels.array.null_count or labels.kind not in ("whole numbers", "numbers", "booleans"):
+        return None
+    return np.asarray(labels.to_numpy(), np.float64)
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:

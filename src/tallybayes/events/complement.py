@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, negative_or_infinite
-from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, negative_or_infinite
+from tallybayes.events.dirichlet import contrast, log_share, share
+from tallybayes.events.draws import counted
 from tallybayes.events.evident import evident_alpha
 from tallybayes.events.multinomial import DieDoubt, add_products, count_bag, own_entries
 from tallybayes.statistic import Axis, Statistic
@@ -108,10 +109,16 @@ class Complement(Event):
         """Add the variance of Σ count · −log θ."""
         doubts.add(data, out)
 
-    def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
-        """Each row one roll of the die whose faces are the rarer the more often the other classes show them."""
-        p = np.exp(parameters[:, c])
-        return list(rng.multinomial(1, p / p.sum(), size=size).T)
+    def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
+        """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""
+        rows = statistic.rows.to_float()[c]
+        return list(counted(statistic.sums["counts"].to_float()[c] / max(rows, 1e-300), rng, size).T)
+
+    def light(self, statistic: Statistic, parameters: Floats) -> Light:
+        """The share of each face within the class; lit is one roll that shows it, dark is none."""
+        counts = statistic.sums["counts"]
+        own = share(counts.to_float(), counts.sum(axis=1).to_float()[:, None], 0.0, counts.shape[1])
+        return Light("share", own, np.zeros_like(own), parameters.T)
 
     def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count in the class, and the share among all other classes."""

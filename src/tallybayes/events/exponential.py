@@ -14,8 +14,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column, negative_or_infinite
+from tallybayes.events.base import (
+    ClassCodes,
+    Counted,
+    Drawn,
+    Event,
+    How,
+    Light,
+    Weights,
+    add_by_column,
+    negative_or_infinite,
+)
 from tallybayes.events.doubts import GammaRates
+from tallybayes.events.draws import finite
 from tallybayes.events.rates import (
     Rates,
     count_rates,
@@ -99,10 +110,17 @@ class Exponential(Event):
 
         add_by_column(of_column, data, out)
 
-    def sample(self, parameters: Waits, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+    def sample(self, statistic: Statistic, parameters: Waits, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Waits drawn at each column's rate."""
         rates = draw_rates(parameters, c, size, rng)
-        return list(rng.exponential(1 / rates).T)
+        with np.errstate(divide="ignore"):
+            return list(finite(rng.standard_exponential(rates.shape) / rates).T)
+
+    def light(self, statistic: Statistic, parameters: Waits) -> Light:
+        """The mean wait; dark is no wait at all, lit a standard deviation above the column's mean m, which is 2m."""
+        mean = _overall(totals(statistic)[1])
+        dark, lit = (parameters.log_density(wait) for wait in (0.0 * mean, 2 * mean))
+        return Light("mean", parameters.b / parameters.a, dark, lit)
 
     def table(self, statistic: Statistic, parameters: Waits, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Rate and weight."""
@@ -110,11 +128,15 @@ class Exponential(Event):
 
 
 def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Waits:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        # A column of zeros has no scale: take one, the same for every class.
-        mean = np.where(whole.total > 0, whole.total / whole.n, 1.0)
+    mean = _overall(whole)
     a, b = own.n + alpha, own.total + alpha * mean
     known = a > 0
     # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
     least = how.floor * mean * np.where(known, a, 1.0)
     return Waits(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), how.rule == "bayes")
+
+
+def _overall(whole: Rates) -> Floats:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # A column of zeros has no scale: take one, the same for every class.
+        return np.where(whole.total > 0, whole.total / whole.n, 1.0)

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column
-from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, over_all
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, add_by_column
+from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, centre, over_all
 from tallybayes.events.bells_without import leave_bells_out
+from tallybayes.events.draws import finite
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -83,14 +83,20 @@ class Gaussian(Event):
         """Add the variance of each value's log-density."""
         add_by_column(lambda f: doubts.of_column(f).of_log_density, data, out)
 
-    def sample(self, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+    def sample(self, statistic: Statistic, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values drawn from each column's bell."""
         location, scale = parameters.location[c], np.sqrt(parameters.scale2[c])
         shape = (size, len(location))
         drawn = (
             rng.standard_normal(shape) if parameters.freedom is None else rng.standard_t(parameters.freedom[c], shape)
         )
-        return list((location + scale * drawn).T)
+        return list(finite(location + scale * drawn).T)
+
+    def light(self, statistic: Statistic, parameters: Bell) -> Light:
+        """The mean; dark and lit are one standard deviation of the column below and above its mean over all rows."""
+        middle, deviation = centre(over_all(statistic))
+        dark, lit = (parameters.log_density(middle + side * deviation) for side in (-1, 1))
+        return Light("mean", parameters.location, dark, lit)
 
     def table(self, statistic: Statistic, parameters: Bell, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Mean, standard deviation and weight; under "bayes" the location and scale of the Student t."""

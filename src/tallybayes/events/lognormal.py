@@ -12,8 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights
 from tallybayes.events.bells import Bell, BellDoubt
+from tallybayes.events.draws import finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.statistic import Axis, Statistic
 
@@ -72,9 +73,17 @@ class Lognormal(Event):
         """Add the variance of the log-density of log x."""
         _OF_LOG.add_doubt(doubts, _log(data), out)
 
-    def sample(self, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+    def sample(self, statistic: Statistic, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values whose logarithms are drawn from the bell."""
-        return [np.exp(drawn) for drawn in _OF_LOG.sample(parameters, c, size, rng)]
+        low, high = np.log([np.finfo(np.float64).tiny, np.finfo(np.float64).max])
+        logs = _OF_LOG.sample(statistic, parameters, c, size, rng)
+        return [np.exp(np.clip(drawn, low, high)) for drawn in logs]  # a heavy tail may reach beyond the doubles
+
+    def light(self, statistic: Statistic, parameters: Bell) -> Light:
+        """The median; dark and lit are one standard deviation of the logarithm below and above its mean."""
+        of_log = _OF_LOG.light(statistic, parameters)
+        with np.errstate(over="ignore"):
+            return Light("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
 
     def table(self, statistic: Statistic, parameters: Bell, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Mean, standard deviation and weight of log x."""

@@ -14,9 +14,10 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, negative_or_infinite
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, negative_or_infinite
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.doubts import trigamma
+from tallybayes.events.draws import counted, mean_length
 from tallybayes.events.evident import evident_alpha
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
@@ -132,10 +133,14 @@ class Multinomial(Event):
         """Add the variance of Σ count · log φ."""
         doubts.add(data, out)
 
-    def sample(self, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
-        """Each row one roll of the die: the shape of a text of one word."""
-        p = np.exp(parameters[:, c])
-        return list(rng.multinomial(1, p / p.sum(), size=size).T)
+    def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
+        """Rolls of the die, as many as a row of the class has on average, give or take what Poisson does."""
+        length = mean_length(statistic.sums["counts"].sum(axis=1).to_float(), statistic.rows.to_float())
+        return list(counted(length[c] * np.exp(parameters[:, c]), rng, size).T)
+
+    def light(self, statistic: Statistic, parameters: Floats) -> Light:
+        """The share of each face; lit is one roll that shows it, dark is none."""
+        return Light("share", np.exp(parameters).T, np.zeros_like(parameters).T, parameters.T)
 
     def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count and the probability of this face."""

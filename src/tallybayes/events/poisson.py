@@ -15,8 +15,19 @@ import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Event, How, Weights, add_by_column, negative_or_infinite
+from tallybayes.events.base import (
+    ClassCodes,
+    Counted,
+    Drawn,
+    Event,
+    How,
+    Light,
+    Weights,
+    add_by_column,
+    negative_or_infinite,
+)
 from tallybayes.events.doubts import GammaRates
+from tallybayes.events.draws import counted
 from tallybayes.events.rates import (
     Rates,
     count_rates,
@@ -105,10 +116,16 @@ class Poisson(Event):
 
         add_by_column(of_column, data, out)
 
-    def sample(self, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> list[npt.NDArray[Any]]:
+    def sample(self, statistic: Statistic, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Counts drawn at each column's rate."""
         rates = draw_rates(parameters, c, size, rng)
-        return list(rng.poisson(rates).T)
+        return list(counted(rates, rng).T)
+
+    def light(self, statistic: Statistic, parameters: Counts) -> Light:
+        """The rate; dark and lit are a standard deviation, √m, below and above the column's overall rate m."""
+        middle = _overall(totals(statistic)[1])
+        dark, lit = (parameters.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
+        return Light("rate", parameters.a / parameters.b, dark, lit)
 
     def table(self, statistic: Statistic, parameters: Counts, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Rate and weight."""
@@ -116,7 +133,11 @@ class Poisson(Event):
 
 
 def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:
-    # Half an event in one row more keeps the overall rate of a column of zeros above zero.
-    rate = (whole.total + 0.5) / (whole.n + 1)
+    rate = _overall(whole)
     a, b = own.total + alpha * rate, own.n + alpha
     return Counts(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), how.rule == "bayes")
+
+
+def _overall(whole: Rates) -> Floats:
+    # Half an event in one row more keeps the overall rate of a column of zeros above zero.
+    return (whole.total + 0.5) / (whole.n + 1)

@@ -19,13 +19,15 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse, Texts
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.base import ClassCodes, Counted, Event, How, LeftOut, Weights
+from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, LeftOut, Weights
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.doubts import minus_doubt
+from tallybayes.events.draws import flipped_texts, mean_length, rolled_texts
 from tallybayes.events.evident import evident_alpha
 from tallybayes.events.text_doubt import WordsDoubt
 from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
@@ -60,6 +62,12 @@ class Words:
     def lookup(self) -> Lookup:
         """The vocabulary as a table to look tokens up in."""
         return Lookup(self.vocabulary.array.cast(pa.string()), self.event.tokens)
+
+    @property
+    def present(self) -> Floats:  # (V, C)
+        """The probability that a text has each token, where that is what is believed of it."""
+        odds = np.exp(self.table)
+        return np.asarray(odds / (1 + odds) if self.needed is None else np.where(self.needed, 1.0, odds / (1 + odds)))
 
     def contrast(self) -> Words:
         """The same, less what it says of all classes alike."""
@@ -368,20 +376,40 @@ class Text(Event):
         return part.tokens if self.bag in ("multinomial", "complement") else part.documents
 
     def sample(
-        self, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator
-    ) -> list[npt.NDArray[Any]]:
-        """Texts of words drawn by their probabilities: each word or not (bernoulli), or ten words."""
-        drawn = []
-        for words in parameters:
-            vocabulary = np.array(words.vocabulary.values, object)
-            if self.bag == "bernoulli":
-                odds = np.exp(words.table[:, c])
-                picks = [vocabulary[rng.random(len(odds)) < odds / (1 + odds)] for _ in range(size)]
-            else:
-                p = np.exp(words.table[:, c] - words.table[:, c].max())
-                picks = [rng.choice(vocabulary, 10, p=p / p.sum()) for _ in range(size)]
-            drawn.append(np.array([" ".join(pick) for pick in picks], object))
-        return drawn
+        self, statistic: Statistic, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator
+    ) -> Drawn:
+        """Texts of words drawn by their probabilities, as long as those of the class were on average.
+
+        Each word or not, by a coin of its own (bernoulli, binary), or one roll of a die after another; for complement,
+        which says nothing of what is inside a class, by the shares counted there. Of runs of words or characters only
+        the shortest are drawn, side by side: longer ones come about as they may.
+        """
+        pairs = zip(_columns(statistic), parameters, strict=True)
+        return [self._drawn(part, words, c, size, rng) for part, words in pairs]
+
+    def _drawn(self, part: Column, words: Words, c: int, size: int, rng: np.random.Generator) -> pa.Array:
+        vocabulary, between = words.vocabulary.array.cast(pa.string()), " " if self.analyzer == "word" else ""
+        short = self._shortest(vocabulary)
+        drawable = vocabulary.filter(pa.array(short))
+        if self.bag == "bernoulli":
+            return flipped_texts(drawable, words.present[short, c], size, rng, between)
+        kept = part.labels.find(words.vocabulary.array)
+        counts = self._counts(part).take(kept, axis=1).to_float()  # (C, V)
+        shares = counts[c] if self.bag == "complement" else np.exp(words.table[:, c])
+        # A run of n words takes the place of n of them.
+        length = mean_length(counts[:, short].sum(axis=1), part.present.to_float())[c] / self.ngrams[0]
+        if self.bag == "binary":
+            whole = max(float(shares[short].sum()), 1e-300)
+            return flipped_texts(drawable, np.minimum(length * shares[short] / whole, 1.0), size, rng, between)
+        return rolled_texts(drawable, shares[short], length, size, rng, between)
+
+    def _shortest(self, vocabulary: pa.Array) -> npt.NDArray[np.bool_]:  # (V,)
+        """The tokens that longer ones are made of."""
+        if self.ngrams[0] == self.ngrams[1]:
+            return np.ones(len(vocabulary), bool)
+        sizes = pc.utf8_length(vocabulary) if self.analyzer != "word" else pc.count_substring(vocabulary, " ")
+        found = np.asarray(sizes.to_numpy(zero_copy_only=False))
+        return np.asarray(found == found.min(initial=np.iinfo(np.int32).max))
 
     def table(
         self, statistic: Statistic, parameters: tuple[Words, ...], f: int
@@ -391,9 +419,7 @@ class Text(Event):
         kept = part.labels.find(words.vocabulary.array)
         counts = self._counts(part).take(kept, axis=1)
         if self.bag == "bernoulli":
-            n = part.present.to_float()
-            odds = np.exp(words.table)
-            values = odds / (1 + odds) if words.needed is None else counts.to_float().T / n
+            values = words.present
         else:
             values = np.exp(words.table if self.bag != "complement" else -words.table)
         return words.vocabulary.values, counts.to_float().T, values

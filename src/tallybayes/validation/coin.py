@@ -18,6 +18,8 @@ __all__ = ["RunningEstimate", "rows_needed", "running_estimate"]
 
 # So many flips are shown in a table: 1, 2, 5, 10, 20, 50, ...
 _SHOWN = (1, 2, 5)
+# So many are drawn at most: more than a chart has columns of pixels to show.
+_DRAWN = 500
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -42,7 +44,28 @@ class RunningEstimate(Result):
         n = len(self.estimate)
         at = sorted({m * 10**k for k in range(len(str(n))) for m in _SHOWN if m * 10**k <= n} | {n})
         rows = [tuple(map(number, (i, self.estimate[i - 1], self.low[i - 1], self.high[i - 1]))) for i in at]
-        return Grid("", ("flips", "estimate", "low", "high"), tuple(rows))
+        title = f"Share of ones so far, with its {100 * self.level:g} % interval"
+        return Grid(title, ("flips", "estimate", "low", "high"), tuple(rows))
+
+    def points(self) -> list[dict[str, Any]]:
+        """Plain records of some hundred numbers of flips, evenly spread on a log axis: what a chart draws."""
+        at = np.unique(np.geomspace(1, len(self.estimate), _DRAWN).round().astype(int))
+        figures = {"flips": at, "estimate": self.estimate[at - 1], "low": self.low[at - 1], "high": self.high[at - 1]}
+        return [dict(zip(figures, plain(one), strict=True)) for one in zip(*figures.values(), strict=True)]
+
+    def chart(self, truth: float | None = None) -> Any:
+        """An Altair chart of the estimate and its interval; ``chart().save("coin.png")`` writes it.
+
+        Parameters
+        ----------
+        truth : float, optional
+            The true value, drawn as a dashed line.
+        """
+        from tallybayes.charts.running import running_chart
+
+        if truth is not None and not 0 <= truth <= 1:
+            raise BadOption(wanted("truth", "a probability between 0 and 1", repr(truth)))
+        return running_chart(self.points(), self.level, truth)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain lists."""

@@ -49,7 +49,8 @@ class Labels:
     """
 
     def __init__(self, array: pa.Array) -> None:
-        self.array = array if len(array) else pa.nulls(0)  # nothing is of no kind
+        # Nothing is of no kind, and neither is a null alone, which goes with labels of any kind.
+        self.array = array if array.null_count < len(array) else pa.nulls(len(array))
 
     @classmethod
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:
@@ -93,10 +94,12 @@ class Labels:
             return self
         if len(self) == 0:
             return other
-        if self.array.type != other.array.type:
+        kinds = {side.array.type for side in (self, other)} - {pa.null()}
+        if len(kinds) > 1:
             left, right = f"{self.kind} (such as {self.values[0]!r})", f"{other.kind} (such as {other.values[0]!r})"
             raise CannotMerge(wanted("labels", f"all of one kind, {left}", right, "Give both the same type"))
-        return Labels.of(pa.concat_arrays([self.array, other.array]))
+        [type_] = kinds
+        return Labels.of(pa.concat_arrays([self.array.cast(type_), other.array.cast(type_)]))
 
     def join(self, other: Labels) -> tuple[Labels, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The labels of both, and where in them those of each are.

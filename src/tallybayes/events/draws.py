@@ -14,8 +14,10 @@ import pyarrow.compute as pc
 
 from tallybayes.encoded import Floats
 
-__all__ = ["counted", "finite", "flipped_texts", "mean_length", "rolled_texts"]
+__all__ = ["LARGEST", "counted", "finite", "flipped_texts", "mean_length", "rolled_texts", "shortest"]
 
+# Values are drawn no larger than this, which leaves room to add them up.
+LARGEST = 1e300
 # NumPy draws no Poisson numbers beyond what 64 bits hold.
 _LARGEST_RATE = 1e18
 # Words in more texts than this are tried text by text; rarer ones are thrown into texts.
@@ -41,9 +43,8 @@ def counted(rates: Floats, rng: np.random.Generator, size: int | None = None) ->
 
 
 def finite(values: Floats) -> Floats:
-    """Values beyond the largest double as the largest: a heavy tail may reach there, and no column holds infinity."""
-    largest = np.finfo(np.float64).max
-    return np.asarray(np.clip(values, -largest, largest))
+    """Values that are not beyond what can be added up: a heavy tail may reach there, and no column holds infinity."""
+    return np.asarray(np.clip(values, -LARGEST, LARGEST))
 
 
 def rolled_texts(
@@ -77,6 +78,21 @@ def flipped_texts(words: pa.Array, p: Floats, size: int, rng: np.random.Generato
     order = rng.permutation(len(text))
     order = order[np.argsort(text[order], kind="stable")]
     return _texts(words, np.bincount(text, minlength=size), word[order], between)
+
+
+def shortest(tokens: pa.Array, ngrams: tuple[int, int], *, words: bool) -> npt.NDArray[np.bool_]:  # (V,)
+    """Of runs of words, or of characters, those that longer ones are made of.
+
+    Examples
+    --------
+    >>> shortest(pa.array(["cheap", "cheap pills", "pills"]), (1, 2), words=True).tolist()
+    [True, False, True]
+    """
+    if ngrams[0] == ngrams[1]:
+        return np.ones(len(tokens), bool)
+    sizes = pc.count_substring(tokens, " ") if words else pc.utf8_length(tokens)
+    found = np.asarray(sizes.to_numpy(zero_copy_only=False))
+    return np.asarray(found == found.min(initial=np.iinfo(np.int32).max))
 
 
 def _thrown(

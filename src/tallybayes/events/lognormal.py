@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights
 from tallybayes.events.bells import Bell, BellDoubt
-from tallybayes.events.draws import finite
+from tallybayes.events.draws import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.statistic import Axis, Statistic
 
@@ -75,9 +75,8 @@ class Lognormal(Event):
 
     def sample(self, statistic: Statistic, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values whose logarithms are drawn from the bell."""
-        low, high = np.log([np.finfo(np.float64).tiny, np.finfo(np.float64).max])
-        logs = _OF_LOG.sample(statistic, parameters, c, size, rng)
-        return [np.exp(np.clip(drawn, low, high)) for drawn in logs]  # a heavy tail may reach beyond the doubles
+        most = np.log(LARGEST)
+        return [np.exp(np.clip(log, -most, most)) for log in _OF_LOG.sample(statistic, parameters, c, size, rng)]
 
     def light(self, statistic: Statistic, parameters: Bell) -> Light:
         """The median; dark and lit are one standard deviation of the logarithm below and above its mean."""

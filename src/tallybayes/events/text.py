@@ -19,7 +19,6 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse, Texts
@@ -27,7 +26,7 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, LeftOut, Weights
 from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.doubts import minus_doubt
-from tallybayes.events.draws import flipped_texts, mean_length, rolled_texts
+from tallybayes.events.draws import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.evident import evident_alpha
 from tallybayes.events.text_doubt import WordsDoubt
 from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
@@ -389,7 +388,7 @@ class Text(Event):
 
     def _drawn(self, part: Column, words: Words, c: int, size: int, rng: np.random.Generator) -> pa.Array:
         vocabulary, between = words.vocabulary.array.cast(pa.string()), " " if self.analyzer == "word" else ""
-        short = self._shortest(vocabulary)
+        short = shortest(vocabulary, self.ngrams, words=self.analyzer == "word")
         drawable = vocabulary.filter(pa.array(short))
         if self.bag == "bernoulli":
             return flipped_texts(drawable, words.present[short, c], size, rng, between)
@@ -402,14 +401,6 @@ class Text(Event):
             whole = max(float(shares[short].sum()), 1e-300)
             return flipped_texts(drawable, np.minimum(length * shares[short] / whole, 1.0), size, rng, between)
         return rolled_texts(drawable, shares[short], length, size, rng, between)
-
-    def _shortest(self, vocabulary: pa.Array) -> npt.NDArray[np.bool_]:  # (V,)
-        """The tokens that longer ones are made of."""
-        if self.ngrams[0] == self.ngrams[1]:
-            return np.ones(len(vocabulary), bool)
-        sizes = pc.utf8_length(vocabulary) if self.analyzer != "word" else pc.count_substring(vocabulary, " ")
-        found = np.asarray(sizes.to_numpy(zero_copy_only=False))
-        return np.asarray(found == found.min(initial=np.iinfo(np.int32).max))
 
     def table(
         self, statistic: Statistic, parameters: tuple[Words, ...], f: int

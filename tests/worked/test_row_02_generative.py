@@ -47,10 +47,10 @@ def test_messages_drawn_given_spam_are_taken_for_spam(data) -> None:
     drawn = {name: model.sample(2000, given=name) for name in ("spam", "ham")}
     for name, texts in drawn.items():
         assert (model.predict(texts) == name).mean() > 0.95
-    words = [
+    spam, ham = (
         pc.mean(pc.list_value_length(pc.utf8_split_whitespace(drawn[name].column("text")))).as_py() for name in drawn
-    ]
-    assert words[0] > 1.3 * words[1]  # spam is longer, and so is what is drawn
+    )
+    assert spam > 1.3 * ham  # spam is longer, and so is what is drawn
     again = tb.fit(model.sample(20_000), "label")
     assert again.prior["spam"] == pytest.approx(model.prior["spam"], abs=0.02)
     theirs = rows.filter(pc.equal(rows.column("label"), "spam"))

@@ -26,7 +26,22 @@ def test_the_estimate_of_a_fair_coin_settles_slowly() -> None:
     assert repr(seen).endswith("after 10000 flips>")
 
 
+def test_the_estimate_is_drawn_with_its_interval_and_the_truth() -> None:
+    seen = tb.running_estimate(np.random.default_rng(0).random(10_000) < 0.3)
+    points = seen.points()
+    assert [point["flips"] for point in points[:5]] == [1, 2, 3, 4, 5]
+    last = {"flips": 10_000, "estimate": seen.estimate[-1], "low": seen.low[-1], "high": seen.high[-1]}
+    assert points[-1] == last
+    assert len(points) <= 500
+    layers = seen.chart(truth=0.3).to_dict()["layer"]
+    assert [layer["mark"]["type"] for layer in layers] == ["area", "line", "rule", "text"]
+    assert len(tb.running_estimate([1]).chart().to_dict()["layer"]) == 2
+    assert str(seen).startswith("Share of ones so far, with its 95 % interval")
+
+
 def test_what_is_no_flip_is_refused() -> None:
+    with pytest.raises(tb.errors.BadOption, match=r"truth: wanted a probability between 0 and 1, got 1\.5"):
+        tb.running_estimate([1, 0]).chart(truth=1.5)
     with pytest.raises(tb.errors.BadData, match=r"flips: wanted zeros and ones, got 2 \(flip 2\)"):
         tb.running_estimate([1, 2])
     with pytest.raises(tb.errors.BadData, match="flips: wanted at least one flip"):

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import os
 import re
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 
+import tallybayes as tb
 from tallybayes.cli import demo
 
 IMAGES = Path(__file__).parent / "images"
@@ -30,9 +34,33 @@ def demo_svg() -> str:
     return picture.replace("<text ", '<text xml:space="preserve" ')
 
 
+def draw_coin() -> None:
+    """How the estimate of a coin settles."""
+    flips = np.random.default_rng(0).random(10_000) < 0.3
+    tb.running_estimate(flips).chart(truth=0.3).save(IMAGES / "coin.png", scale_factor=2)
+
+
+def draw_digits(folder: Path) -> None:
+    """The average of each digit, and what a pixel says of a five against a six."""
+    images, labels = (
+        gzip.decompress((folder / "mnist" / f"train-{kind}-ubyte.gz").read_bytes())
+        for kind in ("images-idx3", "labels-idx1")
+    )
+    x = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)
+    y = np.frombuffer(labels, np.uint8, offset=8)
+    seen = tb.fit(x, y, events="bernoulli(threshold=127)", calibrate=None).picture((28, 28))
+    seen.chart().save(IMAGES / "digits-averages.png", scale_factor=2)
+    seen.against(5, 6).chart().save(IMAGES / "digits-against.png", scale_factor=2)
+
+
 def main() -> None:
     """Write every picture."""
     IMAGES.mkdir(exist_ok=True)
+    draw_coin()
+    if "TALLY_DATA" in os.environ:
+        draw_digits(Path(os.environ["TALLY_DATA"]))
+    else:
+        print("The pictures of digits stay as they are: they need MNIST, in the folder that TALLY_DATA names.")
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
 
 

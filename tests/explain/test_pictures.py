@@ -107,6 +107,7 @@ def test_what_is_impossible_is_drawn_as_far_as_the_scale_goes() -> None:
         ({"shape": (0, 6)}, "got (0, 6) of 0 pixels"),
         ({"shape": (1, 1), "columns": "pixel*"}, "picture columns: wanted a glob or names of columns, got 'pixel*'."),
         ({"shape": (1, 1), "columns": ["x9"]}, "picture columns: wanted columns of the model, got 'x9'."),
+        ({"shape": (2, 3), "classes": ()}, "picture classes: wanted at least one class, got none."),
         ({"shape": (2, 3), "classes": (0, 7)}, "picture classes: wanted a class, got 7. There is '0', '1'."),
     ],
 )

@@ -175,6 +175,8 @@ def picture(
         at = int(np.argmax(np.isnan(light.average).any(axis=0)))
         raise BadData(wanted(f"picture, column {names[at]!r}", "numbers or booleans", "values of another kind"))
     order = [_place(model.classes, c) for c in (model.classes if classes is None else classes)]
+    if not order:
+        raise BadOption(wanted("picture classes", "at least one class", "none"))
     images = (part[order].reshape(len(order), *shape) for part in (light.average, light.dark, light.lit))
     return Picture(tuple(model.classes[c] for c in order), light.unit, *images)
 
@@ -200,7 +202,7 @@ def _check_shape(shape: Any, pixels: int) -> None:
     nearest = [str(fit) for fit in sorted(fits, key=lambda fit: abs(fit[0] - fit[1]))[:4]]
     got = f"{tuple(shape)} of {shape[0] * shape[1]} pixels" if whole else repr(shape)
     want = f"height and width of {pixels} pixels, one for each column"
-    raise BadOption(wanted("picture shape", want, got, f"{' or '.join(nearest)} would fit, or choose columns=..."))
+    raise BadOption(wanted("picture shape", want, got, f"{' or '.join(nearest)} would fit; or choose columns"))
 
 
 def _light(model: Model, names: Sequence[str]) -> Light:

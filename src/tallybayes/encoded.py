@@ -114,6 +114,10 @@ class Sparse:
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         return row, self.indices[start:stop], self.data[start:stop]
 
+    def first(self) -> Sparse:
+        """The first row alone."""
+        return Sparse(self.indptr[:2], self.indices, self.data, self.width)
+
     def dense(self) -> Dense:
         """The same rows with the zeros written out."""
         matrix = np.zeros((len(self), self.width))

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.errors import BadOption, wanted
+from tallybayes.events.terms import Says, weigh
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
@@ -149,6 +150,23 @@ class Event(ABC):
     @abstractmethod
     def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
         """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
+
+    def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
+        """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
+
+        Unless an event knows a quicker way, what it `says` of each value.
+        """
+        for f, x in enumerate(data.each()):
+            here = np.flatnonzero(~np.isnan(x))
+            out[here, f] += weigh(self.says(parameters, f, x[here]).log, asked[here])
+
+    @abstractmethod
+    def says(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Says:
+        """What column f says of each class at some values: those given, or those that show it best."""
+
+    def behind(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
+        """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
+        return statistic.present().to_float().T
 
     @abstractmethod
     def leave_one_out(

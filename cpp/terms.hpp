@@ -38,9 +38,21 @@ private:
     Scratch<double> factors_;
 };
 
+// Whether each row of the table is doubles one after the other.
+inline bool side_by_side(const Table& table) {
+    const Column& first = table.columns[0];
+    for (i64 f = 0; f < table.n_columns; ++f) {
+        const Column& column = table.columns[f];
+        if (column.type != Type::f64 || column.stride != first.stride || column.base != first.base + 8 * f) return false;
+    }
+    return true;
+}
+
 // power * log(1 + z * z), also where the square is beyond the doubles.
 inline F4 student_term(F4 z, F4 power) {
     const F4 square = z * z;
+    // Of many rows the degrees of freedom are many and squares small: this is what a term of a large model costs.
+    if (lanes(not_at_most(square, all(0.015625))) == 0) return power * logarithm_of_little_more_than_one(square);
     if (lanes(not_at_most(square, all(1e100))) == 0) return power * logarithm_of_one_plus(square);
     double away[4], times[4];
     store(away, z);
@@ -68,13 +80,18 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
             constant[c * padded + f] = task.constant[c * F + f];
             if constexpr (Student) power[c * padded + f] = task.power[c * F + f];
         }
+    const Column& first = task.table.columns[0];
+    const bool rows = F > 0 && side_by_side(task.table);
     Asked asked(C);
     for (i64 start = 0; start < n; start += kTile) {
         const i64 count = smaller(kTile, n - start);
-        for (i64 f = 0; f < F; ++f) {
-            const Column& column = task.table.columns[f];
-            for (i64 i = 0; i < count; ++i) values[i * padded + f] = real_element(column, start + i);
-        }
+        if (rows)
+            for (i64 i = 0; i < count; ++i)
+                std::memcpy(values.get() + i * padded, first.base + (start + i) * first.stride, F * sizeof(double));
+        else
+            for (i64 f = 0; f < F; ++f)
+                for (i64 i = 0; i < count; ++i)
+                    values[i * padded + f] = real_element(task.table.columns[f], start + i);
         for (i64 i = 0; i < count; ++i) {
             asked.read(task.asked + (start + i) * C);
             double* const out = task.out + (start + i) * F;

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallybayes.events import Table
+    from tallybayes.explain.contributions import Contributions, Shapley
+    from tallybayes.explain.explanation import Explanation
     from tallybayes.model import Model
 
 __all__ = ["Why"]
@@ -31,3 +33,86 @@ class Why:
         from tallybayes.explain.tables import table
 
         return table(self._model, column)
+
+    def explain(self, row: Any, *, of: Any = None, against: Any = None) -> Explanation:
+        """Why one row is answered as it is: what each column and each word says, and on which counts that rests.
+
+        Parameters
+        ----------
+        row : dict, text, one-dimensional array, or anything of one row that `predict` takes
+            The row.
+        of : class, optional
+            The class to speak for; the most probable unless given.
+        against : class, optional
+            The class to speak against; all others unless given.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}
+        >>> print(tb.fit(rows, "play", calibrate=None).explain({"outlook": "rainy"}))      # log 2; log(3/4 ÷ 1/3)
+        play = yes: probability 0.8182
+        what       value   for yes   no   yes
+        ─────────────────────────────────────
+        prior               +0.693    1     2
+        outlook    rainy    +0.811    0     2
+        together            +1.504
+        Log-odds of yes against no; beside them, on how many rows (or words) of each class they rest.
+        """
+        from tallybayes.explain.explanation import explain
+
+        return explain(self._model, row, of, against)
+
+    def contributions(
+        self, rows: Any, *, of: Any = None, against: Any = None, threads: int | None = None
+    ) -> Contributions:
+        """What each column says of each row: log-odds that add up to those of the probability answered.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        of : class, optional
+            The class to speak for; in each row the most probable unless given.
+        against : class, optional
+            The class to speak against; all others unless given.
+        threads : int, optional
+            How many threads work.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> said = model.contributions([{"x": "p"}])
+        >>> said.prior, said.terms.round(4), said.probability.round(4)      # log(2/3) − log(1/3) = 0.6931
+        (array([0.]), array([[0.6931]]), array([0.6667]))
+        """
+        from tallybayes.explain.contributions import contributions
+
+        return contributions(self._model, rows, of, against, threads)
+
+    def shapley(
+        self, rows: Any, background: Any = None, *, of: Any = None, against: Any = None, threads: int | None = None
+    ) -> Shapley:
+        """How far each column moves each row's log-odds from those of the background, in closed form.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        background : anything `fit` takes, optional
+            Rows to be compared with, in the mean; the same rows unless given.
+        of, against, threads
+            As for `contributions`.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> model.shapley([{"x": "p"}, {"x": "q"}], of="yes").values.round(4)      # about their mean, 0
+        array([[-0.6931],
+               [ 0.6931]])
+        """
+        from tallybayes.explain.contributions import shapley
+
+        return shapley(self._model, rows, background, of, against, threads)

@@ -133,9 +133,9 @@ class Bernoulli(Event):
 
     def behind(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
         """How many rows of each class had the same: a 1, or a 0."""
-        first = data.map(lambda values: values[:1]) if isinstance(data, Dense) else data.first().dense()
+        first = data.first() if isinstance(data, Dense) else data.first().dense().first()
         ones, n = _ones(statistic)
-        lit = np.asarray([column[0] for column in first.map(self._binary).each()]) > 0.5
+        lit = first > (0.5 if self.threshold is None else self.threshold)
         return np.where(lit[:, None], ones, n - ones)
 
     def leave_one_out(

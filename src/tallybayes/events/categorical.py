@@ -103,8 +103,7 @@ class Categorical(Event):
 
     def behind(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
         """How many rows of each class had the same value."""
-        counts, first = statistic.sums["counts"].to_float(), slice(0, 1)
-        found = np.array([data.of_column(f, first)[0] for f in range(len(statistic.sizes))], np.intp)
+        counts, found = statistic.sums["counts"].to_float(), data.first()
         seen = (found >= 0) & (found < statistic.sizes)
         starts = np.cumsum(statistic.sizes) - statistic.sizes
         return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)

@@ -29,7 +29,7 @@ from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["ClassCodes", "Counted", "Event", "How", "LeftOut", "Table", "Weights", "known", "parse"]
+__all__ = ["ClassCodes", "Counted", "Event", "How", "LeftOut", "Weights", "known", "parse"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
@@ -80,43 +80,6 @@ class LeftOut:
     def sizes(self) -> Floats:  # (n,)
         """How much each row says, found when it is asked for: see `Event.size`."""
         return self.measure()
-
-
-@dataclass(frozen=True)
-class Table:
-    """What a person wants to see of one column: a row per value or parameter, a column per class.
-
-    Attributes
-    ----------
-    column, event : str
-        Whose table this is.
-    rows : tuple of str
-        The names of the rows: values, or parameters such as "mean".
-    classes : tuple
-        The names of the classes.
-    counts : ndarray, shape (rows, C), or None
-        The weight of training rows behind each entry, where the entries are of values.
-    values : ndarray, shape (rows, C)
-        Probabilities, or parameters.
-    """
-
-    column: str
-    event: str
-    rows: tuple[Any, ...]
-    classes: tuple[Any, ...]
-    counts: Floats | None
-    values: Floats
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers."""
-        return {
-            "column": self.column,
-            "event": self.event,
-            "rows": list(self.rows),
-            "classes": list(self.classes),
-            "counts": None if self.counts is None else self.counts.tolist(),
-            "values": self.values.tolist(),
-        }
 
 
 class Event(ABC):
@@ -183,13 +146,12 @@ class Event(ABC):
         return LeftOut(add, lambda: self.size(data))
 
     def size(self, data: Any) -> Floats:  # (n,)
-        """How much each row says: values that are not missing, or the total of a row of counts.
+        """How much each row says: values that are not missing; a zero of sparse rows is a value.
 
         Probabilities are made honest by it: the more values speak, the more they repeat each other.
         """
         if isinstance(data, Sparse):
-            row, _, value = data.entries()
-            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+            return np.full(len(data), float(data.width))
         total = np.zeros(len(data))
         if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):
             for rows in chunks(len(data)):  # row-major: column by column each line of memory would be fetched F times

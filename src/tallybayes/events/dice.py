@@ -73,6 +73,16 @@ class Dice(Event):
             limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights).first
         return {"counts": Exact.from_limbs(limbs)}, ()
 
+    def size(self, data: Dense | Sparse) -> Floats:  # (n,)
+        """How often the die was rolled."""
+        if isinstance(data, Sparse):
+            row, _, value = data.entries()
+            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+        total = np.zeros(len(data))
+        for rows in chunks(len(data)):
+            total[rows] = np.nansum(data.map(lambda values, rows=rows: values[rows]).matrix(), axis=1)  # type: ignore[misc]
+        return total
+
     def evident_alpha(self, statistic: Statistic) -> Floats:
         """The one smoothing under which the counts of all faces are most probable."""
         counts = statistic.sums["counts"].to_float()

@@ -106,6 +106,35 @@ void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::ha
     run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data});
 }
 
+void terms_dense(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
+                 nb::handle asked, nb::handle out) {
+    const Matrix terms(out, "out", -1, -1, true);
+    const TableBuffer table(columns, terms.size(0), true);
+    const std::int64_t F = table.table().n_columns;
+    if (F != terms.size(1)) refuse("out", std::to_string(F) + " columns", std::to_string(terms.size(1)));
+    const Matrix of_class(asked, "asked", terms.size(0), -1);
+    const std::int64_t C = of_class.size(1);
+    const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
+    TermsDenseTask task{table.table(), centre.data, width.data, height.data, nullptr, C, of_class.data, terms.data};
+    if (power.is_none()) return run(&Kernels::terms_dense, task);
+    const Matrix exponent(power, "power", C, F);
+    task.power = exponent.data;
+    run(&Kernels::terms_dense, task);
+}
+
+void terms_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle asked, nb::handle out,
+                 std::int64_t low, bool last) {
+    const Matrix terms(out, "out", -1, -1, true);
+    const TableBuffer codes(columns, terms.size(0), false);
+    const std::int64_t F = codes.table().n_columns;
+    if (F != terms.size(1)) refuse("out", std::to_string(F) + " columns", std::to_string(terms.size(1)));
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix of_class(asked, "asked", terms.size(0), -1);
+    const Matrix rows(table, "table", offsets.back(), of_class.size(1));
+    run(&Kernels::terms_codes, TermsCodesTask{codes.table(), rows.data, offsets.data(), need_low(low), last,
+                                              of_class.size(1), of_class.data, terms.data});
+}
+
 void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
     const Matrix from(scores, "scores", -1, -1);
     const Matrix to(out, "out", from.size(0), from.size(1), true);
@@ -142,6 +171,9 @@ void bind_scores(nb::module_& m) {
     m.def("score_codes", &score_codes);
     m.def("score_own_codes", &score_own_codes);
     m.def("score_sparse", &score_sparse);
+    m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+          nb::arg());
+    m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }

@@ -130,6 +130,29 @@ struct ScoreSparseTask {
     double* out;  // OUT (n, C), added to
 };
 
+// Terms of scores, each class's multiplied by what is asked of it and summed: terms.hpp.
+struct TermsDenseTask {
+    Table table;
+    const double* mean;      // (C, F)
+    const double* scale;     // (C, F)
+    const double* constant;  // (C, F)
+    const double* power;     // (C, F), or null: normal
+    std::int64_t n_classes;
+    const double* asked;  // (n, C)
+    double* out;          // OUT (n, F), added to
+};
+
+struct TermsCodesTask {
+    Table table;
+    const double* scores;         // (offsets[F], C)
+    const std::int64_t* offsets;  // (F + 1,)
+    std::int64_t low;
+    bool outside_is_last;
+    std::int64_t n_classes;
+    const double* asked;  // (n, C)
+    double* out;          // OUT (n, F), added to
+};
+
 // Sums of 64-bit hashes, cell by cell: equal rows have equal sums, whatever their place and their columns' order.
 struct HashDenseTask {
     Table table;
@@ -204,6 +227,8 @@ struct Kernels {
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);
+    Fault (*terms_dense)(const TermsDenseTask&);
+    Fault (*terms_codes)(const TermsCodesTask&);
     Fault (*hash_dense)(const HashDenseTask&);
     Fault (*hash_codes)(const HashCodesTask&);
     Fault (*hash_sparse)(const HashSparseTask&);

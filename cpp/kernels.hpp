@@ -11,12 +11,14 @@
 #include "softmax.hpp"
 #include "sparse.hpp"
 #include "temper.hpp"
+#include "terms.hpp"
 
 namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,         power_sums,   count_codes, count_sparse, score_gaussian, score_student,
-                                 leave_dense,  score_codes,  score_own_codes,           score_sparse,   hash_dense,
+                                 leave_dense,  score_codes,  score_own_codes,           score_sparse,   terms_dense,
+                                 terms_codes,  hash_dense,
                                  hash_codes,   hash_sparse,  softmax,      temper,      exact_moments, to_float};
     return &kernels;
 }

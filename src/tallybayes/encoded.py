@@ -50,6 +50,11 @@ class Dense:
             return Dense(function(self.columns))
         return Dense(tuple(function(column) for column in self.columns))
 
+    def first(self) -> Floats:  # (F,)
+        """The first row."""
+        row = self.columns[0] if isinstance(self.columns, np.ndarray) else [column[0] for column in self.columns]
+        return np.asarray(row, np.float64)
+
     def matrix(self) -> Floats:  # (n, F)
         """As one float64 matrix."""
         if isinstance(self.columns, np.ndarray):
@@ -87,6 +92,17 @@ class Codes:
         code = np.where((code < 0) | (code >= size), size - 1, code)
         return self.rows[start + code] - sum(len(labels) + 1 for labels in self.labels[:f])
 
+    def first(self) -> npt.NDArray[np.intp]:  # (F,)
+        """The first row's codes as positions among the labels: behind the last if unseen, −1 if missing."""
+        row = self.columns[0] if isinstance(self.columns, np.ndarray) else np.array([c[0] for c in self.columns])
+        code = row.astype(np.intp) - self.low
+        if self.rows is None:
+            return code
+        starts = np.cumsum(self.sizes) - self.sizes
+        code = np.where((code < 0) | (code >= self.sizes), self.sizes - 1, code)
+        slots = np.array([len(labels) + 1 for labels in self.labels])
+        return np.asarray(self.rows[starts + code] - (np.cumsum(slots) - slots))
+
     def table(self, table: Floats) -> Floats:
         """The model's table laid out as these codes index it."""
         return table if self.rows is None else table[self.rows]
@@ -113,6 +129,10 @@ class Sparse:
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         return row, self.indices[start:stop], self.data[start:stop]
+
+    def first(self) -> Sparse:
+        """The first row alone."""
+        return Sparse(self.indptr[:2], self.indices, self.data, self.width)
 
     def dense(self) -> Dense:
         """The same rows with the zeros written out."""

@@ -6,6 +6,7 @@ The weight of each class and one statistic per block of columns, all of them exa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -93,6 +94,25 @@ class Evidence:
         for statistic in statistics:
             statistic.check()
         return Evidence(self.schema, left.classes, rows, statistics)._without_empty_classes()
+
+    def select(self, columns: Sequence[str]) -> Evidence:
+        """The evidence of some of the columns: the same, to the bit, as if the others had not been there.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": ["p", "q"], "z": [1.0, 2.0], "y": ["no", "yes"]}
+        >>> both, alone = tb.fit(rows, "y"), tb.fit({"z": [1.0, 2.0], "y": ["no", "yes"]}, "y")
+        >>> both.evidence.select(["z"]) == alone.evidence
+        True
+        """
+        schema, chosen = self.schema.select(columns), set(columns)
+        statistics = []
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            places = [f for f, name in enumerate(block.columns) if name in chosen]
+            if places:
+                statistics.append(statistic.of_columns(np.array(places, np.intp)))
+        return Evidence(schema, self.classes, self.rows, tuple(statistics))
 
     def _align(self, other: Evidence) -> tuple[Evidence, Evidence]:
         """Both with the same classes and the same order of columns."""

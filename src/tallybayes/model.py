@@ -87,7 +87,8 @@ class Model(Why):
         return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temper
 
     @cached_property
-    def _contrast(self) -> Belief:
+    def contrast(self) -> Belief:
+        """Belief less what it says of all classes alike: what probabilities and reasons are made of."""
         return self.belief.contrast(self.schema)
 
     @cached_property
@@ -395,7 +396,7 @@ class Model(Why):
 
     def _scorer(self, *, normalised: bool, tempered: bool = False) -> Scorer:
         if normalised or tempered:
-            return Scorer(self.schema, self._contrast, self.choices, normalised, self.temper)
+            return Scorer(self.schema, self.contrast, self.choices, normalised, self.temper)
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool, tempered: bool = False) -> Floats:

@@ -39,16 +39,27 @@ class Temper:
     a: float
     b: float
 
+    @property
+    def by_size(self) -> bool:
+        """Whether it matters how much a row says."""
+        return self.b != 0
+
     def at(self, sizes: Floats) -> Floats:  # (n,)
         """By what the scores of rows that say so much are multiplied."""
         return np.where(sizes > 0, self.a * (sizes + 1) ** self.b, 1.0)
 
+    def factors(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> Floats:  # (n,)
+        """By what scores are multiplied; without sizes rows are as large, but for those whose score is the prior."""
+        if sizes is not None:
+            return self.at(sizes)
+        factors = np.full(len(log_joint), self.a)
+        same = np.flatnonzero(log_joint[:, 0] == log_prior[0])  # of the few rows left the other classes are looked at
+        factors[same[(log_joint[same] == log_prior).all(axis=1)]] = 1.0
+        return factors
+
     def apply(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> None:
-        """Multiply scores in place; without sizes all rows are as large, but for those whose score is the prior."""
-        if sizes is None:
-            log_joint *= np.where((log_joint == log_prior).all(axis=1), 1.0, self.a)[:, None]
-        else:
-            log_joint *= self.at(sizes)[:, None]
+        """Multiply scores in place."""
+        log_joint *= self.factors(log_joint, log_prior, sizes)[:, None]
 
 
 def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats:

@@ -81,6 +81,18 @@ class Schema:
     def _events(self) -> dict[str, Event]:
         return {name: block.event for block in self.blocks for name in block.columns}
 
+    def select(self, columns: Sequence[str]) -> Schema:
+        """The same with some of the columns, in the order that they have here."""
+        for name in columns:
+            self.place(name)
+        wanted_ones = set(columns)
+        kept = [
+            replace(block, columns=names(name for name in block.columns if name in wanted_ones))
+            for block in self.blocks
+        ]
+        blocks = tuple(block for block in kept if len(block.columns))
+        return replace(self, blocks=blocks, columns=names(name for name in self.columns if name in wanted_ones))
+
     def with_tokenizer(self, tokenizer: Tokenizer | Mapping[str, Tokenizer], *, named: bool = False) -> Schema:
         """The same with a function that makes the words of the columns of text that have none.
 

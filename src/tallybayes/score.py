@@ -5,6 +5,9 @@ A missing value adds nothing: the column is summed out, which for independent co
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+
 import numpy as np
 
 from tallybayes.encode import Rows
@@ -15,7 +18,7 @@ from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.evidence import Evidence
 from tallybayes.schema import Block, Schema
 
-__all__ = ["LeftOutRows", "add_doubts", "add_scores", "leave_one_out"]
+__all__ = ["LeftOutRows", "add_doubts", "add_encoded", "add_scores", "encoded", "leave_one_out"]
 
 
 def add_scores(
@@ -34,16 +37,34 @@ def add_scores(
     sizes : ndarray, shape (n,), optional
         Where to write how much each row says.
     """
+    add_encoded(schema, belief, encoded(schema, belief, choices, rows), out, sizes, rows)
+
+
+def encoded(schema: Schema, belief: Belief, choices: Choices, rows: Rows) -> Iterator[Encoded]:
+    """Rows as the event model of each block takes them, one block after the other."""
+    for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
+        yield rows.encode(block, block.event.slots(parameters) or None, unseen=choices.unseen)
+
+
+def add_encoded(
+    schema: Schema,
+    belief: Belief,
+    blocks: Iterable[Encoded],
+    out: Floats,
+    sizes: Floats | None = None,
+    rows: Rows | None = None,
+) -> None:
+    """As `add_scores`, of rows that are encoded; `rows` put what is refused of them into a sentence."""
     out[:] = belief.log_prior
     if sizes is not None:
         sizes[:] = 0.0
-    for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
-        slots = block.event.slots(parameters) or None
-        data = rows.encode(block, slots, unseen=choices.unseen)
-        with rows.refusing(block):
+    for block, parameters, data in zip(schema.blocks, belief.parameters, blocks, strict=True):
+        with nullcontext() if rows is None else rows.refusing(block):
             size = block.event.score(parameters, data, out)
         if sizes is not None:
             sizes += block.event.size(data) if size is None else size
+        if rows is None:
+            continue
         # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value. It
         # is looked for row by row only where something is not finite: along so short an axis that takes long.
         if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
@@ -66,8 +87,7 @@ def add_doubts(schema: Schema, belief: Belief, doubts: Doubts, choices: Choices,
         Where to; what stands there is overwritten.
     """
     out[:] = doubts.log_prior
-    for block, parameters, doubt in zip(schema.blocks, belief.parameters, doubts.blocks, strict=True):
-        data = rows.encode(block, block.event.slots(parameters) or None, unseen=choices.unseen)
+    for block, data, doubt in zip(schema.blocks, encoded(schema, belief, choices, rows), doubts.blocks, strict=True):
         block.event.add_doubt(doubt, data, out)
 
 

@@ -15,12 +15,12 @@ from tallybayes.encoded import Floats
 from tallybayes.estimate import Belief, Choices, Doubts
 from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Schema
-from tallybayes.score import add_doubts, add_scores
+from tallybayes.score import add_doubts, add_encoded, add_scores
 
-__all__ = ["Scorer"]
+__all__ = ["SCORED_ROWS", "Scorer"]
 
 # Rows scored at a time: their scores stay in cache from the first column to the normaliser.
-_SCORED_ROWS = 8192
+SCORED_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,8 @@ class Scorer:
         if encoded is None:
             return None
         out = self._room(len(rows))
-        out[:] = self.belief.log_prior
         sizes = self._sizes(len(rows))
-        for block, parameters, data in zip(self.schema.blocks, self.belief.parameters, encoded, strict=True):
-            size = block.event.score(parameters, data, out)
-            if sizes is not None:
-                sizes += block.event.size(data) if size is None else size
+        add_encoded(self.schema, self.belief, encoded, out, sizes)
         if self.temper is not None:
             self.temper.apply(out, self.belief.log_prior, sizes)
         if not np.isfinite(out.max(axis=1)).all():
@@ -101,7 +97,7 @@ class Scorer:
                 rows = Rows(piece, before + start, self.schema.missing, partial=partial)
                 fill(rows, out[start : start + piece.num_rows])
 
-            engines.map_slices(batch, work, threads=threads, rows=_SCORED_ROWS)
+            engines.map_slices(batch, work, threads=threads, rows=SCORED_ROWS)
             parts.append(out)
             first += batch.num_rows
         if not parts:
@@ -110,7 +106,7 @@ class Scorer:
 
     def _sizes(self, n: int) -> Floats | None:
         """Room for how much each row says, where it matters."""
-        return np.zeros(n) if self.temper is not None and self.temper.b != 0 else None
+        return np.zeros(n) if self.temper is not None and self.temper.by_size else None
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.log_prior)))

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tallybayes.events import Table
+    from tallybayes.explain.contributions import Contributions, Shapley
+    from tallybayes.explain.explanation import Explanation
+    from tallybayes.explain.importance import Importance
+    from tallybayes.explain.nomogram import Nomogram
     from tallybayes.explain.pictures import Picture
+    from tallybayes.explain.tables import Table, Tables
     from tallybayes.model import Model
 
 __all__ = ["Why"]
@@ -35,6 +39,173 @@ class Why:
         from tallybayes.explain.tables import table
 
         return table(self._model, column)
+
+    def tables(self) -> Tables:
+        """The prior, and the tables of all columns.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> tables = tb.fit({"x": ["p", "q", "q"], "y": ["no", "yes", "yes"]}, "y").tables()
+        >>> tables.prior.shares.round(3).tolist(), tables["x"].counts.tolist()
+        ([0.333, 0.667], [[1.0, 0.0], [0.0, 2.0]])
+        """
+        from tallybayes.explain.tables import tables
+
+        return tables(self._model)
+
+    def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
+        """Points for each value of each column, which a person adds up and turns into a probability.
+
+        Parameters
+        ----------
+        of, against : class, optional
+            The class whose probability is told, and the other. Of two classes the last one is told unless given; of
+            more both have to be named, and the probability is that of the one among the two.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": list("ppqq"), "z": list("rsss"), "y": ["no", "no", "yes", "yes"]}
+        >>> chart = tb.fit(rows, "y", calibrate=None).nomogram()
+        >>> points = chart.points("x", "q") + chart.points("z", "s")      # 100 + 50
+        >>> points, round(chart.probability(points), 4)                   # 3/4 · 3/4 against 1/4 · 2/4
+        (150.0, 0.8182)
+        """
+        from tallybayes.explain.nomogram import nomogram
+
+        return nomogram(self._model, of, against)
+
+    def explain(self, row: Any, *, of: Any = None, against: Any = None) -> Explanation:
+        """Why one row is answered as it is: what each column and each word says, and on which counts that rests.
+
+        Parameters
+        ----------
+        row : dict, text, one-dimensional array, or anything of one row that `predict` takes
+            The row.
+        of : class, optional
+            The class to speak for; the most probable unless given.
+        against : class, optional
+            The class to speak against; all others unless given.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}
+        >>> print(tb.fit(rows, "play", calibrate=None).explain({"outlook": "rainy"}))      # log 2; log(3/4 ÷ 1/3)
+        play = yes: probability 0.8182
+        what       value   for yes   no   yes
+        ─────────────────────────────────────
+        prior               +0.693    1     2
+        outlook    rainy    +0.811    0     2
+        together            +1.504
+        Log-odds of yes against no; beside them, on how many rows (or words) of each class they rest.
+        """
+        from tallybayes.explain.explanation import explain
+
+        return explain(self._model, row, of, against)
+
+    def importance(self, rows: Any = None, label: Any = None, *, weights: Any = None) -> Importance:
+        """How much each column matters: what it tells of the class, and what rows left out lose without it.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes, optional
+            Labelled rows that the model has learned. Without them, only what is told is known.
+        label, weights : str or array_like, optional
+            As in `fit`; by default the columns that were given there.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": list("ppqq") * 5, "z": list("rsrs") * 5, "y": ["no", "no", "yes", "yes"] * 5}
+        >>> tb.fit(rows, "y", estimate="mle").importance().information.round(6).tolist()      # all, and nothing
+        [1.0, 0.0]
+        >>> tb.fit(rows, "y").importance(rows).ranking()
+        ['x', 'z']
+        """
+        from tallybayes.explain.importance import importance
+
+        return importance(self._model, rows, label, weights)
+
+    def select(self, columns: Any = None, *, rows: Any = None, label: Any = None, weights: Any = None) -> Model:
+        """The model of some of the columns: evidence the same, to the bit, as if the others had never been there.
+
+        Parameters
+        ----------
+        columns : int or sequence of str, optional
+            How many to keep, or which. Without rows those that tell most of the class are kept.
+        rows : anything `fit` takes, optional
+            Labelled rows that the model has learned. They choose: the column that lowers the log-loss of rows left out
+            most is taken first, then the one that lowers it most beside it, and so on, while it is no accident.
+        label, weights : str or array_like, optional
+            As in `fit`; by default the columns that were given there.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": list("ppqq") * 5, "z": list("rsrs") * 5, "y": ["no", "no", "yes", "yes"] * 5}
+        >>> model = tb.fit(rows, "y")
+        >>> [list(model.select(*how, **by).schema.columns) for how, by in [((1,), {}), ((), {"rows": rows})]]
+        [['x'], ['x']]
+        """
+        from tallybayes.explain.importance import select
+
+        return select(self._model, columns, rows, label, weights)
+
+    def contributions(
+        self, rows: Any, *, of: Any = None, against: Any = None, threads: int | None = None
+    ) -> Contributions:
+        """What each column says of each row: log-odds that add up to those of the probability answered.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        of : class, optional
+            The class to speak for; in each row the most probable unless given.
+        against : class, optional
+            The class to speak against; all others unless given.
+        threads : int, optional
+            How many threads work.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> said = model.contributions([{"x": "p"}])
+        >>> said.prior, said.terms.round(4), said.probability.round(4)      # log(2/3) − log(1/3) = 0.6931
+        (array([0.]), array([[0.6931]]), array([0.6667]))
+        """
+        from tallybayes.explain.contributions import contributions
+
+        return contributions(self._model, rows, of, against, threads)
+
+    def shapley(
+        self, rows: Any, background: Any = None, *, of: Any = None, against: Any = None, threads: int | None = None
+    ) -> Shapley:
+        """How far each column moves each row's log-odds from those of the background, in closed form.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Rows with the columns of the training data.
+        background : anything `fit` takes, optional
+            Rows to be compared with, in the mean; the same rows unless given.
+        of, against, threads
+            As for `contributions`.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> model.shapley([{"x": "p"}, {"x": "q"}], of="yes").values.round(4)      # about their mean, 0
+        array([[-0.6931],
+               [ 0.6931]])
+        """
+        from tallybayes.explain.contributions import shapley
+
+        return shapley(self._model, rows, background, of, against, threads)
 
     def sample(
         self, n: int = 1, given: Any | Mapping[str, Any] = None, *, missing: bool = False, seed: int = 0

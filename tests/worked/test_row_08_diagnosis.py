@@ -44,6 +44,20 @@ def test_a_patient_of_whom_some_things_are_known_gets_a_probability(hearts: Path
     assert bounds.low[0, 1] < sick < bounds.high[0, 1]
 
 
+def test_the_diagnosis_is_explained_finding_by_finding(hearts: Path) -> None:
+    model = tb.fit(hearts, "label", missing_values=["?"])
+    why = model.explain(PATIENT)
+    assert why.of == SICK
+    assert why.probability == pytest.approx(model.predict_proba([PATIENT])[0, 1])
+    assert why.log_odds == pytest.approx(np.log(why.probability / (1 - why.probability)))
+    said = {part.column: part for part in why.parts}
+    assert all(said[name].term > 0 for name in PATIENT)  # each of them speaks for it
+    assert said["cp"].counts == (39.0, 104.0)
+    assert {name for name, part in said.items() if part.note == "missing"} == set(model.schema.columns) - set(PATIENT)
+    against = {part.column: part.term for part in model.explain(PATIENT | {"cp": "non_anginal"}, of=SICK).parts}
+    assert against["cp"] < 0
+
+
 def test_the_table_of_a_symptom_says_how_much_more_often_the_sick_have_it(hearts: Path) -> None:
     pain = tb.fit(hearts, "label", missing_values=["?"], estimate="mle").table("cp")
     shares = dict(zip(pain.rows, pain.values, strict=True))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["COLOURS", "HEIGHT", "WIDTH"]
+__all__ = ["AGAINST", "COLOURS", "FOR", "HEIGHT", "WIDTH"]
 
 # Told apart by colour-blind eyes too (Okabe and Ito).
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#b3a400", "#555555"]
+FOR, AGAINST = COLOURS[0], COLOURS[1]
 WIDTH, HEIGHT = 320, 240

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 import tallybayes as tb
-from tallybayes.events import Table
+from tallybayes.explain.tables import Table
 
 __all__ = ["WEATHER", "grid", "run"]
 

@@ -67,11 +67,10 @@ def fold(
     return total
 
 
-def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], None], *, threads: int, rows: int) -> None:
-    """Do the work on every slice of so many rows of one batch."""
+def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], T], *, threads: int, rows: int) -> list[T]:
+    """The results of work on every slice of so many rows of one batch, in order."""
     pieces = ((batch.slice(start, rows), start) for start in range(0, batch.num_rows, rows))
-    for _ in _in_threads(pieces, work, threads):
-        pass
+    return list(_in_threads(pieces, work, threads))
 
 
 def map_rows(n: int, work: Callable[[slice], T], *, threads: int, rows: int) -> list[T]:

@@ -1,5 +1,5 @@
 """Event models: what one value of a column tells about the class. One file each; subclassing registers."""
 
-from tallybayes.events.base import Event, How, Table, known, parse
+from tallybayes.events.base import Event, How, known, parse
 
-__all__ = ["Event", "How", "Table", "known", "parse"]
+__all__ = ["Event", "How", "known", "parse"]

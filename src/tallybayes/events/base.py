@@ -25,11 +25,12 @@ import pyarrow as pa
 
 from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.errors import BadOption, wanted
+from tallybayes.events.terms import Says, weigh
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
 
-__all__ = ["ClassCodes", "Counted", "Drawn", "Event", "How", "LeftOut", "Light", "Table", "Weights", "known", "parse"]
+__all__ = ["ClassCodes", "Counted", "Drawn", "Event", "How", "LeftOut", "Light", "Weights", "known", "parse"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
@@ -84,43 +85,6 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Table:
-    """What a person wants to see of one column: a row per value or parameter, a column per class.
-
-    Attributes
-    ----------
-    column, event : str
-        Whose table this is.
-    rows : tuple of str
-        The names of the rows: values, or parameters such as "mean".
-    classes : tuple
-        The names of the classes.
-    counts : ndarray, shape (rows, C), or None
-        The weight of training rows behind each entry, where the entries are of values.
-    values : ndarray, shape (rows, C)
-        Probabilities, or parameters.
-    """
-
-    column: str
-    event: str
-    rows: tuple[Any, ...]
-    classes: tuple[Any, ...]
-    counts: Floats | None
-    values: Floats
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers."""
-        return {
-            "column": self.column,
-            "event": self.event,
-            "rows": list(self.rows),
-            "classes": list(self.classes),
-            "counts": None if self.counts is None else self.counts.tolist(),
-            "values": self.values.tolist(),
-        }
-
-
-@dataclass(frozen=True)
 class Light:
     """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
 
@@ -172,6 +136,23 @@ class Event(ABC):
     def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
         """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
 
+    def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
+        """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
+
+        Unless an event knows a quicker way, what it `says` of each value.
+        """
+        for f, x in enumerate(data.each()):
+            here = np.flatnonzero(~np.isnan(x))
+            out[here, f] += weigh(self.says(parameters, f, x[here]).log, asked[here])
+
+    @abstractmethod
+    def says(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Says:
+        """What column f says of each class at some values: those given, or those that show it best."""
+
+    def behind(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
+        """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
+        return statistic.present().to_float().T
+
     @abstractmethod
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Any, classes: ClassCodes, weights: Weights, out: Floats
@@ -187,13 +168,12 @@ class Event(ABC):
         return LeftOut(add, lambda: self.size(data))
 
     def size(self, data: Any) -> Floats:  # (n,)
-        """How much each row says: values that are not missing, or the total of a row of counts.
+        """How much each row says: values that are not missing; a zero of sparse rows is a value.
 
         Probabilities are made honest by it: the more values speak, the more they repeat each other.
         """
         if isinstance(data, Sparse):
-            row, _, value = data.entries()
-            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+            return np.full(len(data), float(data.width))
         total = np.zeros(len(data))
         if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):
             for rows in chunks(len(data)):  # row-major: column by column each line of memory would be fetched F times

@@ -70,6 +70,15 @@ class Bell:
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
+    def of_column(self, f: int) -> Bell:
+        """The bells of one column, (C,)."""
+        return Bell(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
+
+    def grid(self, points: int = 121) -> Floats:
+        """Where one column's bells are to be looked at: from 4 scales below the lowest to 4 above the highest."""
+        reach = 4 * np.sqrt(self.scale2)
+        return np.linspace((self.location - reach).min(), (self.location + reach).max(), points)
+
 
 def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coefficients:
     """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""

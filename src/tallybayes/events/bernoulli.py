@@ -5,7 +5,7 @@ Remembered: the weight of ones, and of missing entries. Believed: p = (ones + α
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import floor
 from typing import Any, ClassVar
@@ -19,6 +19,7 @@ from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
+from tallybayes.events.terms import Says, weigh, weigh_table
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -112,6 +113,31 @@ class Bernoulli(Event):
         for rows in chunks(len(data), 256):
             part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
             self.score(parameters, part.dense(), out[rows])
+
+    def terms(self, parameters: Coins, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
+        """log p for a 1, log(1 − p) for a 0, column by column."""
+        if isinstance(data, Dense):
+            sizes = np.full(data.width, 2, np.int64)
+            kernels.terms_codes(self._codes(data), _interleave(parameters), sizes, asked, out)
+            return
+        terms = weigh_table(parameters.log_zero, asked)
+        indptr, column, _ = self._present(data)
+        row = np.repeat(np.arange(len(data)), np.diff(indptr))
+        terms[row, column] = weigh(parameters.log_one[column], asked[row])
+        out += terms
+
+    def says(self, parameters: Coins, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The log-probabilities of 0 and of 1."""
+        values = (0, 1) if at is None else tuple(at)
+        ones = np.array([float(value) for value in values]) > (0.5 if self.threshold is None else self.threshold)
+        return Says("values", values, np.where(ones[:, None], parameters.log_one[f], parameters.log_zero[f]))
+
+    def behind(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
+        """How many rows of each class had the same: a 1, or a 0."""
+        first = data.first() if isinstance(data, Dense) else data.first().dense().first()
+        ones, n = _ones(statistic)
+        lit = first > (0.5 if self.threshold is None else self.threshold)
+        return np.where(lit[:, None], ones, n - ones)
 
     def leave_one_out(
         self,

@@ -6,7 +6,7 @@ seen. A value never seen counts as one more value with a count of zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light
 from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.evident import evident_alpha
+from tallybayes.events.terms import Says
 from tallybayes.exact import Exact
 from tallybayes.labels import Labels
 from tallybayes.statistic import Axis, Statistic
@@ -85,6 +86,27 @@ class Categorical(Event):
         """Look up each value's log-probability."""
         table = data.table(parameters.log)
         kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
+
+    def terms(self, parameters: Tables, data: Codes, asked: Floats, out: Floats) -> None:
+        """The log-probability of each value, column by column."""
+        table = data.table(parameters.log)
+        kernels.terms_codes(data.columns, table, data.sizes, asked, out, low=data.low, outside=data.outside)
+
+    def says(self, parameters: Tables, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The log-probability of each value; of one never seen, that of the slot for it."""
+        start = sum(len(labels) + 1 for labels in parameters.labels[:f])
+        labels = parameters.labels[f]
+        values = labels.values if at is None else tuple(at)
+        place = {value: k for k, value in enumerate(labels.values)}
+        rows = start + np.array([place.get(value, len(labels)) for value in values], np.intp)
+        return Says("values", values, parameters.log[rows])
+
+    def behind(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
+        """How many rows of each class had the same value."""
+        counts, found = statistic.sums["counts"].to_float(), data.first()
+        seen = (found >= 0) & (found < statistic.sizes)
+        starts = np.cumsum(statistic.sizes) - statistic.sizes
+        return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Codes, classes: ClassCodes, weights: Weights, out: Floats

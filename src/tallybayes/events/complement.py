@@ -10,15 +10,13 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, negative_or_infinite
-from tallybayes.events.dirichlet import contrast, log_share, share
+from tallybayes.events.base import ClassCodes, Drawn, How, Light, Weights
+from tallybayes.events.dice import Dice, DieDoubt, own_entries
+from tallybayes.events.dirichlet import log_share, share
 from tallybayes.events.draws import counted
-from tallybayes.events.evident import evident_alpha
-from tallybayes.events.multinomial import DieDoubt, add_products, count_bag, own_entries
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.statistic import Statistic
 
 __all__ = ["Complement"]
 
@@ -26,7 +24,7 @@ _LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
-class Complement(Event):
+class Complement(Dice):
     """Counts of the faces of one die, judged by the rolls of all other classes.
 
     Parameters
@@ -46,35 +44,11 @@ class Complement(Event):
     group: str = ""
 
     name: ClassVar[str] = "complement"
-    takes: ClassVar[Any] = "bag"
-    wants: ClassVar[str] = "finite numbers not below 0"
-    axes: ClassVar[dict[str, Axis]] = {"counts": "column"}
-
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
-        return negative_or_infinite(values)
-
-    def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """How often each face came up in each class."""
-        return {"counts": count_bag(data, classes, n_classes, weights)}, ()
 
     def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
         (counts, totals), alpha = _outside(statistic), _alpha(how)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
-
-    def evident_alpha(self, statistic: Statistic) -> Floats:
-        """The one smoothing under which the counts of all faces are most probable."""
-        counts = statistic.sums["counts"].to_float()
-        return np.full(counts.shape[1], evident_alpha(counts))
-
-    def contrast(self, parameters: Floats) -> Floats:
-        """Each face's log-shares less the largest."""
-        return contrast(parameters)
-
-    def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
-        """Σ count · −log θ."""
-        add_products(data, parameters, out)
 
     def leave_one_out(
         self,
@@ -104,10 +78,6 @@ class Complement(Event):
         doubts are on the large side.
         """
         return DieDoubt.of(*_outside(statistic), _alpha(how))
-
-    def add_doubt(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
-        """Add the variance of Σ count · −log θ."""
-        doubts.add(data, out)
 
     def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""

@@ -6,7 +6,7 @@ averaged over its Gamma posterior (bayes). The prior is α waits of the column's
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -37,6 +37,7 @@ from tallybayes.events.rates import (
     score_rates,
     totals,
 )
+from tallybayes.events.terms import Says, add_terms_of
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Exponential"]
@@ -89,6 +90,17 @@ class Exponential(Event):
     def score(self, parameters: Waits, data: Dense, out: Floats) -> None:
         """Add the log-density of each wait."""
         score_rates(lambda f: Waits(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
+
+    def terms(self, parameters: Waits, data: Dense, asked: Floats, out: Floats) -> None:
+        """The same, column by column."""
+        add_terms_of(parameters.log_density, data, asked, out)
+
+    def says(self, parameters: Waits, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The same at some values: unless told at which, from 0 to beyond what any class expects."""
+        mean = parameters.b[:, f] / parameters.a[:, f]
+        values = np.linspace(0.0, 5 * mean.max(), 121).tolist() if at is None else tuple(at)
+        density = Waits(parameters.a[:, f], parameters.b[:, f], parameters.averaged)
+        return Says("numbers", values, density.log_density(np.array(values, np.float64)[:, None]))
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats

@@ -6,6 +6,7 @@ variance are averaged over: a Student t (bayes). The prior is α rows that look 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light
 from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, centre, over_all
 from tallybayes.events.bells_without import leave_bells_out
 from tallybayes.events.draws import finite
+from tallybayes.events.terms import Says
 from tallybayes.exact import Exact
 from tallybayes.statistic import Axis, Statistic
 
@@ -67,6 +69,18 @@ class Gaussian(Event):
             kernels.score_gaussian(data.columns, at, scale, constant, out)
         else:
             kernels.score_student(data.columns, at, scale, constant, parameters.power, out)
+
+    def terms(self, parameters: Bell, data: Dense, asked: Floats, out: Floats) -> None:
+        """The log-density of each value, column by column."""
+        at, scale, constant = parameters.location, parameters.scale, parameters.constant
+        power = None if parameters.freedom is None else parameters.power
+        kernels.terms_dense(data.columns, at, scale, constant, power, asked, out)
+
+    def says(self, parameters: Bell, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The log-density, unless told where from well below the lowest class to well above the highest."""
+        bell = parameters.of_column(f)
+        x = bell.grid() if at is None else np.asarray(at, np.float64)
+        return Says("numbers", x.tolist(), bell.log_density(x[:, None]))
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats

@@ -5,6 +5,7 @@ Remembered and believed: what `gaussian` would of log x. The density of x itself
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,6 +17,7 @@ from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light
 from tallybayes.events.bells import Bell, BellDoubt
 from tallybayes.events.draws import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
+from tallybayes.events.terms import Says
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Lognormal"]
@@ -56,6 +58,21 @@ class Lognormal(Event):
         logs = _log(data)
         _OF_LOG.score(parameters, logs, out)
         out -= _total(logs)
+
+    def terms(self, parameters: Bell, data: Dense, asked: Floats, out: Floats) -> None:
+        """The log-density of log x, less log x, column by column."""
+        logs = _log(data)
+        _OF_LOG.terms(parameters, logs, asked, out)
+        total = asked.sum(axis=1)
+        if total.any():  # what is asked of one class against others has no part in log x
+            for f, column in enumerate(logs.each()):
+                out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
+
+    def says(self, parameters: Bell, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The log-density, from well below the lowest class to well above the highest."""
+        bell = parameters.of_column(f)
+        logs = bell.grid() if at is None else np.log(np.asarray(at, np.float64))
+        return Says("numbers", np.exp(logs).tolist(), bell.log_density(logs[:, None]) - logs[:, None])
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats

@@ -6,7 +6,7 @@ Remembered: n and Σx. Believed: λ = Σx / n (mle), (Σx + αm) / (n + α) (map
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -38,6 +38,7 @@ from tallybayes.events.rates import (
     score_rates,
     totals,
 )
+from tallybayes.events.terms import Says, add_terms_of
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Poisson"]
@@ -95,6 +96,19 @@ class Poisson(Event):
     def score(self, parameters: Counts, data: Dense, out: Floats) -> None:
         """Add the log-probability of each count."""
         score_rates(lambda f: Counts(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
+
+    def terms(self, parameters: Counts, data: Dense, asked: Floats, out: Floats) -> None:
+        """The same, column by column."""
+        add_terms_of(parameters.log_density, data, asked, out)
+
+    def says(self, parameters: Counts, f: int, at: Sequence[Any] | None = None) -> Says:
+        """The same at some values: unless told at which, from 0 to beyond what any class expects."""
+        b, rate = parameters.b[:, f], parameters.a[:, f] / parameters.b[:, f]
+        # to beyond what any class expects: its rate, and four times the spread of a count about it
+        most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / b)) + 3).max()))
+        values = range(0, most + 1, 1 + most // 120) if at is None else tuple(at)
+        density = Counts(parameters.a[:, f], parameters.b[:, f], parameters.averaged)
+        return Says("counts", values, density.log_density(np.array(values, np.float64)[:, None]))
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats

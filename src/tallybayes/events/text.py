@@ -10,7 +10,7 @@ Notation: V tokens of a column, α the pseudo-count of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -28,6 +28,7 @@ from tallybayes.events.dirichlet import contrast, log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.draws import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.evident import evident_alpha
+from tallybayes.events.terms import Says, weigh
 from tallybayes.events.text_doubt import WordsDoubt
 from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
 from tallybayes.exact import Exact
@@ -296,6 +297,22 @@ class Text(Event):
                 words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
                 out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
         return sizes
+
+    def terms(self, parameters: tuple[Words, ...], data: Texts, asked: Floats, out: Floats) -> None:
+        """What each column's text says as a whole; `said` tells its tokens apart."""
+        for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
+            scores = np.zeros_like(asked)
+            self.score((words,), Texts((column,)), scores)
+            out[:, f] += weigh(scores, asked)
+
+    def says(self, parameters: tuple[Words, ...], f: int, at: Sequence[Any] | None = None) -> Says:
+        """What each token adds to the score of a text that has it."""
+        words = parameters[f]
+        if at is None:
+            return Says("words", words.vocabulary.values, words.table)
+        found = words.vocabulary.find(pa.array(at, pa.string()))
+        nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
+        return Says("words", tuple(at), np.where((found >= 0)[:, None], words.table[found], nothing))
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Texts, classes: ClassCodes, weights: Weights, out: Floats

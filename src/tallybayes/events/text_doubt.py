@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.encoded import Floats, Sparse
-from tallybayes.events.multinomial import DieDoubt
+from tallybayes.events.dice import DieDoubt
 from tallybayes.exact import Exact
 from tallybayes.kernels.text import Lookup
 

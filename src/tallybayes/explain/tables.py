@@ -2,15 +2,292 @@
 
 from __future__ import annotations
 
-from tallybayes.events import Table
-from tallybayes.model import Model
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, NamedTuple
 
-__all__ = ["table"]
+import numpy as np
+
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.terms import Says
+from tallybayes.events.text import Text
+from tallybayes.model import Model
+from tallybayes.names import hint
+from tallybayes.shown import Grid, Result, Sheet, number, plain
+
+__all__ = ["Prior", "Table", "Tables", "TellingWord", "WordTable", "prior_table", "table", "tables"]
+
+_SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Result):
+    """What one column says: a row per value or parameter, a column per class.
+
+    Attributes
+    ----------
+    column, event : str
+        Whose table this is.
+    rows : tuple
+        The names of the rows: values, or parameters such as "mean".
+    classes : tuple
+        The names of the classes.
+    counts : ndarray, shape (rows, C), or None
+        The weight of training rows behind each entry, where the entries are of values.
+    values : ndarray, shape (rows, C)
+        Probabilities, or parameters.
+    says : Says
+        What the column says of each class, value by value: a density where the entries are parameters.
+    """
+
+    column: str
+    event: str
+    rows: tuple[Any, ...]
+    classes: tuple[Any, ...]
+    counts: Floats | None
+    values: Floats
+    says: Says = field(repr=False)
+
+    @property
+    def density(self) -> Floats:  # (K, C)
+        """The probability, or density, of each value of `says` in each class."""
+        return np.exp(self.says.log)
+
+    @cached_property
+    def totals(self) -> Floats | None:  # (C,)
+        """The sum of the counts of each class."""
+        return None if self.counts is None else self.counts.sum(axis=0)
+
+    def shown(self) -> Grid | Sheet:
+        """Counts beside probabilities, or parameters, class by class."""
+        names = tuple(map(str, self.classes))
+        title, more = f"{self.column} ({self.event})", len(self.rows) - _SHOWN_VALUES
+        notes = (f"and {more} more",) if more > 0 else ()
+        if self.counts is None:
+            cells = [(str(row), *map(number, self.values[k])) for k, row in enumerate(self.rows[:_SHOWN_VALUES])]
+            return Grid(title, ("", *names), tuple(cells), notes)
+        heads = ("", *(f"count {name}" for name in names), *(f"P(· | {name})" for name in names))
+        cells = [
+            (str(row), *map(number, self.counts[k]), *(f"{p:.4f}" for p in self.values[k]))
+            for k, row in enumerate(self.rows[:_SHOWN_VALUES])
+        ]
+        return Grid(title, heads, tuple(cells), notes)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists and numbers."""
+        return {
+            "column": self.column,
+            "event": self.event,
+            "rows": plain(self.rows),
+            "classes": plain(self.classes),
+            "counts": plain(self.counts),
+            "values": plain(self.values),
+        }
+
+    def points(self) -> list[dict[str, Any]]:
+        """One plain record for each value and class: what the chart draws."""
+        density = self.density
+        return [
+            {"value": plain(value), "class": str(name), "probability": plain(density[k, c])}
+            for k, value in enumerate(self.says.values)
+            for c, name in enumerate(self.classes)
+        ]
+
+    def chart(self) -> Any:
+        """An Altair chart: a bar for each value and class, or a curve for each class."""
+        from tallybayes.charts.column import column_chart
+
+        return column_chart(self.points(), self.column, list(map(str, self.classes)), self.says.kind)
+
+
+class TellingWord(NamedTuple):
+    """A word that speaks for a class.
+
+    Attributes
+    ----------
+    word : str
+        The word.
+    log_odds : float
+        What one occurrence says for the class, against the average of the others (weighed by their priors).
+    counts, documents : tuple of float
+        How often it occurred in each class, and in how many texts.
+    """
+
+    word: str
+    log_odds: float
+    counts: tuple[float, ...]
+    documents: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class WordTable(Table):
+    """What the words of a column of text say: a row per word.
+
+    Attributes
+    ----------
+    documents : ndarray, shape (rows, C)
+        In how many texts of each class each word occurred.
+    log_odds : ndarray, shape (rows, C)
+        What one occurrence says for each class, against the average of the others (weighed by their priors).
+    """
+
+    documents: Floats
+    log_odds: Floats
+
+    def telling(self, most: int = _SHOWN_WORDS) -> dict[Any, list[TellingWord]]:
+        """The words that say most for each class.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
+        >>> [word.word for word in model.table("text").telling(1)["spam"]]
+        ['cheap']
+        """
+        assert self.counts is not None
+        found = {}
+        for c, name in enumerate(self.classes):
+            best = np.argsort(-self.log_odds[:, c], kind="stable")[:most]
+            best = best[self.log_odds[best, c] > 0]
+            found[name] = [
+                TellingWord(
+                    self.rows[k],
+                    float(self.log_odds[k, c]),
+                    tuple(self.counts[k].tolist()),
+                    tuple(self.documents[k].tolist()),
+                )
+                for k in best
+            ]
+        return found
+
+    def shown(self) -> Sheet:
+        """The most telling words of each class."""
+        grids = tuple(
+            Grid(
+                f"for {name}",
+                ("word", "log-odds", *(f"in {other}" for other in self.classes[:4]), "texts"),
+                tuple(
+                    (w.word, f"{w.log_odds:.2f}", *map(number, w.counts[:4]), number(sum(w.documents))) for w in words
+                ),
+            )
+            for name, words in self.telling().items()
+        )
+        return Sheet(f"{self.column} ({self.event}): {len(self.rows)} words, the most telling", grids)
+
+    def points(self) -> list[dict[str, Any]]:
+        """One plain record for each of the most telling words of each class."""
+        return [
+            {"class": str(name), "word": word.word, "log-odds": plain(word.log_odds), "texts": sum(word.documents)}
+            for name, words in self.telling(15).items()
+            for word in words
+        ]
+
+    def chart(self) -> Any:
+        """An Altair chart: the most telling words of each class."""
+        from tallybayes.charts.column import words_chart
+
+        return words_chart(self.points(), self.column, list(map(str, self.classes)))
+
+
+@dataclass(frozen=True, eq=False)
+class Prior(Result):
+    """What is believed of the classes before a row is looked at.
+
+    Attributes
+    ----------
+    label : str
+        What the model tells.
+    classes : tuple
+        Its classes.
+    rows : ndarray, shape (C,)
+        The weight of each in training.
+    shares : ndarray, shape (C,)
+        The prior.
+    """
+
+    label: str
+    classes: tuple[Any, ...]
+    rows: Floats
+    shares: Floats
+
+    def shown(self) -> Grid:
+        """A row per class."""
+        cells = zip(self.classes, self.rows, self.shares, strict=True)
+        rows = tuple((str(name), number(n), f"{p:.4f}") for name, n, p in cells)
+        return Grid(self.label, ("", "rows", "P"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists and numbers."""
+        return {
+            "label": self.label,
+            "classes": plain(self.classes),
+            "rows": plain(self.rows),
+            "shares": plain(self.shares),
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Tables(Result):
+    """The prior and the tables of all columns."""
+
+    prior: Prior
+    columns: tuple[Table, ...]
+
+    def __getitem__(self, column: str) -> Table:
+        for one in self.columns:
+            if one.column == column:
+                return one
+        names = [one.column for one in self.columns]
+        raise BadOption(wanted("column", "a column of the model", repr(column), hint(column, names)))
+
+    def shown(self) -> Sheet:
+        """All of them, one below the other."""
+        grids: list[Grid] = [self.prior.shown()]
+        for one in self.columns[:_SHOWN_COLUMNS]:
+            shown = one.shown()
+            grids += [shown] if isinstance(shown, Grid) else list(shown.grids)
+        more = len(self.columns) - _SHOWN_COLUMNS
+        return Sheet("", tuple(grids), (f"and {more} more columns",) if more > 0 else ())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists and numbers."""
+        return {"prior": self.prior.to_dict(), "columns": [one.to_dict() for one in self.columns]}
 
 
 def table(model: Model, column: str) -> Table:
     """What one column says: a row per value or parameter, a column per class."""
     b, f = model.schema.place(column)
-    event = model.schema.blocks[b].event
-    rows, counts, values = event.table(model.evidence.statistics[b], model.belief.parameters[b], f)
-    return Table(column, event.name, rows, model.classes, counts, values)
+    event, statistic, parameters = (
+        model.schema.blocks[b].event,
+        model.evidence.statistics[b],
+        model.belief.parameters[b],
+    )
+    rows, counts, values = event.table(statistic, parameters, f)
+    says = event.says(parameters, f)
+    if not isinstance(event, Text):
+        return Table(column, event.name, rows, model.classes, counts, values, says)
+    place = statistic.values_of(f)[statistic.labels[f].find(parameters[f].vocabulary.array)]
+    documents = statistic.sums["documents"].take(place, axis=1).to_float().T
+    odds = _against_the_others(says.log, np.exp(model.belief.log_prior))
+    return WordTable(column, event.name, rows, model.classes, counts, values, says, documents, odds)
+
+
+def _against_the_others(log: Floats, prior: Floats) -> Floats:  # (K, C)
+    """Each class's log-probabilities less the average of the others', weighed by their priors."""
+    finite = np.where(np.isneginf(log), np.log(np.finfo(float).tiny), log)
+    whole = (finite * prior).sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        others = (whole - finite * prior) / (1 - prior)
+    return np.asarray(finite - np.where(prior < 1, others, 0.0))
+
+
+def prior_table(model: Model) -> Prior:
+    """What is believed of the classes before a row is looked at."""
+    rows, shares = model.evidence.rows.to_float(), np.exp(model.belief.log_prior)
+    return Prior(model.schema.label, model.classes, rows, shares)
+
+
+def tables(model: Model) -> Tables:
+    """The prior and the tables of all columns."""
+    return Tables(prior_table(model), tuple(table(model, name) for name in model.schema.columns))

@@ -23,6 +23,7 @@ from .scores import (
     softmax,
     temper,
 )
+from .terms import terms_codes, terms_dense
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 
 __all__ = [
@@ -50,5 +51,7 @@ __all__ = [
     "score_student",
     "softmax",
     "temper",
+    "terms_codes",
+    "terms_dense",
     "to_float",
 ]

@@ -38,6 +38,19 @@ def score_own_codes(
     columns: _Columns, table: _Array, sizes: _Sizes, classes: _Array, out: _Array, low: int, /
 ) -> None: ...
 def score_sparse(indptr: _Array, indices: _Array, data: _Array, table: _Array, out: _Array, /) -> None: ...
+def terms_dense(
+    columns: _Columns,
+    mean: _Array,
+    scale: _Array,
+    constant: _Array,
+    power: _Array | None,
+    asked: _Array,
+    out: _Array,
+    /,
+) -> None: ...
+def terms_codes(
+    columns: _Columns, table: _Array, sizes: _Sizes, asked: _Array, out: _Array, low: int, last: bool, /
+) -> None: ...
 def softmax(scores: _Array, out: _Array, log_norm: _Array, log: bool, /) -> None: ...
 def to_float(limbs: _Array, base: int, out: _Array, /) -> None: ...
 def exact_moments(

@@ -1,0 +1,85 @@
+"""What one column says of each class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from tallybayes.charts.theme import COLOURS, HEIGHT, WIDTH
+
+__all__ = ["column_chart", "words_chart"]
+
+
+def column_chart(points: list[dict[str, Any]], column: str, classes: list[str], kind: str) -> Any:
+    """Bars side by side for each value, or a curve for each class.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `Table.points` gives.
+    column : str
+        The column.
+    classes : list of str
+        The classes, in the order of the legend.
+    kind : str
+        What `Says.kind` says of the values.
+    """
+    base = alt.Chart(alt.InlineData(values=points), title=column)
+    tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
+    if kind == "values":
+        chart = base.mark_bar().encode(
+            x=alt.X("value:N", title=None, sort=None).axis(labelAngle=0, labelLimit=120),
+            xOffset=alt.XOffset("class:N", sort=classes),
+            y=alt.Y("probability:Q", title="probability in the class"),
+            color=_colour(classes),
+            tooltip=tips,
+        )
+        return chart.properties(height=HEIGHT).configure_view(stroke=None).configure_title(anchor="start")
+    y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
+    x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
+    line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
+        x=x, y=y, color=_colour(classes), tooltip=tips
+    )
+    area = base.mark_area(opacity=0.15, interpolate="monotone").encode(x=x, y=y.stack(None), color=_colour(classes))
+    return (
+        (area + line)
+        .properties(width=WIDTH + 80, height=HEIGHT)
+        .configure_view(stroke=None)
+        .configure_title(anchor="start")
+    )
+
+
+def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
+    """The most telling words of each class, a panel for each.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `WordTable.points` gives.
+    column : str
+        The column.
+    classes : list of str
+        The classes, in the order of the panels.
+    """
+    panels = []
+    for k, name in enumerate(classes):
+        mine = [point for point in points if point["class"] == name]
+        panels.append(
+            alt.Chart(alt.InlineData(values=mine), title=name)
+            .mark_bar(color=COLOURS[k % len(COLOURS)])
+            .encode(
+                y=alt.Y("word:N", sort=[point["word"] for point in mine], title=None),
+                x=alt.X("log-odds:Q", title="log-odds for it").axis(tickCount=5),
+                tooltip=[alt.Tooltip("word:N"), alt.Tooltip("log-odds:Q", format=".2f"), alt.Tooltip("texts:Q")],
+            )
+            .properties(width=200)
+        )
+    whole = alt.concat(*panels, columns=4, title=column) if len(panels) > 1 else panels[0]
+    return whole.configure_view(stroke=None).configure_title(anchor="start")
+
+
+def _colour(classes: list[str]) -> Any:
+    return alt.Color("class:N", sort=classes, scale=alt.Scale(domain=classes, range=COLOURS), title=None).legend(
+        orient="top"
+    )

@@ -1,0 +1,351 @@
+"""Why one row is answered as it is: what every column and every word says, and on which counts that rests."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes import batches, sources
+from tallybayes.encode import Rows
+from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
+from tallybayes.errors import BadData, wanted
+from tallybayes.events.terms import weigh
+from tallybayes.explain.asked import Asked, Question
+from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
+from tallybayes.explain.words import Spoken, spoken_words
+from tallybayes.model import Model
+from tallybayes.names import Numbered
+from tallybayes.score import encoded
+from tallybayes.shown import Column, Grid, Result, number, plain
+
+if TYPE_CHECKING:
+    from tallybayes.explain.changes import Flip
+
+__all__ = ["Explanation", "Part", "explain"]
+
+_SHOWN, _LONGEST = 15, 40
+MISSING, UNSEEN, UNKNOWN = "missing", "never seen", "not known"
+
+
+class Part(NamedTuple):
+    """What one column, or one word of a text, says.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    word : str or None
+        The word, where the column is a text; None for the rest of it, such as the words that are not there.
+    value : object
+        The value of the column, or how often the word counts.
+    term : float
+        Its log-odds.
+    note : str
+        "missing", "never seen", "not known" (a word that the model does not go by), or nothing.
+    counts : tuple of float
+        On how much it rests, class by class: rows with the same value, rows behind the density, or occurrences.
+    """
+
+    column: str
+    word: str | None
+    value: Any
+    term: float
+    note: str
+    counts: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation(Result):
+    """Why one row is answered as it is.
+
+    ``prior + terms.sum() + split`` is `log_odds`, exactly; so is ``prior + split`` and the terms of all `parts`.
+
+    Attributes
+    ----------
+    label : str
+        What the model tells.
+    classes : tuple
+        Its classes.
+    of : object
+        The class that is spoken for.
+    against : object or None
+        The class that is spoken against; None: all others.
+    probability : float
+        The probability that the model gives the class.
+    prior : float
+        What the class prior says.
+    split : float
+        What the class loses by the others' being several; 0 where there is one.
+    columns : sequence of str
+        The columns of the model.
+    terms : ndarray, shape (F,)
+        What each column says.
+    values : sequence
+        The row (F,).
+    notes : sequence of str
+        Of each column "missing", "never seen" or nothing (F,).
+    counts : ndarray, shape (F, C)
+        On how much each column's term rests, class by class.
+    rows : ndarray, shape (C,)
+        The weight of each class in training.
+    texts : tuple of Spoken
+        The words of the columns of text.
+    """
+
+    label: str
+    classes: tuple[Any, ...]
+    of: Any
+    against: Any
+    probability: float
+    prior: float
+    split: float
+    columns: Sequence[str]
+    terms: Floats
+    values: Sequence[Any]
+    notes: Sequence[str]
+    counts: Floats
+    rows: Floats
+    texts: tuple[Spoken, ...]
+    _asked: Asked = field(repr=False)
+    _model: Model = field(repr=False)
+    _blocks: list[Encoded] = field(repr=False)
+
+    @cached_property
+    def log_odds(self) -> float:
+        """Those of the class against the others, after tempering: log p / (1 − p)."""
+        return float(self.prior + self.terms.sum() + self.split)
+
+    @cached_property
+    def parts(self) -> tuple[Part, ...]:
+        """What every column says, texts word by word; what says most comes first."""
+        text = {spoken.column: spoken for spoken in self.texts}
+        parts: list[Part] = []
+        for f, name in enumerate(self.columns):
+            if name not in text:
+                counts = tuple(self.counts[f].tolist())
+                parts.append(Part(name, None, self.values[f], float(self.terms[f]), self.notes[f], counts))
+                continue
+            spoken, terms = text[name], self._said(text[name])
+            rest = float(self.terms[f] - terms.sum())
+            for k, word in enumerate(spoken.words):
+                note, counts = "" if spoken.known[k] else UNKNOWN, tuple(spoken.counts[k].tolist())
+                parts.append(Part(name, word, spoken.times[k].item(), float(terms[k]), note, counts))
+            if abs(rest) > 1e-9 * (1 + abs(float(self.terms[f]))):
+                parts.append(Part(name, None, None, rest, "words that are not there", tuple(self.counts[f].tolist())))
+        return tuple(sorted(parts, key=lambda part: -abs(part.term)))
+
+    def _said(self, spoken: Spoken) -> Floats:
+        return weigh(spoken.log, np.broadcast_to(self._asked.factors, spoken.log.shape))
+
+    @cached_property
+    def flip(self) -> Flip | None:
+        """The fewest changes of values, or words taken away, that change the answer; None where none can."""
+        from tallybayes.explain.changes import smallest
+
+        return smallest(self._model, self._blocks, self.values, self.texts)
+
+    def shown(self) -> Grid:
+        """The parts that say most, and the counts behind them."""
+        few = len(self.classes) <= 4
+        rows = [("prior", "", _signed(self.prior), *self._of_rows(few))]
+        rows += [
+            (_named(part), _cell(part), _signed(part.term), *self._of_counts(part, few)) for part in self.parts[:_SHOWN]
+        ]
+        rest = self.parts[_SHOWN:]
+        if rest:
+            rows.append((f"{len(rest)} more", "", _signed(self.rest), *([""] * len(self._heads(few)))))
+        if round(self.split, 3):
+            rows.append(("several rivals", "", _signed(self.split), *([""] * len(self._heads(few)))))
+        rows.append(("together", "", _signed(self.log_odds), *([""] * len(self._heads(few)))))
+        rival = "all others" if self.against is None else f"{self.against}"
+        if self.against is None and len(self.classes) == 2:
+            rival = str(next(c for c in self.classes if c != self.of))
+        heads: tuple[Column | str, ...] = (
+            Column("what", right=False),
+            Column("value", right=False),
+            f"for {self.of}",
+            *self._heads(few),
+        )
+        title = f"{self.label} = {self.of}: probability {self.probability:.4f}"
+        note = (
+            f"Log-odds of {self.of} against {rival}; beside them, on how many rows (or words) of each class they rest."
+        )
+        return Grid(title, heads, tuple(rows), (note,))
+
+    @cached_property
+    def rest(self) -> float:
+        """What the parts that are not shown say together."""
+        return float(sum(part.term for part in self.parts[_SHOWN:]))
+
+    def _heads(self, few: bool) -> tuple[str, ...]:
+        return tuple(map(str, self.classes)) if few else ()
+
+    def _of_rows(self, few: bool) -> tuple[str, ...]:
+        return tuple(number(n) for n in self.rows) if few else ()
+
+    def _of_counts(self, part: Part, few: bool) -> tuple[str, ...]:
+        return tuple("" if part.note == MISSING else number(n, 1) for n in part.counts) if few else ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers: the prior, each part with its counts, and what they add up to."""
+        return {
+            "label": self.label,
+            "classes": plain(self.classes),
+            "of": plain(self.of),
+            "against": plain(self.against),
+            "probability": plain(self.probability),
+            "log_odds": plain(self.log_odds),
+            "prior": plain(self.prior),
+            "split": plain(self.split),
+            "parts": [plain(part._asdict()) for part in self.parts],
+        }
+
+    def points(self) -> list[dict[str, Any]]:
+        """One plain record for each bar of the chart: the prior, then the parts that say most."""
+        bars = [{"what": "prior", "says": plain(self.prior)}]
+        for part in self.parts[:_SHOWN]:
+            value = _cell(part)
+            bars.append({"what": _named(part) + (f" = {value}" if value else ""), "says": plain(part.term)})
+        if self.parts[_SHOWN:]:
+            bars.append({"what": f"{len(self.parts) - _SHOWN} more", "says": plain(self.rest)})
+        if round(self.split, 3):
+            bars.append({"what": "several rivals", "says": plain(self.split)})
+        return bars
+
+    def chart(self) -> Any:
+        """An Altair chart of what speaks for the class and what against it."""
+        from tallybayes.charts.explanation import explanation_chart
+
+        return explanation_chart(self.points(), f"{self.label} = {self.of}, probability {self.probability:.3f}")
+
+
+def _named(part: Part) -> str:
+    return part.column if part.word is None else f"“{part.word}”"
+
+
+def _cell(part: Part) -> str:
+    """What stands in the column of values."""
+    if part.word is not None:
+        times = f"× {number(part.value)}" if part.value != 1 else ""
+        return f"{times} {part.note}".strip()
+    if part.note == MISSING or part.value is None:
+        return part.note
+    text = f"{part.value:.6g}" if isinstance(part.value, float) else str(part.value)
+    text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+    return f"{text} ({part.note})" if part.note else text
+
+
+def _signed(term: float) -> str:
+    return f"{term:+.3f}".replace("-", "−").replace("inf", "∞")
+
+
+def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
+    """Why one row is answered as it is: see `Why.explain`."""
+    question = Question.about(of, against, model.classes)
+    row = _one(row)
+    blocks, batch = encoded_rows(model, row), None
+    if blocks is None:
+        blocks, batch = _through_arrow(model, row)
+    elif len(row) != 1:
+        raise _several(len(row))
+    asked = ask(model, question, blocks)
+    terms = np.zeros((1, len(model.schema.columns)))
+    add_terms(model, blocks, asked.factors, terms)
+    c = int(asked.of[0])
+    notes, counts = _behind(model, blocks)
+    return Explanation(
+        label=model.schema.label,
+        classes=model.classes,
+        of=model.classes[c],
+        against=None if question.against is None else model.classes[question.against],
+        probability=float(model.predict_proba(row if batch is None else batch)[0, c]),
+        prior=float(asked.prior[0]),
+        split=float(asked.split[0]),
+        columns=model.schema.columns,
+        terms=terms[0],
+        values=_values(model, row, batch),
+        notes=notes,
+        counts=counts,
+        rows=model.evidence.rows.to_float(),
+        texts=tuple(spoken_words(model, blocks)),
+        _asked=asked,
+        _model=model,
+        _blocks=blocks,
+    )
+
+
+def _one(row: Any) -> Any:
+    """One row in a form that stands for rows."""
+    if isinstance(row, str):
+        return [row]
+    if isinstance(row, np.ndarray) and row.ndim == 1:
+        return row[None, :]
+    if not isinstance(row, Mapping) and hasattr(row, "to_dict") and hasattr(row, "name") and hasattr(row, "index"):
+        return [row.to_dict()]  # a row of a pandas frame
+    return sources.one_row(row)
+
+
+def _several(n: int) -> BadData:
+    return BadData(wanted("explain", "one row", f"{n}", "Give one, or use model.contributions for many"))
+
+
+def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatch]:
+    def read(types: sources.Types | None) -> pa.RecordBatch:
+        found = [batch for batch in sources.to_score(row, model.schema, types) if batch.num_rows]
+        if sum(batch.num_rows for batch in found) != 1:
+            raise _several(sum(batch.num_rows for batch in found))
+        return found[0]
+
+    batch = sources.reading(read)
+    rows = Rows(batch, 0, model.schema.missing, partial=sources.are_named_cells(row))
+    return list(encoded(model.schema, model.contrast, model.choices, rows)), batch
+
+
+def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[Any]:
+    """The row's values in the order of the columns."""
+    if batch is None and isinstance(row, np.ndarray):
+        return list(row[0].tolist())
+    cells = row[0] if batch is None else _cells(batch)
+    return [cells.get(name) for name in model.schema.columns]
+
+
+def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
+    """The first row of a batch, by column."""
+    cells: dict[str, Any] = {}
+    for given, column in zip(batch.schema, batch.columns, strict=True):
+        kind = batches.kind_of(given)
+        if kind == "column":
+            cells[given.name] = column[0].as_py()
+            continue
+        if kind == "matrix":
+            values = batches.matrix_of(column)[0].tolist()
+        else:
+            values = Sparse(*batches.sparse_of(column, given)).first().dense().matrix()[0].tolist()
+        cells.update(zip(batches.names_of(given) or Numbered(len(values)), values, strict=True))
+    return cells
+
+
+def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]:
+    """Of each column what is amiss with its value, and on how much its term rests."""
+    notes, counts = (
+        np.full(len(model.schema.columns), "", object),
+        np.zeros((len(model.schema.columns), len(model.classes))),
+    )
+    parts = zip(model.schema.blocks, model.evidence.statistics, blocks, column_places(model.schema), strict=True)
+    for block, statistic, data, places in parts:
+        at = slice(None) if places is None else places
+        counts[at] = block.event.behind(statistic, data)
+        if isinstance(data, Dense):
+            notes[at] = np.where(np.isnan(data.first()), MISSING, "")
+        elif isinstance(data, Codes):
+            found = data.first()
+            unseen = found >= np.array([len(labels) for labels in data.labels])
+            notes[at] = np.where(found < 0, MISSING, np.where(unseen, UNSEEN, ""))
+        elif block.event.takes == "text":
+            notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]  # type: ignore
+    return notes.tolist(), counts

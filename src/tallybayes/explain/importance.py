@@ -1,0 +1,282 @@
+"""Which columns matter: what each tells of the class, and what rows left out lose without it.
+
+Dropping a column is dropping a term: the scores of rows left out are worked out once, column by column, and any set of
+columns is a sum of some of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events.dice import Dice
+from tallybayes.evidence import class_codes, row_weights
+from tallybayes.explain.information import information
+from tallybayes.kernels import log_softmax
+from tallybayes.model import Model
+from tallybayes.posterior import Temper
+from tallybayes.score import LeftOutRows
+from tallybayes.shown import Grid, Result, number, plain
+
+__all__ = ["Importance", "importance", "select"]
+
+_SHOWN = 30
+# Scores of rows left out are kept for every column: no more numbers than this, and no more rows than are needed.
+_MOST_NUMBERS, _MOST_ROWS, _FEWEST_ROWS = 1 << 25, 20_000, 500
+_LARGEST_LOSS = 1e8
+
+
+@dataclass(frozen=True, eq=False)
+class Importance(Result):
+    """How much each column matters.
+
+    Attributes
+    ----------
+    columns : sequence of str
+        The columns of the model.
+    information : ndarray, shape (F,)
+        The mutual information with the class, in bits, by what is believed; of a bag of counts or a text, of one word.
+    change : ndarray, shape (F,), or None
+        By how much the log-loss of rows left out rises when the column is dropped, all columns of one die together;
+        below 0 it is better without. None if no rows were given.
+    error : ndarray, shape (F,), or None
+        The standard error of that.
+    loss : float or None
+        The log-loss with all columns.
+    rows : int
+        How many rows were left out in turn.
+    """
+
+    columns: Sequence[str]
+    information: Floats
+    change: Floats | None = None
+    error: Floats | None = None
+    loss: float | None = None
+    rows: int = 0
+
+    def ranking(self) -> list[str]:
+        """The columns, those that matter most first: by `change` if it is known, else by `information`."""
+        by = self.information if self.change is None else self.change
+        return [self.columns[f] for f in np.argsort(-by, kind="stable")]
+
+    def shown(self) -> Grid:
+        """A row per column, what matters most first."""
+        place = {name: f for f, name in enumerate(self.columns)}
+        rows = []
+        for name in self.ranking()[:_SHOWN]:
+            f = place[name]
+            cells = [name, number(self.information[f], 4)]
+            if self.change is not None and self.error is not None:
+                cells += [f"{self.change[f]:+.4f}".replace("-", "−"), f"± {self.error[f]:.4f}"]
+            rows.append(tuple(cells))
+        heads = ("column", "bits") if self.change is None else ("column", "bits", "loss without it", "")
+        notes = [f"and {len(self.columns) - _SHOWN} more columns"] if len(self.columns) > _SHOWN else []
+        if self.loss is not None:
+            notes.append(f"Log-loss with all columns {self.loss:.4f}, by {self.rows} rows left out one by one.")
+        return Grid("How much each column matters", heads, tuple(rows), tuple(notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """All numbers, and the columns that they belong to."""
+        return {
+            "columns": list(self.columns),
+            "information": plain(self.information),
+            "change": plain(self.change),
+            "error": plain(self.error),
+            "loss": plain(self.loss),
+            "rows": self.rows,
+        }
+
+    def points(self) -> list[dict[str, Any]]:
+        """One plain record for each column, what matters most first."""
+        place = {name: f for f, name in enumerate(self.columns)}
+        points = []
+        for name in self.ranking()[:_SHOWN]:
+            f = place[name]
+            point: dict[str, Any] = {"column": name, "bits": plain(self.information[f])}
+            if self.change is not None and self.error is not None:
+                change, error = self.change[f], self.error[f]
+                point |= plain({"change": change, "low": change - error, "high": change + error})
+            points.append(point)
+        return points
+
+    def chart(self) -> Any:
+        """An Altair chart: a bar for each column."""
+        from tallybayes.charts.importance import importance_chart
+
+        return importance_chart(self.points(), left_out=self.change is not None)
+
+
+def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
+    """How much each column matters: see `Why.importance`."""
+    bits = information(model)
+    if rows is None:
+        return Importance(model.schema.columns, bits)
+    left = _LeftOut.of(model, rows, label, weights)
+    whole = left.losses(left.scores(), left.sizes(), model.temper)
+    change, error = np.zeros(len(bits)), np.zeros(len(bits))
+    place = {name: f for f, name in enumerate(model.schema.columns)}
+    for u, names in enumerate(left.units):
+        without = left.losses(left.scores(without=u), left.sizes(without=u), model.temper)
+        mean, spread = left.mean(without - whole)
+        for name in names:
+            change[place[name]], error[place[name]] = mean, spread
+    return Importance(model.schema.columns, bits, change, error, left.mean(whole)[0], len(left.classes))
+
+
+def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> Model:
+    """The model of some of the columns: see `Why.select`."""
+    if columns is None and rows is None:
+        want = "how many columns, their names, or rows to choose by"
+        raise BadOption(wanted("select", want, "none of them"))
+    if rows is not None:
+        left = _LeftOut.of(model, rows, label, weights)
+        ranked = [left.units[u] for u in left.forward(_number(columns, len(left.units)))]
+        columns = [name for names in ranked for name in names]
+    elif isinstance(columns, int) and not isinstance(columns, bool):
+        columns = Importance(model.schema.columns, information(model)).ranking()[
+            : _number(columns, len(model.schema.columns))
+        ]
+    elif isinstance(columns, str):
+        columns = [columns]
+    if not len(columns):
+        raise BadOption(wanted("select", "at least one column", "none"))
+    stale = None if model.calibration is None else model.calibration.outdated()
+    return replace(
+        model, evidence=model.evidence.select(columns), choices=_choices_for(model, columns), calibration=stale
+    )
+
+
+def _number(most: Any, available: int) -> int:
+    if most is None:
+        return available
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise BadOption(wanted("select", "how many columns to keep, at least 1", repr(most)))
+    return min(most, available)
+
+
+def _choices_for(model: Model, columns: Sequence[str]) -> Any:
+    """The choices without those for columns that are gone."""
+    alpha = model.choices.alpha
+    if not isinstance(alpha, dict):
+        return model.choices
+    return replace(
+        model.choices, alpha={name: value for name, value in alpha.items() if name in set(columns)} or "auto"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _LeftOut:
+    """What each column says of rows left out one by one.
+
+    `terms` (U, n, C) are of units: a column, or all columns of one die, which share a sum.
+    """
+
+    units: list[tuple[str, ...]]
+    classes: npt.NDArray[np.int32]  # (n,)
+    weights: Floats | None
+    prior: Floats  # (n, C)
+    terms: Floats  # 0 where a class is impossible
+    impossible: npt.NDArray[np.bool_] | None  # (U, n, C)
+    heard: Floats  # (U, n) how much each unit says
+
+    @classmethod
+    def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
+        chosen = model.choose(rows, label, weights=weights)
+        batch = chosen.rows()
+        if batch is None:
+            raise BadData(wanted("importance", "rows that the model has learned", "none"))
+        units = _units(model)
+        most = max(_FEWEST_ROWS, _MOST_NUMBERS // (len(units) * len(model.classes)))
+        batch = batch.slice(0, min(_MOST_ROWS, most))  # they come in the order of their hashes: as good as any
+        part = Rows(batch, 0, chosen.schema.missing)
+        codes, found = class_codes(part, chosen.schema.label)
+        classes = model.evidence.classes.find(found.array).astype(np.int32)[codes]
+        if (classes < 0).any():
+            raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
+        weight = row_weights(part, chosen.schema.weight)
+        one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
+        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model.settled)
+        unknown = np.isneginf(prior)  # a class that only this row had
+        terms, heard = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
+        for u, names in enumerate(units):
+            left = LeftOutRows(model.evidence.select(names), part, classes, one)
+            terms[u] = np.where(unknown, 0.0, left.scores(model.settled) - np.where(unknown, 0.0, prior))
+            heard[u] = left.sizes
+        impossible = np.isneginf(terms)
+        terms[impossible] = 0.0
+        return cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, heard)
+
+    @cached_property
+    def _total(self) -> tuple[Floats, npt.NDArray[np.intp] | int]:
+        """The sum of all that is finite, and how many units each class is impossible by."""
+        lost = 0 if self.impossible is None else self.impossible.sum(axis=0)
+        return self.prior + self.terms.sum(axis=0), lost
+
+    def scores(self, without: int | None = None) -> Floats:  # (n, C)
+        """Those of all units, or of all but one."""
+        total, lost = self._total
+        if without is not None:
+            total = total - self.terms[without]
+            lost = lost if self.impossible is None else lost - self.impossible[without]
+        return np.where(np.greater(lost, 0), -np.inf, total)
+
+    def of_unit(self, u: int) -> Floats:  # (n, C)
+        """What one unit says."""
+        return self.terms[u] if self.impossible is None else np.where(self.impossible[u], -np.inf, self.terms[u])
+
+    def sizes(self, without: int | None = None) -> Floats:  # (n,)
+        """How much the rows say."""
+        return np.asarray(self.heard.sum(axis=0) - (0.0 if without is None else self.heard[without]))
+
+    def losses(self, scores: Floats, sizes: Floats, temper: Temper | None) -> Floats:  # (n,)
+        """The log-loss of each row, tempered as the model's answers are."""
+        scores = scores.copy() if temper is None else scores * temper.at(sizes)[:, None]
+        log_softmax(scores)
+        own = scores[np.arange(len(scores)), self.classes]
+        return np.minimum(np.where(np.isnan(own), _LARGEST_LOSS, -own), _LARGEST_LOSS)
+
+    def mean(self, values: Floats) -> tuple[float, float]:
+        """The mean, and its standard error."""
+        w = np.ones(len(values)) if self.weights is None else self.weights
+        mean = float((w * values).sum() / w.sum())
+        spread = float((w * (values - mean) ** 2).sum() / w.sum())
+        return mean, float(np.sqrt(spread / w.sum()))
+
+    def forward(self, most: int) -> list[int]:
+        """Units added one after the other, each time the one that lowers the loss most, while that is no accident.
+
+        Losses are not tempered: a column that repeats what another has said makes them worse, and is not taken.
+        """
+        scores = self.prior.copy()
+        taken: list[int] = []
+        now = self.losses(scores, np.zeros(len(scores)), None)
+        while len(taken) < most:
+            best = None
+            for u in range(len(self.units)):
+                if u in taken:
+                    continue
+                losses = self.losses(scores + self.of_unit(u), np.zeros(len(scores)), None)
+                gain, error = self.mean(now - losses)
+                if best is None or gain > best[0]:
+                    best = gain, error, u, losses
+            if best is None or (taken and best[0] <= best[1]):
+                break
+            _, _, u, now = best
+            scores = scores + self.of_unit(u)
+            taken.append(u)
+        return taken
+
+
+def _units(model: Model) -> list[tuple[str, ...]]:
+    units: list[tuple[str, ...]] = []
+    for block in model.schema.blocks:
+        units += [tuple(block.columns)] if isinstance(block.event, Dice) else [(name,) for name in block.columns]
+    return units

@@ -1,0 +1,67 @@
+"""How much a column tells of the class, by what is believed of it: mutual information, in bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import xlogy
+
+from tallybayes.encoded import Floats
+from tallybayes.events.base import Event
+from tallybayes.events.dice import Dice
+from tallybayes.events.text import Text
+from tallybayes.model import Model
+
+__all__ = ["information", "mutual_information"]
+
+
+def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
+    """Bits that each value tells: its part of the mutual information, shares (..., C) of it given each class.
+
+    Examples
+    --------
+    >>> mutual_information(np.array([[1.0, 0.0], [0.0, 1.0]]), np.array([0.5, 0.5]))      # half a bit each
+    array([0.5, 0.5])
+    """
+    joint = shares * prior
+    value = joint.sum(axis=-1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = np.where(joint > 0, shares / value, 1.0)
+    return np.asarray(np.maximum(xlogy(joint, ratio).sum(axis=-1) / np.log(2), 0.0))  # below 0 by rounding only
+
+
+def information(model: Model) -> Floats:  # (F,)
+    """How much each column tells of the class, in the order of the model's columns.
+
+    Of a bag of counts and of a text it is what one count, or one word, tells through this column.
+    """
+    prior = np.exp(model.belief.log_prior)
+    bits: dict[str, float] = {}
+    for block, parameters in zip(model.schema.blocks, model.belief.parameters, strict=True):
+        if isinstance(block.event, Dice):
+            shares = np.exp(parameters - np.logaddexp.reduce(parameters, axis=0))
+            bits.update(zip(block.columns, mutual_information(shares, prior).tolist(), strict=True))
+            continue
+        for f, name in enumerate(block.columns):
+            bits[name] = _of_column(block.event, parameters, f, prior)
+    return np.array([bits[name] for name in model.schema.columns])
+
+
+def _of_column(event: Event, parameters: object, f: int, prior: Floats) -> float:
+    says = event.says(parameters, f)
+    if not len(says.values):
+        return 0.0
+    if isinstance(event, Text):
+        return _of_words(event, says.log, prior)
+    density = np.exp(says.log)
+    if says.kind == "values":
+        total = density.sum(axis=0)
+        return float(mutual_information(density / np.where(total > 0, total, 1.0), prior).sum())
+    # what lies beyond the values shown is next to nothing
+    return float(np.trapezoid(mutual_information(density, prior), np.asarray(says.values, np.float64)))
+
+
+def _of_words(event: Text, log: Floats, prior: Floats) -> float:
+    if event.bag == "bernoulli":
+        there = np.exp(log) / (1 + np.exp(log))
+        return float((mutual_information(there, prior) + mutual_information(1 - there, prior)).sum())
+    return float(mutual_information(np.exp(log - np.logaddexp.reduce(log, axis=0)), prior).sum())

@@ -1,0 +1,288 @@
+"""A nomogram: points for each value of each column, which a person adds up and turns into a probability by a scale.
+
+Points are log-odds of one class against another, moved so that the least of a column is 0 and stretched so that the
+column with the widest span goes to 100. Nothing is rounded: adding them up gives what `predict_proba` gives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import expit, logit
+
+from tallybayes.encoded import Floats, Texts
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events.dice import Dice
+from tallybayes.events.text import Text
+from tallybayes.explain.asked import Question
+from tallybayes.model import Model
+from tallybayes.shown import Grid, Result, Sheet, number, plain
+
+__all__ = ["Nomogram", "Scale", "nomogram"]
+
+# Of a density, values are shown that are at least this share as likely as the likeliest in some class.
+_RARE = 0.01
+_TICKS, _WORDS, _SHOWN = 9, 12, 15
+_PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+
+
+@dataclass(frozen=True, eq=False)
+class Scale:
+    """The points of one column.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    kind : {"values", "numbers", "counts", "words"}
+        All values; some of a scale; counts; or the words that say most, each of which adds its points.
+    values : tuple
+        Values (K,).
+    points : ndarray, shape (K,)
+        The points of each.
+    missing : float
+        The points of a missing value.
+    """
+
+    column: str
+    kind: str
+    values: tuple[Any, ...]
+    points: Floats
+    missing: float
+
+    @property
+    def span(self) -> float:
+        """How far the points reach."""
+        return float(np.ptp(self.points)) if len(self.points) else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Nomogram(Result):
+    """Points per column and value, and the scale from their sum to a probability.
+
+    Attributes
+    ----------
+    of, against : object
+        The class whose probability is told, and the other.
+    scales : tuple of Scale
+        One for each column, the widest first.
+    start : float
+        The log-odds of 0 points, before tempering.
+    per_point : float
+        By how much a point raises them.
+    """
+
+    of: Any
+    against: Any
+    scales: tuple[Scale, ...]
+    start: float
+    per_point: float
+    _odds: _Odds = field(repr=False)
+    _least: Mapping[str, float] = field(repr=False)
+
+    def points(self, column: str, value: Any) -> float:
+        """The points of a value, whether it is on the scale or not; None is missing. Of text: all its words together.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> chart = tb.fit({"x": list("ppqq"), "y": ["no", "no", "yes", "yes"]}, "y").nomogram()
+        >>> chart.points("x", "q"), chart.points("x", "p"), chart.points("x", None)
+        (100.0, 0.0, 50.0)
+        """
+        said = 0.0 if _is_missing(value) else self._odds.of_value(column, value)
+        return (said - self._least[column]) / self.per_point
+
+    def total(self, row: Mapping[str, Any]) -> float:
+        """The points of a row, added up; a column that is not named is missing."""
+        for name in row:
+            self._odds.check(name)
+        return sum(self.points(column, row.get(column)) for column in self._least)
+
+    def size(self, row: Mapping[str, Any]) -> float:
+        """How much a row says, by which its log-odds are tempered: its values, and the words of its texts."""
+        return sum(self._odds.size_of(name, value) for name, value in row.items() if not _is_missing(value))
+
+    def probability(self, total: float, size: float | None = None) -> float:
+        """The probability that a sum of points stands for; `size` of a row that says more or less than all columns."""
+        return float(expit(self._odds.tempered(self.start + self.per_point * total, size)))
+
+    def points_of(self, probability: float) -> float:
+        """The sum of points that stands for a probability."""
+        return float((logit(probability) / self._odds.tempered(1.0, None) - self.start) / self.per_point)
+
+    @property
+    def most(self) -> float:
+        """The points of a row that has the most of every column; of texts, those of their most telling word."""
+        return float(sum(scale.points.max(initial=0.0) for scale in self.scales))
+
+    def shown(self) -> Sheet:
+        """The points of each column's values, and the probabilities that sums of them stand for."""
+        rows = []
+        for scale in self.scales[:_SHOWN]:
+            for k, (value, points) in enumerate(zip(scale.values, scale.points, strict=True)):
+                rows.append((scale.column if k == 0 else "", _cell(value), number(points, 1)))
+        ticks = self.probabilities()
+        below = tuple((number(tick["points"], 1), f"{tick['probability']:g}") for tick in ticks)
+        other = len(self.scales) - _SHOWN
+        notes = (f"and {other} more columns, of fewer points",) if other > 0 else ()
+        return Sheet(
+            f"Points for {self.of} against {self.against}",
+            (
+                Grid("", ("column", "value", "points"), tuple(rows), notes),
+                Grid("Added up, they stand for", ("points", f"P({self.of})"), below),
+            ),
+        )
+
+    def probabilities(self) -> list[dict[str, float]]:
+        """Round probabilities, and the points that stand for them, as far as points go."""
+        low = min(0.0, *(float(scale.points.min(initial=0.0)) for scale in self.scales)) if self.scales else 0.0
+        found = [{"probability": p, "points": self.points_of(p)} for p in _PROBABILITIES]
+        inside = [tick for tick in found if low <= tick["points"] <= self.most]
+        return inside or [
+            {"probability": self.probability(total), "points": total}
+            for total in (low, (low + self.most) / 2, self.most)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The scales, and what turns points into a probability."""
+        return {
+            "of": plain(self.of),
+            "against": plain(self.against),
+            "scales": [
+                {
+                    "column": scale.column,
+                    "kind": scale.kind,
+                    "values": plain(scale.values),
+                    "points": plain(scale.points),
+                    "missing": plain(scale.missing),
+                }
+                for scale in self.scales
+            ],
+            "start": plain(self.start),
+            "per_point": plain(self.per_point),
+            "probabilities": plain(self.probabilities()),
+        }
+
+    def chart(self) -> Any:
+        """An Altair chart: a line for each column with its values at their points, and the scale of the sum."""
+        from tallybayes.charts.nomogram import nomogram_chart
+
+        ticks = [
+            {"column": scale.column, "value": _cell(value), "points": float(points), "side": k % 2}
+            for scale in self.scales[:_SHOWN]
+            for k, (value, points) in enumerate(zip(scale.values, scale.points, strict=True))
+        ]
+        title = f"{self.of} against {self.against}"
+        return nomogram_chart(ticks, self.probabilities(), title, str(self.of))
+
+
+@dataclass(frozen=True)
+class _Odds:
+    """Log-odds of one class against another, value by value."""
+
+    model: Model
+    of: int
+    against: int
+
+    def check(self, column: str) -> None:
+        self.model.schema.place(column)
+
+    def of_value(self, column: str, value: Any) -> float:
+        b, f = self.model.schema.place(column)
+        event, parameters = self.model.schema.blocks[b].event, self.model.belief.parameters[b]
+        if isinstance(event, Text):
+            scores = np.zeros((1, len(self.model.classes)))
+            event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)
+            return float(self.difference(scores)[0])
+        return float(self.difference(event.says(parameters, f, [value]).log)[0])
+
+    def difference(self, log: Floats) -> Floats:
+        with np.errstate(invalid="ignore"):  # what is impossible under both says nothing that could be drawn
+            return np.asarray(log[:, self.of] - log[:, self.against])
+
+    def size_of(self, column: str, value: Any) -> float:
+        b, f = self.model.schema.place(column)
+        event, parameters = self.model.schema.blocks[b].event, self.model.belief.parameters[b]
+        if isinstance(event, Text):
+            scores = np.zeros((1, len(self.model.classes)))
+            return float(event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)[0])
+        return float(value) if isinstance(event, Dice) else 1.0
+
+    def tempered(self, log_odds: float, size: float | None) -> float:
+        if self.model.temper is None:
+            return log_odds
+        said = float(len(self.model.schema.columns)) if size is None else size
+        return log_odds * float(self.model.temper.at(np.array([said]))[0])
+
+
+def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
+    """Points for one class against another: see `Why.nomogram`."""
+    question = Question.about(of, against, model.classes)
+    if len(model.classes) > 2 and (question.of is None or question.against is None):
+        want = "two of the model's classes, as in nomogram('a', 'b')"
+        raise BadOption(wanted("nomogram", want, f"a model of {len(model.classes)}", "Name both"))
+    one = question.of if question.of is not None else len(model.classes) - 1 - (question.against == 1)
+    odds = _Odds(model, one, 1 - one if question.against is None else question.against)
+    least, raw, start = {}, [], odds.difference(model.belief.log_prior[None, :])[0].item()
+    for name in model.schema.columns:
+        kind, values, said, low = _said(odds, name)
+        if not np.isfinite(said).all():
+            got = f"a value of {name!r} that is impossible under one of them"
+            raise BadData(wanted("nomogram", "values possible under both classes", got, "Smooth (alpha above 0)"))
+        least[name] = low
+        start += low
+        raw.append((name, kind, values, said if kind == "words" else said - low))
+    width = max((float(np.ptp(said)) for *_, said in raw if len(said)), default=0.0)
+    per_point = width / 100 if width > 0 else 1.0
+    scales = [Scale(name, kind, values, said / per_point, -least[name] / per_point) for name, kind, values, said in raw]
+    ordered = tuple(sorted(scales, key=lambda scale: -scale.span))
+    return Nomogram(model.classes[one], model.classes[odds.against], ordered, start, per_point, odds, least)
+
+
+def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float]:
+    """The kind of a column, values to show, their log-odds, and what is taken off so that points begin at 0."""
+    model = odds.model
+    b, f = model.schema.place(column)
+    event, parameters = model.schema.blocks[b].event, model.belief.parameters[b]
+    says = event.says(parameters, f)
+    said = odds.difference(says.log)
+    if isinstance(event, Text):
+        best = np.sort(np.argsort(-np.abs(said), kind="stable")[:_WORDS])
+        base = odds.difference(parameters[f].base[None, :])[0].item()
+        best = best[np.argsort(-said[best], kind="stable")]
+        return "words", tuple(says.values[k] for k in best), said[best], base
+    if isinstance(event, Dice):
+        return "counts", tuple(says.values), said, 0.0
+    if says.kind == "values":
+        return "values", tuple(says.values), said, float(said.min(initial=0.0)) if len(said) else 0.0
+    both = says.log[:, [odds.of, odds.against]]
+    likely = np.flatnonzero(both.max(axis=1) >= both.max() + np.log(_RARE))
+    low, high = float(says.values[likely[0]]), float(says.values[likely[-1]])
+    values = _round_values(low, high, whole=says.kind == "counts")
+    said = odds.difference(event.says(parameters, f, values).log)
+    return says.kind, values, said, float(said.min())
+
+
+def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:
+    """Some round numbers from low to high."""
+    if not high > low:
+        return (low,)
+    step = 10.0 ** np.floor(np.log10((high - low) / _TICKS))
+    step *= next(times for times in (1, 2, 5, 10) if (high - low) / (step * times) <= _TICKS)
+    step = max(step, 1.0) if whole else step
+    digits = max(0, int(np.ceil(-np.log10(step))))
+    ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    return tuple(int(tick) if whole else round(float(tick), digits) + 0.0 for tick in ticks) or (low, high)
+
+
+def _is_missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def _cell(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)

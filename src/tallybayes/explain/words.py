@@ -1,0 +1,77 @@
+"""What the words of a text say, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.encoded import Floats, Texts
+from tallybayes.events.text import Text
+from tallybayes.kernels.text import vectorise
+from tallybayes.model import Model
+
+__all__ = ["Spoken", "spoken_words"]
+
+
+@dataclass(frozen=True)
+class Spoken:
+    """The distinct words of a text in one column.
+
+    Attributes
+    ----------
+    column : str
+        Whose text it is.
+    words : tuple of str
+        The distinct tokens (K,), in the order of the vocabulary.
+    times : ndarray, shape (K,)
+        How often each counts.
+    log : ndarray, shape (K, C)
+        What all its occurrences add to the score of each class.
+    known : ndarray of bool, shape (K,)
+        Whether it is believed in.
+    counts, documents : ndarray, shape (K, C)
+        How often it occurred in each class, and in how many texts.
+    """
+
+    column: str
+    words: tuple[str, ...]
+    times: Floats
+    log: Floats
+    known: npt.NDArray[np.bool_]
+    counts: Floats
+    documents: Floats
+
+
+def spoken_words(model: Model, blocks: list[Any]) -> Iterator[Spoken]:
+    """The words of the first row's texts, column by column; none of a missing text."""
+    parts = zip(model.schema.blocks, model.evidence.statistics, model.contrast.parameters, blocks, strict=True)
+    for block, statistic, parameters, data in parts:
+        if not isinstance(block.event, Text) or not isinstance(data, Texts):
+            continue
+        for f, (name, words) in enumerate(zip(block.columns, parameters, strict=True)):
+            text = data.columns[f].slice(0, 1)
+            if text.null_count:
+                continue
+            found = vectorise(text, block.event.tokens)
+            tokens = tuple(found.vocabulary.to_pylist())
+            times = np.zeros(len(tokens))
+            times[found.indices] = 1.0 if words.distinct else found.data
+            says = block.event.says(parameters, f, tokens)
+            known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
+            at = statistic.values_of(f)
+            place = statistic.labels[f].find(pa.array(tokens, pa.string()))
+            counted = [_counts(statistic.sums[key], at, place) for key in ("tokens", "documents")]
+            yield Spoken(name, tokens, times, times[:, None] * says.log, known, *counted)
+
+
+def _counts(sums: Any, at: npt.NDArray[np.intp], place: npt.NDArray[np.intp]) -> Floats:  # (K, C)
+    seen = place >= 0
+    counts = np.zeros((len(place), sums.shape[0]))
+    if seen.any():
+        counts[seen] = sums.take(at[place[seen]], axis=1).to_float().T
+    return counts

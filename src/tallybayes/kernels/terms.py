@@ -1,0 +1,77 @@
+"""What each column says of each row: the door to the kernels that keep a score's terms apart.
+
+``asked`` (n, C) says by what each class's terms are multiplied before they are summed: 1 for a class and −1 for its
+rival give what each column says for the one against the other. A class of which nothing is asked (0) adds nothing,
+even where its term is −∞.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from . import _native
+from .types import Codes, Columns, Floats, Sizes
+
+__all__ = ["terms_codes", "terms_dense"]
+
+
+def terms_dense(
+    columns: Columns,
+    mean: Floats,
+    scale: Floats,
+    constant: Floats,
+    power: Floats | None,
+    asked: Floats,
+    out: Floats,
+) -> None:
+    """Add the terms of ``score_gaussian`` (power None) or ``score_student``, column by column, to out.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    mean, scale, constant : float64 ndarray, shape (C, F)
+    power : float64 ndarray, shape (C, F), or None
+    asked : float64 ndarray, shape (n, C)
+    out : float64 ndarray, shape (n, F)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> out, one = np.zeros((1, 1)), np.ones((2, 1))
+    >>> terms_dense(np.array([[3.0]]), np.array([[1.0], [3.0]]), one, 0 * one, None, np.array([[1.0, -1.0]]), out)
+    >>> out.tolist()      # −(3 − 1)² − (−(3 − 3)²)
+    [[-4.0]]
+    """
+    _native.terms_dense(columns, mean, scale, constant, power, asked, out)
+
+
+def terms_codes(
+    columns: Codes,
+    table: Floats,
+    sizes: Sizes,
+    asked: Floats,
+    out: Floats,
+    *,
+    low: int = 0,
+    outside: Literal["skip", "last"] = "skip",
+) -> None:
+    """Add the terms of ``score_codes``, column by column, to out.
+
+    Parameters
+    ----------
+    columns, table, sizes, low, outside
+        As for ``score_codes``.
+    asked : float64 ndarray, shape (n, C)
+    out : float64 ndarray, shape (n, F)
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> out, table = np.zeros((1, 2)), np.array([[1.0, 2.0], [3.0, 5.0], [10.0, 20.0]])
+    >>> terms_codes(np.array([[1, 0]]), table, [2, 1], np.array([[1.0, -1.0]]), out)
+    >>> out.tolist()
+    [[-2.0, -10.0]]
+    """
+    if outside not in ("skip", "last"):
+        raise ValueError(f"outside: wanted 'skip' or 'last', got {outside!r}")
+    _native.terms_codes(columns, table, sizes, asked, out, low, outside == "last")

@@ -1,0 +1,130 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import norm
+
+import tallybayes as tb
+from tallybayes.errors import BadOption
+from tallybayes.events import Event
+
+from ..laws.rows import every_event, rows_for
+
+each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
+
+
+def loss_left_out(model: tb.Model, table: pa.Table) -> np.ndarray:
+    """The log-loss of each row under a leave-one-out of the model's own."""
+    scores = model.leave_one_out(table)
+    own = [model.classes.index(name) for name in table.column("label").to_pylist()]
+    return np.logaddexp.reduce(scores, axis=1) - scores[np.arange(len(own)), own]
+
+
+@each_event
+def test_dropping_a_column_costs_what_leaving_rows_out_of_the_smaller_model_costs(event: Event) -> None:
+    table = rows_for(event, 60, seed=2)
+    model = tb.fit(table, "label", events=event, alpha=1.0, calibrate=None)
+    found = model.importance(table)
+    assert found.loss == pytest.approx(loss_left_out(model, table).mean(), rel=1e-9)
+    if event.takes == "bag" and event.name != "bernoulli":  # the faces of one die are dropped together
+        nothing = np.log([60]) - np.log([1])
+        assert len(set(found.change.tolist())) == 1
+        assert nothing.size == 1
+        return
+    for f, name in enumerate(model.schema.columns):
+        others = [other for other in model.schema.columns if other != name]
+        smaller = tb.fit(table.drop_columns([name]), "label", events=event, alpha=1.0, calibrate=None)
+        assert model.select(others).evidence == smaller.evidence
+        change = loss_left_out(smaller, table).mean() - found.loss
+        assert found.change[f] == pytest.approx(change, rel=1e-9, abs=1e-12)
+
+
+@each_event
+def test_information_is_between_nothing_and_all_there_is_to_know(event: Event) -> None:
+    table = rows_for(event, 60, seed=2)
+    model = tb.fit(table, "label", events=event)
+    prior = np.array(list(model.prior.values()))
+    most = -(prior * np.log2(prior)).sum()
+    bits = model.importance().information
+    assert (bits >= 0).all()
+    assert (bits <= most + 1e-9).all() or event.takes == "text"
+
+
+def test_information_of_values_is_that_of_their_counts():
+    rows = {"outlook": list("ssoorrrosrsoor"), "play": list("nnyyynynyyyyyn")}
+    model = tb.fit(rows, "play", estimate="mle")
+    joint: dict[tuple[str, str], int] = {}
+    for pair in zip(rows["outlook"], rows["play"], strict=True):
+        joint[pair] = joint.get(pair, 0) + 1
+    want = 0.0
+    for (value, name), n in joint.items():
+        share = n / 14
+        want += share * math.log2(share / ((rows["outlook"].count(value) / 14) * (rows["play"].count(name) / 14)))
+    assert model.importance().information[0] == pytest.approx(want)
+
+
+def test_information_of_a_number_is_that_of_its_bells():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 20_000)
+    x = rng.normal(2.0 * y, 1.0)
+    model = tb.fit(x[:, None], y, estimate="mle")
+    grid = np.linspace(-8, 10, 40_001)
+    one, two = norm.pdf(grid, 0, 1), norm.pdf(grid, 2, 1)
+    mean = (one + two) / 2
+    want = np.trapezoid(0.5 * one * np.log2(one / mean) + 0.5 * two * np.log2(two / mean), grid)
+    assert model.importance().information[0] == pytest.approx(want, abs=0.01)
+
+
+def test_a_column_that_repeats_another_is_not_chosen():
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 2000)
+    x, z = rng.normal(1.5 * y, 1.0), rng.normal(1.0 * y, 1.0)
+    rows = {"x": x, "copy": x, "z": z, "noise": rng.normal(size=2000), "y": y}
+    model = tb.fit(rows, "y")
+    chosen = set(model.select(rows=rows).schema.columns)
+    assert chosen in ({"x", "z"}, {"copy", "z"})
+    assert len(model.select(1, rows=rows).schema.columns) == 1
+    assert set(model.importance(rows).ranking()[-2:]) >= {"noise"} or model.importance(rows).ranking()[-1] == "noise"
+
+
+@each_event
+def test_a_selected_model_is_the_model_of_those_columns(event: Event) -> None:
+    table = rows_for(event, 40, columns=4, seed=3)
+    whole = tb.fit(table, "label", events=event, alpha=0.5, calibrate=None)
+    part = tb.fit(table.select(["c1", "c3", "label"]), "label", events=event, alpha=0.5, calibrate=None)
+    chosen = whole.select(["c3", "c1"])
+    assert chosen.evidence == part.evidence
+    np.testing.assert_array_equal(chosen.predict_proba(table), part.predict_proba(table))
+
+
+def test_importance_shows_itself(tmp_path: Path):
+    rows = {"x": list("ppqq") * 5, "z": list("rsrs") * 5, "y": ["no", "no", "yes", "yes"] * 5}
+    model = tb.fit(rows, "y")
+    bits, found = model.importance(), model.importance(rows)
+    assert "loss without it" in str(found)
+    assert "loss without it" not in str(bits)
+    assert set(found.to_dict()) == {"columns", "information", "change", "error", "loss", "rows"}
+    assert found.to_dict()["rows"] == 20
+    for k, one in enumerate((bits, found)):
+        one.chart().save(tmp_path / f"{k}.png")
+        assert (tmp_path / f"{k}.png").stat().st_size > 3_000
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ((), "select: wanted how many columns, their names, or rows to choose by, got none of them."),
+        ((0,), "select: wanted how many columns to keep, at least 1, got 0."),
+        (([],), "select: wanted at least one column, got none."),
+        ((["xx"],), "column: wanted a column of the model, got 'xx'. Did you mean 'x'?"),
+    ],
+)
+def test_what_cannot_be_selected_is_refused(given, sentence):
+    model = tb.fit({"x": ["p", "q"], "z": ["p", "q"], "y": ["no", "yes"]}, "y")
+    with pytest.raises(BadOption) as refused:
+        model.select(*given)
+    assert str(refused.value) == sentence

@@ -5,9 +5,11 @@ from __future__ import annotations
 import io
 import re
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
+import tallybayes as tb
 from tallybayes.cli import demo
 
 IMAGES = Path(__file__).parent / "images"
@@ -30,9 +32,30 @@ def demo_svg() -> str:
     return picture.replace("<text ", '<text xml:space="preserve" ')
 
 
+def draw_reasons() -> None:
+    """Charts of docs/explain.md: one answer, a column, a nomogram, what matters."""
+    from sklearn.datasets import load_breast_cancer, load_iris
+
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
+    counted = tb.fit(demo.WEATHER, "play", estimate="mle", calibrate=None)
+    _save(counted.explain(day), "explanation")
+    _save(tb.fit(demo.WEATHER, "play").nomogram(), "nomogram")
+    iris = load_iris(as_frame=True)
+    flowers = iris.data.assign(species=iris.target_names[iris.target])
+    _save(tb.fit(flowers, "species").table("petal width (cm)"), "table")
+    cells = load_breast_cancer(as_frame=True)
+    rows = cells.data.assign(kind=cells.target_names[cells.target])
+    _save(tb.fit(rows, "kind").importance(rows), "importance")
+
+
+def _save(result: Any, name: str) -> None:
+    result.chart().save(IMAGES / f"{name}.png", scale_factor=2)
+
+
 def main() -> None:
     """Write every picture."""
     IMAGES.mkdir(exist_ok=True)
+    draw_reasons()
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
 
 

@@ -7,6 +7,7 @@ import io
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -49,13 +50,34 @@ def draw_digits(folder: Path) -> None:
     x = np.frombuffer(images, np.uint8, offset=16).reshape(-1, 784)
     y = np.frombuffer(labels, np.uint8, offset=8)
     seen = tb.fit(x, y, events="bernoulli(threshold=127)", calibrate=None).picture((28, 28))
-    seen.chart().save(IMAGES / "digits-averages.png", scale_factor=2)
-    seen.against(5, 6).chart().save(IMAGES / "digits-against.png", scale_factor=2)
+    _save(seen, "digits-averages")
+    _save(seen.against(5, 6), "digits-against")
+
+
+def draw_reasons() -> None:
+    """Charts of docs/explain.md: one answer, a column, a nomogram, what matters."""
+    from sklearn.datasets import load_breast_cancer, load_iris
+
+    day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
+    counted = tb.fit(demo.WEATHER, "play", estimate="mle", calibrate=None)
+    _save(counted.explain(day), "explanation")
+    _save(tb.fit(demo.WEATHER, "play").nomogram(), "nomogram")
+    iris = load_iris(as_frame=True)
+    flowers = iris.data.assign(species=iris.target_names[iris.target])
+    _save(tb.fit(flowers, "species").table("petal width (cm)"), "table")
+    cells = load_breast_cancer(as_frame=True)
+    rows = cells.data.assign(kind=cells.target_names[cells.target])
+    _save(tb.fit(rows, "kind").importance(rows), "importance")
+
+
+def _save(result: Any, name: str) -> None:
+    result.chart().save(IMAGES / f"{name}.png", scale_factor=2)
 
 
 def main() -> None:
     """Write every picture."""
     IMAGES.mkdir(exist_ok=True)
+    draw_reasons()
     draw_coin()
     if "TALLY_DATA" in os.environ:
         draw_digits(Path(os.environ["TALLY_DATA"]))

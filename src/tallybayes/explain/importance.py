@@ -19,7 +19,7 @@ from tallybayes.encoded import Floats
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.dice import Dice
 from tallybayes.evidence import class_codes, row_weights
-from tallybayes.explain.information import information
+from tallybayes.explain.bits import information
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
 from tallybayes.posterior import Temper

@@ -26,7 +26,8 @@ def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
     value = joint.sum(axis=-1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(joint > 0, shares / value, 1.0)
-    return np.asarray(np.maximum(xlogy(joint, ratio).sum(axis=-1) / np.log(2), 0.0))  # below 0 by rounding only
+    bits = xlogy(joint, ratio).sum(axis=-1) / np.log(2)
+    return np.asarray(np.maximum(bits, 0.0))  # below 0 by rounding only
 
 
 def information(model: Model) -> Floats:  # (F,)

@@ -161,9 +161,22 @@ def _fits(parts: Sequence[Part]) -> bool:
 
 
 def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The same rows, without large batches being kept in memory for a few of their rows."""
-    held = sum(part.batch.nbytes for part in parts if len(part) < len(part.batch))
-    return parts if held <= _HELD_BYTES else tuple(part.alone() for part in parts)
+    """The same rows, without large batches being kept in memory for a few of their rows.
+
+    The last is being read, and stays in memory until that is done: of an array, which is one batch in slices, nothing
+    has to be copied.
+    """
+    read = _memory(parts[-1].batch) if parts else ()
+    held = [part for part in parts if len(part) < len(part.batch) and _memory(part.batch) != read]
+    if sum(part.batch.nbytes for part in held) <= _HELD_BYTES:
+        return parts
+    return tuple(part.alone() if any(part is one for one in held) else part for part in parts)
+
+
+def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
+    """Where a batch lies: the same for all of its slices."""
+    each = ([buffer.address for buffer in column.buffers() if buffer is not None] for column in batch.columns)
+    return next((tuple(addresses) for addresses in each if addresses), ())
 
 
 def row_hashes(rows: Rows, schema: Schema) -> Hashes:  # (n,)

@@ -47,7 +47,7 @@ def test_order_batches_and_threads_do_not_matter_to_the_bit(room: int, alpha: An
 def test_neither_threads_nor_slices_of_the_rows_left_out_matter_to_the_bit(
     alpha: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    rows = table().drop(["prose", "times"])
+    rows = table().drop(["prose"])
     model = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"})
     monkeypatch.setattr(calibration, "_SLICE_ROWS", 7)
     for threads in (1, 2, 4):

@@ -110,7 +110,7 @@ def fit_temper(
 
     if start is None and len(scores) > _MANY:
         some = slice(None, None, _EACH)
-        few = None if weights is None else weights[some]
+        few = None if weights is None else weights[some].copy()
         start = fit_temper(scores[some], classes[some], sizes[some], few, close=_NEAR).end
     at = (0.0, 0.0) if start is None else (start.u, 0.0 if flat else start.v)
     here, sums, loss = value(at)

@@ -3,7 +3,7 @@
 // IN: a table of doubles or floats with a seed per column; codes with a hash per value; sparse rows with one seed.
 // OUT: out (n,), added to, modulo 2^64. A missing value (NaN, a code outside, an entry of 0) adds nothing; -0.0 is 0.0.
 // The caller guarantees only stated lengths: sparse bounds and indices are checked here.
-// Cost: about ten operations a cell. Twins: reference.hash_dense, hash_codes, hash_sparse.
+// Cost: some ten operations a cell, of dense columns on four cells at a time. Twins: reference.hash_dense, hash_codes, hash_sparse.
 #pragma once
 
 #include "code_index.hpp"
@@ -11,26 +11,63 @@
 
 namespace tally::TALLY_ISA {
 
+constexpr u64 kColumnKey = 0xA0761D6478BD642Fu;  // any number will do: so small seeds make long keys
+
 inline u64 mixed(u64 bits, u64 seed) {
     bits = (bits ^ seed) * 0x9E3779B97F4A7C15u;
     bits = (bits ^ (bits >> 32)) * 0xD6E8FEB86659FD93u;
     return bits ^ (bits >> 29);
 }
 
-inline u64 hash_cell(double x, u64 seed) {
-    const u64 hash = mixed(bits_of(x + 0.0), seed);
-    return is_nan(x) ? 0 : hash;
+// The product of the two halves of a number's bits, moved by its column's key: one multiplication, and one that vectors
+// have. What a sum of such products says of its terms it says in all of its bits once the upper half is put into the
+// lower: small whole numbers differ in the upper bits alone. The caller stirs the sum.
+inline u64 hash_cell(double x, u64 key) {
+    const u64 bits = bits_of(x + 0.0) + key;
+    const u64 product = static_cast<u64>(i64{static_cast<i32>(bits)} * i64{static_cast<i32>(bits >> 32)});
+    return is_nan(x) ? 0 : product ^ (product >> 32);
 }
 
+inline I4 hash_cells(F4 x, I4 keys) {
+    const I4 bits_here = bits(x + all(0.0)) + keys, product = multiply_low_halves(bits_here, shift_right<32>(bits_here));
+    return bits(drop(missing(x), doubles(product ^ shift_right<32>(product))));
+}
+
+inline F4 load_four(const double* x) { return load(x); }
+inline F4 load_four(const float* x) { return load_floats(x); }
+
+// Rows of adjacent numbers.
 template <class Real>
-inline void hash_adjacent(const Table& table, const u64* seeds, u64* out) {
+inline void hash_rows(const Table& table, const u64* keys, u64* out) {
     const Column& first = table.columns[0];
     for (i64 i = 0; i < table.n_rows; ++i) {
         const auto* row = reinterpret_cast<const Real*>(first.base + i * first.stride);
-        u64 sum = 0;
-        for (i64 f = 0; f < table.n_columns; ++f) sum += hash_cell(static_cast<double>(row[f]), seeds[f]);
-        out[i] += sum;
+        I4 sums = all(i64{0});
+        i64 f = 0;
+        for (; f + 4 <= table.n_columns; f += 4)
+            sums = sums + hash_cells(load_four(row + f), load(reinterpret_cast<const i64*>(keys + f)));
+        i64 four[4];
+        store(four, sums);
+        u64 sum = out[i];
+        for (const i64 each : four) sum += static_cast<u64>(each);
+        for (; f < table.n_columns; ++f) sum += hash_cell(static_cast<double>(row[f]), keys[f]);
+        out[i] = sum;
     }
+}
+
+// Some rows of one column.
+template <class Real>
+inline void hash_column(const Column& column, i64 start, i64 stop, u64 key, u64* out) {
+    i64 i = start;
+    if (column.stride == sizeof(Real)) {
+        const auto* x = reinterpret_cast<const Real*>(column.base);
+        const I4 keys = all(static_cast<i64>(key));
+        for (; i + 4 <= stop; i += 4) {
+            i64* const four = reinterpret_cast<i64*>(out + i);
+            store(four, load(four) + hash_cells(load_four(x + i), keys));
+        }
+    }
+    for (; i < stop; ++i) out[i] += hash_cell(static_cast<double>(element<Real>(column, i)), key);
 }
 
 inline Fault hash_dense(const HashDenseTask& task) {
@@ -42,11 +79,13 @@ inline Fault hash_dense(const HashDenseTask& task) {
     for (i64 f = 1; f < table.n_columns; ++f)
         adjacent = adjacent && table.columns[f].type == first.type && table.columns[f].stride == first.stride &&
                    table.columns[f].base == first.base + f * size;
+    Scratch<u64> keys(table.n_columns);
+    for (i64 f = 0; f < table.n_columns; ++f) keys[f] = mixed(task.seeds[f], kColumnKey);
     if (adjacent && table.n_columns > 1) {
         if (first.type == Type::f64)
-            hash_adjacent<double>(table, task.seeds, task.out);
+            hash_rows<double>(table, keys.get(), task.out);
         else
-            hash_adjacent<float>(table, task.seeds, task.out);
+            hash_rows<float>(table, keys.get(), task.out);
         return {};
     }
     constexpr i64 kTile = 4096;  // rows whose sums stay in cache from column to column
@@ -54,13 +93,10 @@ inline Fault hash_dense(const HashDenseTask& task) {
         const i64 stop = smaller(table.n_rows, start + kTile);
         for (i64 f = 0; f < table.n_columns; ++f) {
             const Column& column = table.columns[f];
-            const u64 seed = task.seeds[f];
-            if (column.type == Type::f64 && column.stride == 8) {
-                const auto* x = reinterpret_cast<const double*>(column.base);
-                for (i64 i = start; i < stop; ++i) task.out[i] += hash_cell(x[i], seed);
-            } else {
-                for (i64 i = start; i < stop; ++i) task.out[i] += hash_cell(real_element(column, i), seed);
-            }
+            if (column.type == Type::f64)
+                hash_column<double>(column, start, stop, keys[f], task.out);
+            else
+                hash_column<float>(column, start, stop, keys[f], task.out);
         }
     }
     return {};
@@ -85,6 +121,7 @@ inline Fault hash_codes(const HashCodesTask& task) {
 
 inline Fault hash_sparse(const HashSparseTask& task) {
     const Sparse& matrix = task.matrix;
+    const u64 seed = task.seed ^ kColumnKey;
     return with_index_type(matrix.indices.type, [&](auto index_zero) {
         return with_entry_type(matrix.data.type, [&](auto entry_zero) -> Fault {
             const auto* indices = reinterpret_cast<const decltype(index_zero)*>(matrix.indices.base);
@@ -95,7 +132,7 @@ inline Fault hash_sparse(const HashSparseTask& task) {
                 u64 sum = 0;
                 for (i64 k = span.from; k < span.to; ++k) {
                     const double x = static_cast<double>(data[k]);
-                    if (x != 0.0) sum += hash_cell(x, mixed(static_cast<u64>(indices[k]), task.seed));
+                    if (x != 0.0) sum += hash_cell(x, mixed(static_cast<u64>(indices[k]), seed));
                 }
                 task.out[i] += sum;
             }

@@ -6,6 +6,8 @@
 // counters stay in cache. Twins: reference.count_sparse, reference.score_sparse.
 #pragma once
 
+#include <type_traits>
+
 #include "limbs.hpp"
 #include "simd.hpp"
 
@@ -64,22 +66,6 @@ inline Fault sort_rows(const CountSparseTask& task, i64* order) {
     return {};
 }
 
-// Whether x is a whole number in [0, 2^31), and which.
-inline bool whole(double x, i64& value) {
-    if (!(x >= 0.0 && x < 2147483648.0)) return false;
-    value = static_cast<i64>(x);
-    return static_cast<double>(value) == x;
-}
-inline bool whole(float x, i64& value) { return whole(static_cast<double>(x), value); }
-inline bool whole(i64 x, i64& value) {
-    value = x;
-    return x >= 0 && x < (i64{1} << 31);
-}
-inline bool whole(i32 x, i64& value) {
-    value = x;
-    return x >= 0;
-}
-
 inline bool bad_entry(double x) { return !(x >= 0.0) || is_infinite(x); }
 inline bool bad_entry(float x) { return bad_entry(static_cast<double>(x)); }
 inline bool bad_entry(i64 x) { return x < 0; }
@@ -102,34 +88,48 @@ inline Fault check_entries(const CountSparseTask& task) {
     return {};
 }
 
-// What an entry adds where plain counters will do; false if they will not.
+// What an entry adds where plain counters will do: a whole number in [0, 2^31), or presence. Otherwise `odd` is no longer
+// zero. There are no branches, so that a loop of these becomes vectors.
+inline u64 whole(double x, u64& odd) {
+    constexpr double kUnits = 4503599627370496.0;  // 2^52: what is added to it is rounded to units, in its lowest bits
+    const double sum = x + kUnits;
+    const u64 value = bits_of(sum) ^ bits_of(kUnits);
+    odd |= (value >> 31) | static_cast<u64>(sum - kUnits != x);
+    return value;
+}
+inline u64 whole(float x, u64& odd) { return whole(static_cast<double>(x), odd); }
+inline u64 whole(i64 x, u64& odd) {
+    odd |= static_cast<u64>(x) >> 31;
+    return static_cast<u64>(x);
+}
+inline u64 whole(i32 x, u64& odd) { return whole(static_cast<i64>(x), odd); }
+
 template <bool Binary, class Entry>
-inline bool plain(Entry x, i64& value) {
-    if constexpr (Binary) {
-        value = x > 0 ? 1 : 0;
-        return !bad_entry(x);
-    } else {
-        return whole(x, value);
-    }
+inline u64 plain(Entry x, u64& odd) {
+    if constexpr (!Binary) return whole(x, odd);
+    odd |= static_cast<u64>(bad_entry(x));
+    return static_cast<u64>(x > 0);
 }
 
 // Counters without weights, for whole entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
 //
-// Entries are read in the order of memory. Where the counters of all classes are too many for the cache, a million
-// entries at a time are first dealt out to their classes, and one class is counted after the other. (Visiting the rows
-// class by class instead costs twice the time: they lie on pages far from each other.)
+// Entries are read in the order of memory and made one word each, column and value. Where the counters of all classes
+// are too many for the cache, half a million words at a time are dealt out to their classes, and one class is counted
+// after the other, in counters of 16 bits that carry into the full ones. (Visiting the rows class by class instead costs
+// twice the time: they lie on pages far from each other. So do full counters: of a hundred thousand columns they are
+// larger than the second-level cache.)
 template <class Index, class Entry, bool Binary>
 class PlainCounter {
 public:
     PlainCounter(const CountSparseTask& task, i64* counters)
         : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters),
-          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), dealt_(direct_ ? 0 : kChunk),
-          starts_(C_ + 1), ends_(C_) {}
+          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), words_(direct_ ? kBlock : kChunk),
+          small_(direct_ ? 0 : C_ * F_), starts_(C_ + 1), ends_(C_) {}
 
     // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
     bool run() {
         const Sparse& matrix = task_.matrix;
-        if (matrix.n_entries >= i64{1} << 32) return false;
+        if (matrix.n_entries >= i64{1} << 32 || F_ > i64{1} << 32) return false;
         for (i64 row = 0, stop; row < matrix.n_rows; row = stop) {
             i64 entries = 0;
             for (stop = row; stop < matrix.n_rows; ++stop) {
@@ -141,36 +141,45 @@ public:
             // a row longer than a chunk is as good as a class
             if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
         }
+        if (!direct_) {
+            for (i64 cell = 0; cell < C_ * F_; ++cell) counters_[cell] += small_[cell];
+        }
         return true;
     }
 
 private:
     static constexpr i64 kCached = 1 << 16;  // counters that stay in the second-level cache
-    static constexpr i64 kChunk = 1 << 20;   // entries
+    static constexpr i64 kChunk = 1 << 19;   // entries
+    static constexpr i64 kBlock = 1 << 9;    // entries whose words stay in the first-level cache
 
-    // Visit the entries of a row as (column, value), each checked.
-    template <class Visit>
-    bool visit_row(i64 row, Visit visit) {
-        const Sparse& matrix = task_.matrix;
-        const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
-        const auto* data = reinterpret_cast<const Entry*>(matrix.data.base);
-        const Span span = row_span(matrix, row);
-        if (!span.ok) return false;
-        for (i64 k = span.from; k < span.to; ++k) {
-            i64 value;
-            const u64 f = static_cast<u64>(static_cast<i64>(indices[k]));
-            if (f >= static_cast<u64>(F_) || !plain<Binary>(data[k], value)) return false;
-            visit(static_cast<i64>(f), value);
+    // Entries from..to - 1 as words: the column, and the value in the upper half. False if one of them is not plain.
+    bool words_of(i64 from, i64 to, u64* words) const {
+        using Unsigned = std::make_unsigned_t<Index>;
+        const auto* indices = reinterpret_cast<const Unsigned*>(task_.matrix.indices.base);
+        const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base);
+        constexpr Unsigned kNegative = ~Unsigned{0} / 2 + 1;  // from here on an index stands for one below 0
+        const Unsigned end = static_cast<u64>(F_) < kNegative ? static_cast<Unsigned>(F_) : kNegative;
+        u64 odd = 0;
+        Unsigned outside = 0;
+        for (i64 k = from; k < to; ++k) {
+            const Unsigned f = indices[k];
+            outside |= static_cast<Unsigned>(f >= end);
+            words[k - from] = static_cast<u64>(f) | plain<Binary>(data[k], odd) << 32;
         }
-        return true;
+        return (odd | outside) == 0;
     }
 
     bool count_rows(i64 row, i64 stop) {
         for (; row < stop; ++row) {
+            const Span span = row_span(task_.matrix, row);
             const i64 c = task_.classes[row];
-            if (c < 0 || c >= C_) return false;
+            if (!span.ok || c < 0 || c >= C_) return false;
             i64* const counter = counters_ + c * F_;
-            if (!visit_row(row, [=](i64 f, i64 value) { counter[f] += value; })) return false;
+            for (i64 from = span.from, to; from < span.to; from = to) {
+                to = smaller(from + kBlock, span.to);
+                if (!words_of(from, to, words_.get())) return false;
+                for (i64 k = 0; k < to - from; ++k) counter[words_[k] & kDigit] += static_cast<i64>(words_[k] >> 32);
+            }
         }
         return true;
     }
@@ -190,34 +199,40 @@ private:
         for (i64 c = 0; c < C_; ++c) ends_[c] = starts_[c];
         for (i64 i = row; i < stop; ++i) {
             const i64 c = classes[i - row];
-            u64 *to = &dealt_[ends_[c]], *const limit = dealt_.get() + starts_[c + 1];
-            const bool ok = visit_row(i, [&](i64 f, i64 value) {
-                if (to != limit) *to++ = static_cast<u64>(f) | static_cast<u64>(value) << 32;
-            });
-            if (!ok) return false;
-            ends_[c] = to - dealt_.get();
+            const Span span = row_span(task_.matrix, i);
+            // rows that grew since they were measured are somebody's writing meanwhile, and no reason to write outside
+            if (!span.ok || span.to - span.from > starts_[c + 1] - ends_[c]) return false;
+            if (!words_of(span.from, span.to, &words_[ends_[c]])) return false;
+            ends_[c] += span.to - span.from;
         }
-        for (i64 c = 0; c < C_; ++c) count_dealt(starts_[c], ends_[c], counters_ + c * F_);
+        for (i64 c = 0; c < C_; ++c) count_dealt(starts_[c], ends_[c], c * F_);
         return true;
     }
 
-    void count_dealt(i64 from, i64 to, i64* counter) {
+    void count_dealt(i64 from, i64 to, i64 cells) {
         constexpr i64 kAhead = 32;
-        const u64* dealt = dealt_.get();
+        const u64* words = words_.get();
+        u16* const small = small_.get() + cells;
+        const auto add = [=, this](u64 word) {
+            const u64 f = word & kDigit, sum = small[f] + (word >> 32);
+            small[f] = static_cast<u16>(sum);
+            if (sum >> 16 != 0) counters_[cells + static_cast<i64>(f)] += static_cast<i64>(sum >> 16 << 16);
+        };
         i64 k = from;
         for (; k + kAhead < to; ++k) {
-            prefetch(counter + (dealt[k + kAhead] & kDigit));
-            counter[dealt[k] & kDigit] += static_cast<i64>(dealt[k] >> 32);
+            prefetch(small + (words[k + kAhead] & kDigit));
+            add(words[k]);
         }
-        for (; k < to; ++k) counter[dealt[k] & kDigit] += static_cast<i64>(dealt[k] >> 32);
+        for (; k < to; ++k) add(words[k]);
     }
 
     const CountSparseTask& task_;
     const i64 F_, C_;
-    i64* const counters_;        // (C, F)
-    const bool direct_;          // few counters, or so many that most are never met
-    Scratch<u64> dealt_;         // entries of a chunk, class by class: column, and value in the upper half
-    Scratch<i64> starts_, ends_; // of each class in dealt_
+    i64* const counters_;         // (C, F)
+    const bool direct_;           // few counters, or so many that most are never met
+    Scratch<u64> words_;          // entries of a chunk, class by class
+    Scratch<u16> small_;          // (C, F), what is not yet in counters_
+    Scratch<i64> starts_, ends_;  // of each class in words_
 };
 
 template <class Index, class Entry>

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import engines
 from tallybayes.chosen import Chosen
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.estimate import Choices
 from tallybayes.evidence import Evidence, class_codes, row_weights
 from tallybayes.posterior import Temper
+from tallybayes.schema import Schema
 from tallybayes.score import LeftOutRows
 from tallybayes.tempering import Start, fit_temper, losses
 
@@ -28,6 +30,7 @@ _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
 _ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
+_SLICE_ROWS = 8192  # as many as pay for a thread
 _FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
 
 
@@ -93,7 +96,7 @@ class Calibration:
         }
 
 
-def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen) -> Calibration:
+def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen, threads: int | None = None) -> Calibration:
     """Smoothing and temperature, as far as the choices leave them open, by the rows chosen.
 
     Parameters
@@ -104,6 +107,8 @@ def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen) -> Calibrati
         Which of them are open.
     chosen : Chosen
         The rows.
+    threads : int, optional
+        How many threads score; one per core by default.
     """
     batch = chosen.rows()
     if batch is None:
@@ -116,20 +121,30 @@ def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen) -> Calibrati
     if not known.all():  # rows of a class that was not learned
         rows, classes = Rows(batch.filter(known), 0, chosen.schema.missing), classes[known]
         weights = None if weights is None else weights[known]
-    return _Search(evidence, choices, rows, classes, weights).run()
+    return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
 
 
 class _Search:
     """The rows, made ready to be left out under one choice after the other."""
 
     def __init__(
-        self, evidence: Evidence, choices: Choices, rows: Rows, classes: npt.NDArray[np.int32], weights: Floats | None
+        self,
+        evidence: Evidence,
+        choices: Choices,
+        rows: Rows,
+        classes: npt.NDArray[np.int32],
+        weights: Floats | None,
+        threads: int,
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
+        self.threads = threads
         # A weight of 2 is the row twice: of what weighs more than 1, one row is left out, and that so many times.
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
-        self.left_out = LeftOutRows(evidence, rows, classes, one)
-        self.sizes = self.left_out.sizes
+        self.left_out = [
+            (at, LeftOutRows(evidence, part, classes[at], None if one is None else one[at]))
+            for at, part in _slices(rows, evidence.schema)
+        ]
+        self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
         self.start: Start | None = None
         self.weighty: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
@@ -192,13 +207,31 @@ class _Search:
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         """Scores of the rows whose class is known without them, and which these are."""
-        scores = self.left_out.scores(self.choices.settled(self.evidence, alphas))
+        settled = self.choices.settled(self.evidence, alphas)
+        scores = np.empty((len(self.classes), len(self.evidence.classes)))
+
+        def work(k: slice) -> None:
+            for at, part in self.left_out[k]:
+                scores[at] = part.scores(settled)
+
+        engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         weighty = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
         here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & weighty)
         return scores[here], here
 
     def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[here]
+
+
+def _slices(rows: Rows, schema: Schema) -> list[tuple[slice, Rows]]:
+    """The rows in pieces that threads score; bags and texts in one, since what is believed of them is much to compute.
+
+    Nothing depends on the number of threads, and so neither do the pieces.
+    """
+    n = len(rows)
+    size = n if any(block.event.takes in ("bag", "text") for block in schema.blocks) else _SLICE_ROWS
+    pieces = (slice(at, min(at + size, n)) for at in range(0, n, max(1, size)))
+    return [(at, Rows(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
 
 
 def _least(loss: Callable[[int], float]) -> int:

@@ -114,19 +114,18 @@ class Chosen:
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""
         one = self._one()
-        return None if one is None else one.alone().batch
+        return None if one is None else one.batch
 
     def _one(self) -> Part | None:
         """All rows chosen in one batch, in the order of their hashes."""
         parts = _lowest([part.hashed(self.schema) for part in self.parts])
         if not parts:
             return None
-        one = parts[0]
-        if len(parts) > 1:
-            whole = _joined([part.alone().batch for part in parts])
-            texts = [part.text for part in parts if part.text is not None]
-            one = Part(whole, np.arange(len(whole)), np.concatenate(texts) if texts else None, _all_hashes(parts))
-        return one.of(np.argsort(_known(one.hashes), kind="stable")).alone()
+        hashes = _all_hashes(parts)
+        order = np.argsort(hashes, kind="stable")
+        texts = [part.text for part in parts if part.text is not None]
+        text = np.concatenate(texts)[order] if texts else None
+        return Part(_in_order(parts, order), np.arange(len(order)), text, hashes[order])
 
 
 def _known(hashes: Hashes | None) -> Hashes:
@@ -161,9 +160,22 @@ def _fits(parts: Sequence[Part]) -> bool:
 
 
 def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The same rows, without large batches being kept in memory for a few of their rows."""
-    held = sum(part.batch.nbytes for part in parts if len(part) < len(part.batch))
-    return parts if held <= _HELD_BYTES else tuple(part.alone() for part in parts)
+    """The same rows, without large batches being kept in memory for a few of their rows.
+
+    The last is being read, and stays in memory until that is done: of an array, which is one batch in slices, nothing
+    has to be copied.
+    """
+    read = _memory(parts[-1].batch) if parts else ()
+    held = [part for part in parts if len(part) < len(part.batch) and _memory(part.batch) != read]
+    if sum(part.batch.nbytes for part in held) <= _HELD_BYTES:
+        return parts
+    return tuple(part.alone() if any(part is one for one in held) else part for part in parts)
+
+
+def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
+    """Where a batch lies: the same for all of its slices."""
+    each = ([buffer.address for buffer in column.buffers() if buffer is not None] for column in batch.columns)
+    return next((tuple(addresses) for addresses in each if addresses), ())
 
 
 def row_hashes(rows: Rows, schema: Schema) -> Hashes:  # (n,)
@@ -232,10 +244,17 @@ def _text_bytes(rows: Rows, schema: Schema) -> npt.NDArray[np.int64] | None:
     return np.sum([length.to_numpy(zero_copy_only=False) for length in lengths], axis=0) if lengths else None
 
 
+def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBatch:
+    """The rows of all parts as one batch."""
+    fields = parts[0].batch.schema
+    alike = all(part.batch.schema.equals(fields) for part in parts)
+    if len(parts) == 1 or (alike and not any(pa.types.is_dictionary(field.type) for field in fields)):
+        return batches.gather([(part.batch, part.index) for part in parts], order)
+    return batches.take(_joined([part.alone().batch for part in parts]), order)
+
+
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Rows of different batches as one; whole numbers here and fractions there, or nulls alone, are of one kind."""
-    if len(parts) == 1:
-        return parts[0]
     tables = [pa.Table.from_batches([_plain(part)]) for part in parts]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
 

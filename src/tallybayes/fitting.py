@@ -151,4 +151,4 @@ def begin(
         raise BadData(wanted(where, "rows to learn from", got))
     if chosen is None:
         return Model(evidence, choices), None
-    return Model(evidence, choices, calibrated(evidence, choices, chosen)), chosen
+    return Model(evidence, choices, calibrated(evidence, choices, chosen, workers)), chosen

@@ -274,7 +274,7 @@ class Model(Why):
         label, weights : str or array_like, optional
             As in `fit`; by default the columns that were given there.
         threads : int, optional
-            How many threads read.
+            How many threads read and score.
 
         Examples
         --------
@@ -285,7 +285,7 @@ class Model(Why):
         ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
         (True, False)
         """
-        return self.calibrated(self.choose(rows, label, weights=weights, threads=threads))
+        return self.calibrated(self.choose(rows, label, weights=weights, threads=threads), threads)
 
     def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Chosen:
         """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
@@ -296,11 +296,11 @@ class Model(Why):
 
         return sources.reading(chosen)
 
-    def calibrated(self, chosen: Chosen) -> Model:
+    def calibrated(self, chosen: Chosen, threads: int | None = None) -> Model:
         """This model calibrated by rows that were chosen before."""
         if not self.choices.open(self.schema):
             return replace(self, calibration=None)
-        return replace(self, calibration=calibrate(self.evidence, self.choices, chosen))
+        return replace(self, calibration=calibrate(self.evidence, self.choices, chosen, threads))
 
     def _with(self, evidence: Evidence) -> Model:
         stale = None if self.calibration is None else self.calibration.outdated()

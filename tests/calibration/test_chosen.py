@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tallybayes import chosen
+from tallybayes import batches, chosen
 from tallybayes.chosen import Chosen, row_hashes
 from tallybayes.encode import Rows
 from tallybayes.schema import Schema, infer
@@ -206,3 +207,20 @@ def test_batches_of_different_types_are_joined() -> None:
     made = [Chosen.of(Rows(one, 0, "skip"), infer(real.schema, "label")) for one in (whole, real, none)]
     assert content(made[0] + made[1] + made[2]) == content(made[2] + (made[1] + made[0]))
     assert len(content(made[0] + made[1] + made[2])) == 5
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_rows_of_an_array_being_read_stay_where_they_are_and_others_are_copied(
+    whole: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chosen, "_HELD_BYTES", 0)
+    rows = batch([("red", float(k), 3, "", True, 1.0, "no") for k in range(60)])
+    slices = [rows.slice(at, 20) for at in range(0, 60, 20)]
+    parts = [piece if whole else batches.take(piece, np.arange(20)) for piece in slices]
+    made = Chosen(schema())
+    for piece in parts:
+        made = made + Chosen.of(Rows(piece, 0, "skip"), schema())
+    copied = [all(part.batch is not piece for piece in parts) for part in made.parts]
+    assert copied == [False if whole else part.batch is not parts[-1] for part in made.parts]
+    assert any(copied) is not whole
+    assert content(made) == content(Chosen.of(Rows(rows, 0, "skip"), schema()))

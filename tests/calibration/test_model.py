@@ -11,7 +11,7 @@ import pytest
 from scipy.special import logsumexp
 
 import tallybayes as tb
-from tallybayes import chosen
+from tallybayes import calibration, chosen
 from tallybayes.events.evident import evident_alpha
 from tallybayes.modelfile import dump, parse_bytes
 from tallybayes.tempering import fit_temper
@@ -41,6 +41,18 @@ def test_order_batches_and_threads_do_not_matter_to_the_bit(room: int, alpha: An
         other = fit(cut(shuffled(rows, seed), size), **options, threads=threads)
         assert other.calibration == model.calibration
         assert dump(other) == dump(model)
+
+
+@pytest.mark.parametrize("alpha", [1.0, "loo"], ids=str)
+def test_neither_threads_nor_slices_of_the_rows_left_out_matter_to_the_bit(
+    alpha: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows = table().drop(["prose"])
+    model = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"})
+    monkeypatch.setattr(calibration, "_SLICE_ROWS", 7)
+    for threads in (1, 2, 4):
+        other = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"}, threads=threads)
+        assert other.calibration == model.calibration
 
 
 @pytest.mark.parametrize("room", [50_000], indirect=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from tallybayes import tempering
+from tallybayes import kernels, tempering
 from tallybayes.posterior import Temper
 from tallybayes.tempering import fit_temper, losses
 
@@ -67,6 +68,36 @@ def test_the_temperature_is_the_one_that_a_general_optimiser_finds(
     best = minimize(objective, np.zeros(2), given, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
     assert objective(found, *given) <= best.fun + 1e-8
     np.testing.assert_allclose(found, best.x if sizes != "constant" else [best.x[LOG_A], 0.0], atol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("sizes", ["varying", "constant", "some nothing"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_a_search_that_begins_with_some_of_the_rows_ends_at_the_same_place(
+    seed: int, sizes: str, weighted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = rows(seed, n=400, sizes=sizes, weighted=weighted)
+    plain = fit_temper(*given)
+    monkeypatch.setattr(tempering, "_MANY", 50)
+    begun = fit_temper(*given)
+    np.testing.assert_allclose((begun.temper.a, begun.temper.b), (plain.temper.a, plain.temper.b), rtol=1e-7)
+    np.testing.assert_allclose(begun.losses, plain.losses, rtol=1e-6)
+
+
+def test_a_search_that_cannot_see_the_loss_fall_is_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    scores, classes, sizes, _ = rows(1, n=400)
+    looked = []
+
+    def counting(*given: Any) -> Any:
+        looked.append(given[0])
+        return kernels.temper(*given)
+
+    monkeypatch.setattr(tempering, "kernels", SimpleNamespace(temper=counting))
+    end = fit_temper(scores, classes, sizes, close=0.0).end  # a slope that no search reaches
+    assert len(looked) < 15
+    looked.clear()
+    fit_temper(scores, classes, sizes, start=end, close=0.0)
+    assert len(looked) <= 3
 
 
 @pytest.mark.parametrize("impossible", [False, True])

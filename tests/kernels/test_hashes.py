@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import random_array
 
 from tallybayes import kernels
+from tallybayes.chosen import _stirred
 from tallybayes.kernels import reference
 
 
@@ -28,6 +29,29 @@ def test_numbers(each_isa, as_table, seed, shape, form):
         got = np.zeros(shape[0], np.int64)
         kernels.hash_dense(as_table(x, form), seeds, got)
         assert (got == want).all()
+
+
+ALIKE = {
+    "whole numbers": lambda: np.arange(2.0**16)[:, None],
+    "numbers that differ in their last bits": lambda: 1 + np.arange(2**16)[:, None] * 2.0**-52,
+    "fractions": lambda: np.arange(2**16)[:, None] / 1024,
+    "ones and zeros": lambda: (np.arange(2**16)[:, None] >> np.arange(16) & 1).astype(float),
+    "signs": lambda: 1 - 2 * (np.arange(2**16)[:, None] >> np.arange(16) & 1).astype(float),
+    "pairs": lambda: np.stack(np.divmod(np.arange(2.0**16), 256), axis=1),
+    "pairs that differ in their last bits": lambda: 1 + np.stack(np.divmod(np.arange(2.0**16), 256), axis=1) * 2**-52,
+    "digits": lambda: (np.arange(2**16)[:, None] // 4 ** np.arange(8) % 4).astype(np.float32),
+}
+
+
+@pytest.mark.parametrize("rows", ALIKE.values(), ids=ALIKE)
+def test_rows_that_differ_hardly_have_hashes_that_differ_and_spread(rows):
+    x = rows()
+    out = np.zeros(len(x), np.int64)
+    kernels.hash_dense(x, np.arange(x.shape[1]), out)
+    assert len(set(out.tolist())) == len(x)
+    in_bins = np.bincount(_stirred(out).view(np.uint64) >> np.uint64(56), minlength=256)
+    # chi-squared of 255 degrees of freedom: mean 255, standard deviation 23
+    assert ((in_bins - 256) ** 2 / 256).sum() < 255 + 5 * 23
 
 
 @given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64]))

@@ -124,21 +124,38 @@ def test_indices_outside_the_columns_are_refused(each_isa, index):
 
 @pytest.mark.parametrize("long_row", [0, 1_100_000])
 @pytest.mark.parametrize("binary", [False, True])
-def test_more_entries_than_are_dealt_out_at_once(each_isa, long_row, binary):
+@pytest.mark.parametrize(
+    ("index", "entry"), [(np.int32, np.float64), (np.int64, np.float32), (np.int32, np.int64), (np.int64, np.int32)]
+)
+def test_more_entries_than_are_dealt_out_at_once(each_isa, long_row, binary, index, entry):
     rng = np.random.default_rng(1)
     columns, n_classes = 30_000, 3
     lengths = rng.poisson(60, 20_000)
     lengths[7_000] += long_row
-    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    indices = rng.integers(0, columns, indptr[-1]).astype(np.int32)
-    data = rng.choice([0.0, 1.0, 2.0, 2.0**31 - 1], len(indices))
+    indptr = np.concatenate([[0], np.cumsum(lengths)]).astype(index)
+    indices = rng.integers(0, columns, indptr[-1]).astype(index)
+    indices[::4] = 5  # one column is counted further than 16 bits go
+    data = rng.choice(np.array([0, 1, 2, 2**31 - 128], entry), len(indices))
     y = rng.integers(0, n_classes, len(lengths)).astype(np.int32)
     want = np.zeros((n_classes, columns), np.int64)
     np.add.at(want, (np.repeat(y, lengths), indices), (data > 0) if binary else data.astype(np.int64))
+    assert want[:, 5].min() > 2**16
     for _ in each_isa():
         got = kernels.count_sparse(indptr, indices, data, columns, y, n_classes, binary=binary)
         assert got.limbs.shape[-1] == 1
         assert (got.limbs[..., 0] == want).all()
-        spoiled = np.append(data[:-1], -1.0)
+        spoiled = np.append(data[:-1], entry(-1))
         with pytest.raises(kernels.BadEntry):
             kernels.count_sparse(indptr, indices, spoiled, columns, y, n_classes, binary=binary)
+
+
+@pytest.mark.parametrize("value", [2.0**31 - 1, 2.0**31, 2.0**52 + 1, 0.5, 1 - 2.0**-53, 2.0**-60, 5e-324, 1e300, -0.0])
+def test_one_entry_that_is_not_a_small_whole_number_among_many(each_isa, exact, value):
+    rng = np.random.default_rng(2)
+    columns, n = 70_000, 1000
+    indptr, indices = np.arange(0, 80 * n + 1, 80), rng.integers(0, columns, 80 * n)
+    data, y = rng.integers(0, 9, 80 * n).astype(float), np.zeros(n, np.int32)
+    data[-1] = value
+    want = reference.count_sparse(indptr, indices, data, columns, y, 1)
+    for _ in each_isa():
+        assert (exact(kernels.count_sparse(indptr, indices, data, columns, y, 1)) == exact(want)).all()

@@ -17,13 +17,14 @@ from tallybayes.batches.columns import is_scipy_sparse
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
 from tallybayes.batches.source import LateType, Source
-from tallybayes.batches.taken import take
+from tallybayes.batches.taken import gather, take
 from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = [
     "LateType",
     "Source",
     "attach",
+    "gather",
     "is_path",
     "is_prose",
     "kind_of",

@@ -1,6 +1,9 @@
-"""Some rows of a batch, in any order."""
+"""Some rows of a batch, or of several, in any order."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -8,10 +11,12 @@ import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
 
-__all__ = ["take"]
+__all__ = ["gather", "take"]
+
+Index: TypeAlias = npt.NDArray[np.integer]
 
 
-def take(batch: pa.RecordBatch, index: npt.NDArray[np.integer]) -> pa.RecordBatch:
+def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
     """The rows of a batch at these places.
 
     Arrow takes the rows of a matrix number by number; NumPy, row by row, in a fifth of the time.
@@ -30,6 +35,30 @@ def take(batch: pa.RecordBatch, index: npt.NDArray[np.integer]) -> pa.RecordBatc
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
 
 
+def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.RecordBatch:
+    """The rows of several batches of one schema, without dictionaries, at these places of each.
+
+    The row that is named first, of all pieces one after another, has the place 0; `order` says which comes first. Each
+    row of a matrix is copied to where it belongs: to put the pieces together and then take would be twice the memory.
+
+    Examples
+    --------
+    >>> a, b = (pa.record_batch({"x": [k, k + 1]}) for k in (10, 20))
+    >>> gather([(a, np.array([1])), (b, np.array([0, 1]))], np.array([2, 0, 1])).column("x").to_pylist()
+    [21, 11, 20]
+    """
+    if len(pieces) == 1:
+        return take(pieces[0][0], pieces[0][1][order])
+    columns = []
+    for k, field in enumerate(pieces[0][0].schema):
+        each = [(batch.column(k), index) for batch, index in pieces]
+        if all(_is_plain_matrix(field, column) for column, _ in each):
+            columns.append(_gather_matrix(each, order))
+        else:
+            columns.append(pa.concat_arrays([column.take(pa.array(index)) for column, index in each]).take(order))
+    return pa.RecordBatch.from_arrays(columns, schema=pieces[0][0].schema)
+
+
 def _is_plain_matrix(field: pa.Field, column: pa.Array) -> bool:
     if kind_of(field) != "matrix" or column.null_count:
         return False
@@ -39,6 +68,21 @@ def _is_plain_matrix(field: pa.Field, column: pa.Array) -> bool:
     return numbers and not column.values.slice(column.offset * width, len(column) * width).null_count
 
 
-def _rows_of_matrix(column: pa.Array, index: npt.NDArray[np.integer]) -> pa.Array:
-    values = np.ascontiguousarray(matrix_of(column)[index]).reshape(-1)
-    return pa.FixedSizeListArray.from_arrays(pa.array(values, column.type.value_type), type=column.type)
+def _rows_of_matrix(column: pa.Array, index: Index) -> pa.Array:
+    return _as_column(np.ascontiguousarray(matrix_of(column)[index]), column.type)
+
+
+def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.Array:
+    matrices = [matrix_of(column) for column, _ in each]
+    out = np.empty((len(order), matrices[0].shape[1]), matrices[0].dtype)
+    place = np.empty(len(order), np.intp)
+    place[order] = np.arange(len(order))
+    for matrix, (_, index), to in zip(
+        matrices, each, np.split(place, np.cumsum([len(index) for _, index in each])[:-1]), strict=True
+    ):
+        out[to] = matrix[index]
+    return _as_column(out, each[0][0].type)
+
+
+def _as_column(rows: npt.NDArray[np.number], kind: pa.DataType) -> pa.Array:
+    return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1), kind.value_type), type=kind)

@@ -196,8 +196,19 @@ def _mixed(word: int, seed: int) -> int:
     return word ^ (word >> 29)
 
 
-def _hash(x: float, seed: int) -> int:
-    return 0 if np.isnan(x) else _mixed(int(np.float64(x + 0.0).view(np.uint64)), seed & _WORD)
+def _key(column: int, seed: int) -> int:
+    """What moves the numbers of a column."""
+    return _mixed(column & _WORD, (seed & _WORD) ^ 0xA0761D6478BD642F)
+
+
+def _hash(x: float, key: int) -> int:
+    """The product of both halves of a number's bits, as signed numbers, with its upper half put into its lower."""
+    if np.isnan(x):
+        return 0
+    bits = (int(np.float64(x + 0.0).view(np.uint64)) + key) & _WORD
+    low, high = (half - ((half >> 31) << 32) for half in (bits & 0xFFFFFFFF, bits >> 32))
+    product = (low * high) & _WORD
+    return product ^ (product >> 32)
 
 
 def _add_words(out: Words, total: int) -> None:
@@ -208,7 +219,7 @@ def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
     """Add the hashes of each row's numbers."""
     parts = _columns(columns)
     for i in range(len(out)):
-        total = sum(_hash(float(column[i]), int(seed)) for column, seed in zip(parts, seeds, strict=True))
+        total = sum(_hash(float(column[i]), _key(int(seed), 0)) for column, seed in zip(parts, seeds, strict=True))
         _add_words(out[i : i + 1], total)
 
 
@@ -226,7 +237,7 @@ def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_colum
     """Add the hashes of each row's entries that are not 0."""
     for i in range(len(out)):
         entries = [(int(indices[k]), float(data[k])) for k in range(indptr[i], indptr[i + 1]) if data[k] != 0]
-        total = sum(_hash(x, _mixed(j, seed & _WORD)) for j, x in entries)
+        total = sum(_hash(x, _key(j, seed)) for j, x in entries)
         _add_words(out[i : i + 1], total)
 
 

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from tallybayes.evaluation import Evaluation as Evaluation
     from tallybayes.evaluation import evaluate as evaluate
     from tallybayes.evidence import Evidence as Evidence
+    from tallybayes.explain.dependence import Dependence as Dependence
+    from tallybayes.explain.independence import dependence as dependence
     from tallybayes.fitting import fit as fit
     from tallybayes.interval import Intervals as Intervals
     from tallybayes.model import Model as Model
@@ -51,6 +53,8 @@ _PUBLIC = {
     "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
+    "Dependence": "tallybayes.explain.dependence",
+    "dependence": "tallybayes.explain.independence",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -72,6 +76,7 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
+    "Dependence",
     "Evaluation",
     "Evidence",
     "GaussianNB",
@@ -84,6 +89,7 @@ __all__ = [
     "TextNB",
     "Validation",
     "__version__",
+    "dependence",
     "errors",
     "evaluate",
     "evaluation",

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallybayes.events import Table
+    from tallybayes.explain.dependence import Dependence
     from tallybayes.model import Model
 
 __all__ = ["Why"]
@@ -31,3 +32,26 @@ class Why:
         from tallybayes.explain.tables import table
 
         return table(self._model, column)
+
+    def dependence(self, rows: Any, label: Any = None, **options: Any) -> Dependence:
+        """Which pairs of this model's columns break conditional independence in the given rows.
+
+        Parameters
+        ----------
+        rows : anything `fit` takes
+            Labelled rows, whose columns are what they are in this model.
+        label : str or array_like, optional
+            As in `fit`; by default the column that was given there.
+        **options
+            weights, columns, bins, values and threads, as in `tallybayes.dependence`.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> xor = {"a": [0, 0, 1, 1] * 5, "b": [0, 1, 0, 1] * 5, "y": [0, 1, 1, 0] * 5}
+        >>> tb.fit(xor, "y").dependence(xor).worst(1)[0].columns
+        ('a', 'b')
+        """
+        from tallybayes.explain.independence import of_model
+
+        return of_model(self._model, rows, label, **options)

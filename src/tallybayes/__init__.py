@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tallybayes.evidence import Evidence as Evidence
     from tallybayes.explain.dependence import Dependence as Dependence
     from tallybayes.explain.independence import dependence as dependence
+    from tallybayes.explain.probability import Probability as Probability
+    from tallybayes.explain.queries import probability as probability
     from tallybayes.fitting import fit as fit
     from tallybayes.interval import Intervals as Intervals
     from tallybayes.model import Model as Model
@@ -55,6 +57,8 @@ _PUBLIC = {
     "errors": "tallybayes.errors",
     "Dependence": "tallybayes.explain.dependence",
     "dependence": "tallybayes.explain.independence",
+    "Probability": "tallybayes.explain.queries",
+    "probability": "tallybayes.explain.queries",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -86,6 +90,7 @@ __all__ = [
     "Model",
     "MultinomialNB",
     "NaiveBayes",
+    "Probability",
     "TextNB",
     "Validation",
     "__version__",
@@ -97,6 +102,7 @@ __all__ = [
     "fit",
     "learning_curve",
     "load",
+    "probability",
     "read",
     "rows_needed",
     "running_estimate",

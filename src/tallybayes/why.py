@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tallybayes.events import Table
     from tallybayes.explain.dependence import Dependence
+    from tallybayes.explain.probability import Probability
     from tallybayes.model import Model
 
 __all__ = ["Why"]
@@ -55,3 +57,34 @@ class Why:
         from tallybayes.explain.independence import of_model
 
         return of_model(self._model, rows, label, **options)
+
+    def probability(
+        self, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = 0.95
+    ) -> Probability:
+        """The probability of a class or of values, given others; columns that are not mentioned are summed out.
+
+        Parameters
+        ----------
+        query : str
+            As in `tallybayes.probability`: "play=yes | outlook=sunny", "outlook=sunny, windy=true". Columns of numbers
+            or text may stand behind the bar only, with ``=``.
+        given : str or mapping, optional
+            More of what is given: terms, or values by column, such as a row.
+        level : float
+            How probable it is that the bounds hold, where there are any: for a class, given values.
+
+        Notes
+        -----
+        The answer is that of the joint distribution P(c) Π P(x | c), so that P(a, b) = P(a | b) P(b) for all questions;
+        the tempering by which `predict_proba` corrects for columns that repeat each other is no part of it.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q", "q"], "y": ["no", "yes", "yes"]}, "y", estimate="mle")
+        >>> float(model.probability("x=q")), float(model.probability("y=yes | x=q"))
+        (0.6666666666666666, 1.0)
+        """
+        from tallybayes.explain.believed import believed
+
+        return believed(self._model, query, given, level=level)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallybayes.events import Table
     from tallybayes.explain.dependence import Dependence
+    from tallybayes.explain.parameters import Parameters
     from tallybayes.explain.probability import Probability
     from tallybayes.model import Model
 
@@ -88,3 +89,18 @@ class Why:
         from tallybayes.explain.believed import believed
 
         return believed(self._model, query, given, level=level)
+
+    def parameters(self) -> Parameters:
+        """How many numbers this model has to learn, and how many it would be without independence.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {f"x{k}": [True, False] for k in range(10)} | {"y": [0, 1]}
+        >>> count = tb.fit(rows, "y").parameters()
+        >>> count.naive, count.joint      # 2 · 10, 2 · (2¹⁰ − 1)
+        (20, 2046)
+        """
+        from tallybayes.explain.parameters import parameters
+
+        return parameters(self._model)

@@ -95,6 +95,10 @@ class Multinomial(Event):
         counts = statistic.sums["counts"].to_float()
         return np.full(counts.shape[1], evident_alpha(counts))
 
+    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+        """The faces of a die, but for the last."""
+        return max(int(statistic.sums["counts"].shape[1]) - 1, 0)
+
     def contrast(self, parameters: Floats) -> Floats:
         """Each face's log-shares less the largest."""
         return contrast(parameters)

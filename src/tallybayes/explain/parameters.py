@@ -52,7 +52,8 @@ class Parameters(Result):
     def shown(self) -> Grid:
         """Both counts."""
         rows = (("naive Bayes", _size(self.naive)), ("full joint", "–" if self.joint is None else _size(self.joint)))
-        notes = [f"{self.classes} classes, {self.columns:,} column{'s' * (self.columns != 1)}; for the class itself {self.prior} more."]
+        columns = f"{self.columns:,} column{'s' * (self.columns != 1)}"
+        notes = [f"{self.classes} classes, {columns}; for the class itself {self.prior} more."]
         if self.undefined:
             notes.append(f"No full joint model is at hand for {', '.join(self.undefined[:8])}.")
         return Grid("", ("model", "free parameters"), rows, tuple(notes))

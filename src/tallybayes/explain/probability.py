@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.shown import Result, Sheet, number, plain
 
 __all__ = ["Probability"]
 
@@ -36,7 +36,8 @@ class Probability(Result):
     >>> import tallybayes as tb
     >>> shapes = {"shape": ["circle", "circle", "square"], "colour": ["red", "blue", "red"]}
     >>> print(tb.probability(shapes, "circle | red"))
-    P(circle | red) = 0.5
+    P(circle | red) = 0.5000
+    <BLANKLINE>
     1 of 2 rows; between 0.0945 and 0.9055 at 95 %.
     """
 
@@ -53,12 +54,9 @@ class Probability(Result):
     def __float__(self) -> float:
         return self.probability
 
-    def shown(self) -> Grid:
+    def shown(self) -> Sheet:
         """The number, and what it rests on."""
-        return Grid("", (f"P({self.query}) = {number(self.probability)}",), (), (*self._rests_on(), *self.notes))
-
-    def __str__(self) -> str:
-        return "\n".join((f"P({self.query}) = {number(self.probability)}", *self._rests_on(), *self.notes))
+        return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._rests_on(), *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""

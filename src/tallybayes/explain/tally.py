@@ -59,14 +59,19 @@ class Tally:
         return Tally(self.patterns + other.patterns, found, values)
 
     def counts(self, query: Query, columns: Sequence[str]) -> tuple[int, int, int]:
-        """Rows where all holds, rows where what is given holds, and rows left out, a column being missing."""
-        mentioned = {self._column(query, k, columns) for k in range(len(query.terms))}
+        """Rows where all holds, rows where what is given holds, and rows of which that cannot be said.
+
+        A row is left out where a column is missing that the query speaks of, unless what is given fails there anyway.
+        """
+        about = [self._column(query, k, columns) for k in range(len(query.terms))]
         asked = len(query.asked)
         hits = total = missing = 0
         for (held, absent), n in self.patterns.items():
-            if absent & mentioned:
+            if any(not held[k] and about[k] not in absent for k in range(asked, len(about))):
+                continue
+            if absent.intersection(about):
                 missing += n
-            elif all(held[asked:]):
+            else:
                 total += n
                 hits += n * all(held[:asked])
         return hits, total, missing

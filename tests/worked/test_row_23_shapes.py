@@ -1,4 +1,4 @@
-"""Row 23: joint, marginal and conditional probability by counting shapes: of eight three are red, two of them circles."""
+"""Row 23: joint, marginal and conditional probability by counting shapes: of eight three are red, two of them round."""
 
 from __future__ import annotations
 

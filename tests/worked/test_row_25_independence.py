@@ -36,7 +36,7 @@ def test_the_cases_are_told_apart(follow: str, overall: bool, given: bool) -> No
 def test_independent_but_not_given_the_class_is_exclusive_or() -> None:
     [pair] = tb.dependence({"a": [0, 0, 1, 1] * 20, "b": [0, 1, 0, 1] * 20, "y": [0, 1, 1, 0] * 20}, "y")
     assert pair.overall_p == pytest.approx(1.0)
-    assert pair.p < 1e-20
+    assert pair.p < 1e-15
 
 
 def test_independence_is_what_the_definition_says() -> None:
@@ -53,7 +53,7 @@ def test_independence_is_what_the_definition_says() -> None:
 def test_votes_of_congress_are_not_independent_given_the_party(data) -> None:
     votes = tb.dependence(data / "house-votes-84" / "house_votes_84.csv.gz", "label", missing_values=["?"])
     assert len(votes) == 120
-    assert len(votes.broken()) == 75
+    assert len(votes.broken()) == 71
     worst = votes.worst(1)[0]
     assert worst.columns == ("el-salvador-aid", "aid-to-nicaraguan-contras")
     assert (round(worst.given, 3), round(worst.overall, 3)) == (0.302, 0.638)

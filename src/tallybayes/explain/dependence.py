@@ -23,8 +23,6 @@ __all__ = ["LEVEL", "Dependence", "Pair"]
 LEVEL = 0.05
 # So many pairs are printed; `worst` gives more.
 _SHOWN = 10
-# With fewer rows a cell on average the χ² distribution no longer describes them well (Cochran 1954).
-_ROWS_A_CELL = 5
 # Below this share of the dependence given the class, it is the same whether the class is known or not.
 _ALIKE = 0.1
 
@@ -43,10 +41,11 @@ class Pair:
         Conditional mutual information given the class, in bits: what one says of the other when the class is known.
         Naive Bayes assumes that it is 0.
     df, p, holm : int, float, float
-        Degrees of freedom, the p-value of 0 bits, and the same corrected for the number of pairs (Holm).
+        Degrees of freedom, the p-value of independence (Pearson's χ² within each class, against its permutations), and
+        the same corrected for the number of pairs (Holm).
     chance : float
-        The bits given the class that columns which do not depend on each other have on average, being counted in so
-        few rows. Pairs are sorted by `given` less this.
+        What of `given` comes of counting so few rows: columns that do not depend on each other have as much on
+        average. Pairs are sorted by `given` less this.
     overall, overall_df, overall_p, overall_holm
         The same without regard to the class: mutual information.
     alone : tuple of float
@@ -56,8 +55,6 @@ class Pair:
     interaction : float
         `together` less what each says alone, which is also `given` less `overall`. Above 0, they say together what
         neither says alone; below, they say the same twice.
-    rows_a_cell : float
-        Rows for each cell tested, on average; below 5 the p-values are rough.
     """
 
     columns: tuple[str, str]
@@ -74,7 +71,6 @@ class Pair:
     alone: tuple[float, float]
     together: float
     interaction: float
-    rows_a_cell: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -102,7 +98,7 @@ class Dependence(Result):
     Dependence given 'y', in bits
     pair   given y   chance   Holm's p   overall   Holm's p   interaction   rows
     ────────────────────────────────────────────────────────────────────────────
-    a, b         1   0.0361    9.1e-13         0          1             1     40
+    a, b         1   0.0526    2.6e-09         0          1             1     40
     1 of 1 pair breaks independence given 'y' (p ≤ 0.05 for all named together, Holm).
     'a' and 'b' together say what neither says alone (1 bit of 'y'): naive Bayes cannot learn this.
     """
@@ -234,7 +230,6 @@ class Dependence(Result):
 
     def _notes(self) -> tuple[str, ...]:
         total, broken = len(self), int((self.figures.given_holm <= LEVEL).sum())
-        thin = int((self.figures.cell < _ROWS_A_CELL).sum())
         breaks = "breaks" if broken == 1 else "break"
         level = f"p ≤ {LEVEL:g} for all named together, Holm"
         notes = [f"{broken:,} of {_pairs(total)} {breaks} independence given {self.label!r} ({level})."]
@@ -242,8 +237,6 @@ class Dependence(Result):
             notes.insert(0, f"and {_pairs(total - _SHOWN)} more")
         if broken:
             notes.append(self.meaning(next(pair for pair in self if pair.holm <= LEVEL)))
-        if thin:
-            notes.append(f"The p-values of {_pairs(thin)} are rough: fewer than {_ROWS_A_CELL} rows for each cell.")
         if self.left_out:
             notes.append(f"Not looked at, being text: {', '.join(self.left_out)}.")
         return tuple(notes)
@@ -265,7 +258,6 @@ class Dependence(Result):
             alone=(float(f.first[k]), float(f.second[k])),
             together=float(f.both[k]),
             interaction=float(f.both[k] - f.first[k] - f.second[k]),
-            rows_a_cell=float(f.cell[k]),
         )
 
     def _counted(self, source: Any, label: Any, weights: Any, threads: int | None) -> PairCounts:

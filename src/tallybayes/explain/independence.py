@@ -42,9 +42,9 @@ def dependence(
     columns : sequence of str, optional
         Of which columns; by default of all but prose.
     bins : int
-        Numbers are put into at most so many bins of about equal weight; if they have no more values than that, each
-        is a bin of its own. The edges are quantiles of up to 65,536 rows spread over the first batch. A column
-        declared Bernoulli has two bins, parted by its threshold.
+        Numbers are put into at most so many bins of about equal weight, fewer where rows are few (√(rows / 5 classes));
+        if they have no more values than `bins`, each is a bin of its own. The edges are quantiles of up to 65,536 rows
+        spread over the first batch. A column declared Bernoulli has two bins, parted by its threshold.
     values : int
         A column of values has at most so many slots: the most frequent values of the same rows, and one for all others.
     threads : int, optional

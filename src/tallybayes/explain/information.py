@@ -10,15 +10,14 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import chdtrc
 
 from tallybayes.encoded import Floats
+from tallybayes.explain.chisquared import chi_squared
 from tallybayes.explain.pairs import PairCounts
 
 __all__ = ["Figures", "figures", "holm"]
 
 Bits = Floats
-_LOG2 = float(np.log(2.0))
 # So many counts are looked at together: some temporary arrays of 32 MB.
 _CELLS = 1 << 22
 
@@ -36,11 +35,9 @@ class Figures:
     overall, overall_df, overall_p, overall_holm : ndarray
         The same without regard to the class: I(a; b).
     chance : ndarray
-        The bits that I(a; b | c) would have on average if there were no dependence: df / (2 N log 2).
+        What of I(a; b | c) comes of counting so few rows: the share of χ² that chance alone gives.
     first, second, both : ndarray
         What each column says of the class by itself, and what both say together, in bits.
-    cell : ndarray
-        Rows for each cell of the tables that are tested, on average. Below 5, p-values are rough.
     """
 
     n: Floats
@@ -56,7 +53,6 @@ class Figures:
     first: Bits
     second: Bits
     both: Bits
-    cell: Floats
 
     def take(self, order: npt.NDArray[np.intp]) -> Figures:
         """The same in another order."""
@@ -68,9 +64,8 @@ def figures(counts: PairCounts) -> Figures:
 
     Notes
     -----
-    N·I(a; b | c) = Σ n(abc) log n(abc) n(c) / n(ac) n(bc), and alike for the others. The statistic G = 2 N log 2 · I is
-    χ² distributed if there is no dependence, with Σ_c (A_c − 1)(B_c − 1) degrees of freedom, A_c and B_c being how
-    many values the columns have in class c (Wilks 1938).
+    N·I(a; b | c) = Σ n(abc) log n(abc) n(c) / n(ac) n(bc), and alike for the others. Degrees of freedom are
+    Σ_c (A_c − 1)(B_c − 1), A_c and B_c being how many values the columns have in class c.
     """
     pairs, cells = counts.pairs, counts.counts.to_float()
     shapes, starts = counts.sizes[pairs], counts.starts()  # (P, 2), (P,)
@@ -85,11 +80,13 @@ def figures(counts: PairCounts) -> Figures:
             tables = cells[:, index].reshape(len(cells), len(at), *shape).swapaxes(0, 1)
             for name, values in zip(_MEASURED, _of_tables(tables), strict=True):
                 made[name][at] = values
-    given_p, overall_p = (_p(made["n"], made[name], made[f"{name}_df"]) for name in ("given", "overall"))
-    return Figures(**made, given_p=given_p, given_holm=holm(given_p), overall_p=overall_p, overall_holm=holm(overall_p))
+    return Figures(**made, given_holm=holm(made["given_p"]), overall_holm=holm(made["overall_p"]))
 
 
-_MEASURED = ("n", "given", "given_df", "chance", "overall", "overall_df", "first", "second", "both", "cell")
+_MEASURED = (
+    *("n", "given", "given_df", "given_p", "chance"),
+    *("overall", "overall_df", "overall_p", "first", "second", "both"),
+)
 
 
 def _of_tables(tables: Floats) -> tuple[Floats, ...]:
@@ -97,20 +94,21 @@ def _of_tables(tables: Floats) -> tuple[Floats, ...]:
     n = tables.sum(axis=(1, 2, 3))
     ac, bc, ab = tables.sum(axis=3), tables.sum(axis=2), tables.sum(axis=1)
     c, a, b = ac.sum(axis=2), ac.sum(axis=1), bc.sum(axis=1)
-    values = _used(ac), _used(bc)  # (pairs, C)
-    df = np.where(values[0] > 0, (values[0] - 1) * (values[1] - 1), 0).sum(axis=1)
-    some = np.maximum(n, np.finfo(float).tiny)
+    df = np.where(_used(ac) > 0, (_used(ac) - 1) * (_used(bc) - 1), 0).sum(axis=1)
+    within, overall = chi_squared(tables), chi_squared(ab[:, None])
+    given = _bits(tables, ac[..., None], bc[:, :, None], c[..., None, None])
     return (
         n,
-        _bits(tables, ac[..., None], bc[:, :, None], c[..., None, None]),
+        given,
         df,
-        df / (2 * some * _LOG2),
+        within.p,
+        given * within.chance,
         _bits(ab, a[..., None], b[:, None], n[:, None, None]),
         np.where(n > 0, (_used(a) - 1) * (_used(b) - 1), 0),
+        overall.p,
         _bits(ac, c[..., None], a[:, None], n[:, None, None]),
         _bits(bc, c[..., None], b[:, None], n[:, None, None]),
         _bits(tables, c[..., None, None], ab[:, None], n[:, None, None, None]),
-        n / np.maximum((values[0] * values[1]).sum(axis=1), 1),
     )
 
 
@@ -122,10 +120,6 @@ def _bits(joint: Floats, left: Floats, right: Floats, whole: Floats) -> Bits:  #
     axes = tuple(range(1, joint.ndim))
     total = np.maximum(joint.sum(axis=axes), np.finfo(float).tiny)
     return np.asarray(np.maximum(terms.sum(axis=axes), 0.0) / total)
-
-
-def _p(n: Floats, bits: Bits, df: Floats) -> Floats:
-    return np.asarray(np.where(df > 0, chdtrc(np.maximum(df, 1), 2 * _LOG2 * n * bits), 1.0))
 
 
 def _used(part: Floats) -> npt.NDArray[np.int64]:

@@ -7,6 +7,7 @@ counts made by the same slots add, whatever rows they are of.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ __all__ = ["Bins", "Slots", "Values", "code", "look"]
 
 # So many rows, spread over the first batch, are looked at: enough to place ten edges to a fraction of a percent.
 _LOOKED_AT = 1 << 16
+# A table of fewer rows for each of its cells shows little but noise (Cochran 1954).
+_ROWS_A_CELL = 5
 # Codes are bytes or pairs of bytes: there are always few slots.
 _Code = npt.NDArray[np.int16]
 
@@ -153,9 +156,19 @@ def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, b
         The first rows; None if there are none.
     bins, values : int
         The most bins of a column of numbers, and the most slots of a column of values.
+
+    Notes
+    -----
+    Numbers that have more values than bins are put into √(n / 5C) bins if that is less, n rows of C classes having been
+    looked at: so there are five rows for each cell of a table, below which nothing is seen for all the noise.
     """
-    cells = None if first is None else Cells(Rows(_spread(first), 0, schema.missing))
-    return [_slots_of(*_at(schema, name), cells, bins, values) for name in columns]
+    if first is None:
+        return [_slots_of(*_at(schema, name), None, bins, bins, values) for name in columns]
+    rows = Rows(_spread(first), 0, schema.missing)
+    classes = len(encode(rows.column(schema.label))[1])
+    fair = max(2, min(bins, math.isqrt(len(rows) // (_ROWS_A_CELL * max(classes, 1)))))
+    cells = Cells(rows)
+    return [_slots_of(*_at(schema, name), cells, bins, fair, values) for name in columns]
 
 
 def code(schema: Schema, columns: Sequence[str], slots: Sequence[Slots], rows: Rows) -> list[_Code]:
@@ -169,13 +182,13 @@ def _at(schema: Schema, column: str) -> tuple[Block, int]:
     return schema.blocks[b], f
 
 
-def _slots_of(block: Block, f: int, cells: Cells | None, bins: int, values: int) -> Slots:
+def _slots_of(block: Block, f: int, cells: Cells | None, bins: int, fair: int, values: int) -> Slots:
     event = block.event
     if event.takes == "codes":
         return Values(Labels.of([])) if cells is None else _most_frequent(*cells.values(block, f), values - 1)
     if isinstance(event, Bernoulli):
         return Bins((0.5 if event.threshold is None else float(event.threshold),))
-    return Bins(() if cells is None else _edges(cells.numbers(block, f), bins))
+    return Bins(() if cells is None else _edges(cells.numbers(block, f), bins, fair))
 
 
 def _most_frequent(codes: npt.NDArray[np.int32], found: Labels, most: int) -> Values:
@@ -186,13 +199,13 @@ def _most_frequent(codes: npt.NDArray[np.int32], found: Labels, most: int) -> Va
     return Values(found.take(np.sort(kept)))
 
 
-def _edges(values: npt.NDArray[Any], bins: int) -> tuple[float, ...]:
+def _edges(values: npt.NDArray[Any], bins: int, fair: int) -> tuple[float, ...]:
     """Numbers as they are if they are few, else the quantiles that part them into bins of about equal weight."""
     known = np.sort(values[~np.isnan(values)]).astype(np.float64)
     distinct = np.unique(known)
     if len(distinct) > bins:
         # values that were seen, never between two of them: ties stay together
-        distinct = np.unique([*np.quantile(known, np.arange(1, bins) / bins, method="inverted_cdf"), known[-1]])
+        distinct = np.unique([*np.quantile(known, np.arange(1, fair) / fair, method="inverted_cdf"), known[-1]])
     return tuple(distinct[:-1].tolist())
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import itertools
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
@@ -223,6 +225,25 @@ def test_rare_values_share_a_slot_and_missing_ones_are_left_out_of_their_pairs_o
     assert (found.pair("id", "a").n, found.pair("b", "a").n) == (100, 50)
     kept = tb.dependence(rows, "y", missing="category", events={"id": "ignore"})
     assert kept.pair("a", "b").n == 100
+
+
+def test_streams_and_files_are_counted_as_tables_are(tmp_path: Path) -> None:
+    table = pa.table(categories(11))
+    want = tb.dependence(table, "y").counts
+    stream = pa.RecordBatchReader.from_batches(table.schema, iter(table.to_batches(max_chunksize=400)))
+    assert tb.dependence(stream, "y").counts == want
+    csv.write_csv(table, tmp_path / "rows.csv")
+    assert tb.dependence(tmp_path / "rows.csv", "y").counts == want
+
+
+def test_a_column_that_never_changes_or_is_never_there_depends_on_nothing() -> None:
+    none = pa.array([None] * 40, pa.float64())
+    found = tb.dependence({**XOR, "same": ["x"] * 40, "one": [1.0] * 40, "none": none}, "y")
+    for name in ("same", "one", "none"):
+        pair = found.pair("a", name)
+        assert (pair.given, pair.overall, pair.p, pair.overall_p, pair.interaction, pair.df) == (0, 0, 1, 1, 0, 0)
+    assert found.pair("a", "none").n == 0
+    assert [pair.columns for pair in found.broken()] == [("a", "b")]
 
 
 def test_text_is_left_out_and_said_so() -> None:

@@ -71,6 +71,25 @@ def test_rows_are_counted(query: str, hits: int | None, total: int | None, missi
         assert asked(query) == (hits, total, missing)
 
 
+def test_words_are_whole_in_any_script() -> None:
+    rows = {"text": ["un café, s'il vous plaît", "la cafétéria", "CAFÉ!", "caf", "el niño"]}
+    assert asked("text~café", rows=rows) == (2, 5, 0)
+    assert asked("text~caf", rows=rows) == (1, 5, 0)
+    assert asked("text~'vous plaît'", rows=rows) == (1, 5, 0)
+
+
+def test_times_categories_and_decimals_are_understood() -> None:
+    rows = pa.table(
+        {
+            "at": pa.array([datetime.datetime(2020, 1, 1, 12), datetime.datetime(2021, 5, 5)], pa.timestamp("ms")),
+            "size": pa.array(["small", "large"]).dictionary_encode(),
+            "price": pa.array([1.25, 2.5]).cast(pa.decimal128(5, 2)),
+        }
+    )
+    assert asked("at<2021-01-01", rows=rows) == (1, 2, 0)
+    assert asked("small | price<2", rows=rows) == (1, 1, 0)
+
+
 def test_what_is_given_may_be_given_apart() -> None:
     assert asked("Rome", "member=true") == asked("Rome | member=true") == asked("Rome", {"member": True, "age": None})
     assert asked("name=Ann", {"since": datetime.date(2020, 1, 1)}) == (1, 1, 0)
@@ -89,6 +108,7 @@ def test_what_is_given_may_be_given_apart() -> None:
         ("age~3", "wanted a column of text for '~', got column 'age' of whole numbers"),
         ("age>old", "query 'age>old': wanted a value of column 'age', whole numbers, got 'old'"),
         ("member=maybe", "wanted a value of column 'member', booleans, got 'maybe'"),
+        ("town~' '", "query \"town~' '\": wanted words behind '~', got none"),
         ("town=", "query 'town=': wanted a value behind '=', got its end"),
         ("=Rome", "wanted a column or a value, got '=Rome' at character 1"),
         ("Rome |", "wanted a column or a value, got its end"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import Any
@@ -186,10 +186,12 @@ class Dependence(Result):
             return f"{a} and {b} say the same of {y} ({bits} twice): naive Bayes counts it twice, and is too sure."
         return f"{a} and {b} depend on each other whatever {y} is: naive Bayes takes them for two witnesses."
 
-    def points(self) -> list[dict[str, Any]]:
-        """A record for each two columns, both ways round: what the chart draws."""
+    def points(self, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """A record for each two columns (or two of those given), both ways round: what the chart draws."""
+        places = range(len(self.columns)) if columns is None else [self.columns.index(name) for name in columns]
         made = []
-        for pair in self.pairs:
+        for k in np.flatnonzero(np.isin(self.order, list(places)).all(axis=1)):
+            pair = self._pair(int(k))
             for a, b in (pair.columns, pair.columns[::-1]):
                 given = {"what": "given", "bits": pair.given, "p": pair.holm}
                 overall = {"what": "overall", "bits": pair.overall, "p": pair.overall_holm}
@@ -208,8 +210,7 @@ class Dependence(Result):
 
         drawn = set(list(dict.fromkeys(self.order.ravel().tolist()))[:most])
         names = [name for f, name in enumerate(self.columns) if f in drawn]
-        points = [point for point in self.points() if {point["a"], point["b"]} <= set(names)]
-        return dependence_chart(points, names, self.label, LEVEL)
+        return dependence_chart(self.points(names), names, self.label, LEVEL)
 
     def shown(self) -> Grid:
         """The strongest pairs, and what they mean."""

@@ -25,6 +25,8 @@ _COMPARE = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
+# What is no part of a word in any script.
+_BETWEEN = r"[^\pL\pM\pN_]"
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
@@ -43,8 +45,10 @@ def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
         return np.zeros(len(column), bool)
     if term.operator == "~":
         _need(pa.types.is_string(type_), term, "a column of text", type_)
-        words = r"(?i)(^|\W)" + r"\W+".join(map(re.escape, term.value.split())) + r"($|\W)"
-        return _mask(pc.match_substring_regex(column, words))
+        words = [re.escape(word) for word in term.value.split()]
+        if not words:
+            raise BadOption(wanted(f"query {str(term)!r}", "words behind '~'", "none"))
+        return _mask(pc.match_substring_regex(column, f"(?i)(^|{_BETWEEN}){f'{_BETWEEN}+'.join(words)}($|{_BETWEEN})"))
     if term.operator not in ("=", "!="):
         _need(not (pa.types.is_string(type_) or pa.types.is_boolean(type_)), term, "numbers or dates", type_)
     value = as_kind(term.value, type_)

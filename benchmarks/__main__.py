@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import estimators, foundation, memory, probabilities, texts, validation
+from benchmarks import estimators, explain, foundation, memory, probabilities, texts, validation
 
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
@@ -16,6 +16,7 @@ SUITES = {
     "texts": (texts.run, "strings to a model and to probabilities, beside CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),
     "probabilities": (probabilities.run, "how far probabilities can be believed, beside scikit-learn and uncalibrated"),
+    "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
 }
 

@@ -1,4 +1,4 @@
-// power_sums, count_codes and count_sparse for Python.
+// power_sums, count_codes, count_pairs and count_sparse for Python.
 #include "buffers.hpp"
 
 namespace tally {
@@ -97,6 +97,36 @@ nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_cla
                           nb::ndarray<nb::numpy, std::int64_t>(outside, 1, shape, owner));
 }
 
+// Where the table of each pair of columns begins: the running sum of the products of their sizes.
+std::vector<std::int64_t> starts_of(const std::vector<std::int64_t>& offsets, std::int64_t n_columns,
+                                    std::int64_t n_classes) {
+    std::vector<std::int64_t> starts{0};
+    for (std::int64_t f = 0; f < n_columns; ++f)
+        for (std::int64_t g = f + 1; g < n_columns; ++g) {
+            // with the places for codes outside, which the kernel counts too
+            const std::int64_t rows = need_cells(n_classes, offsets[f + 1] - offsets[f] + 1);
+            need_cells(rows, offsets[g + 1] - offsets[g] + 1);
+            starts.push_back(starts.back() + (offsets[f + 1] - offsets[f]) * (offsets[g + 1] - offsets[g]));
+            need_cells(n_classes, starts.back());
+        }
+    return starts;
+}
+
+nb::tuple count_pairs(nb::handle columns, nb::handle classes, std::int64_t n_classes, nb::handle sizes,
+                      nb::handle weights) {
+    need_count(n_classes, "n_classes");
+    const ClassBuffer rows(classes);
+    const TableBuffer table(columns, rows.length(), false);
+    const WeightBuffer weight(weights, rows.length());
+    const std::int64_t F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const auto starts = starts_of(offsets, F, n_classes);
+    OwnedLimbs counts;
+    run(&Kernels::count_pairs, CountPairsTask{table.table(), rows.data, n_classes, offsets.data(), starts.data(),
+                                              weight.data, &counts.limbs});
+    return counts.give(n_classes, starts.back());
+}
+
 nb::tuple count_sparse(nb::handle indptr, nb::handle indices, nb::handle data, std::int64_t n_columns,
                        nb::handle classes, std::int64_t n_classes, nb::handle weights, bool binary) {
     need_count(n_classes, "n_classes");
@@ -118,6 +148,8 @@ void bind_counts(nb::module_& m) {
           nb::arg("weights").none());
     m.def("count_codes", &count_codes, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
           nb::arg("low"), nb::arg("weights").none());
+    m.def("count_pairs", &count_pairs, nb::arg("columns"), nb::arg("classes"), nb::arg("n_classes"), nb::arg("sizes"),
+          nb::arg("weights").none());
     m.def("count_sparse", &count_sparse, nb::arg("indptr"), nb::arg("indices"), nb::arg("data"), nb::arg("n_columns"),
           nb::arg("classes"), nb::arg("n_classes"), nb::arg("weights").none(), nb::arg("binary"));
 }

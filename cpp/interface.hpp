@@ -74,6 +74,16 @@ struct CountCodesTask {
     std::int64_t* outside;  // OUT (F,), zero on entry
 };
 
+struct CountPairsTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const std::int64_t* offsets;  // (F + 1,) running sum of sizes
+    const std::int64_t* starts;   // (F (F - 1) / 2 + 1,) running sum of the products of two sizes
+    const double* weights;        // (n,) or null
+    Limbs* counts;                // OUT (C, starts[F (F - 1) / 2])
+};
+
 struct CountSparseTask {
     Sparse matrix;
     const std::int32_t* classes;  // (n,)
@@ -220,6 +230,7 @@ struct Kernels {
     const char* name;
     Fault (*power_sums)(const PowerTask&);
     Fault (*count_codes)(const CountCodesTask&);
+    Fault (*count_pairs)(const CountPairsTask&);
     Fault (*count_sparse)(const CountSparseTask&);
     Fault (*score_gaussian)(const ScoreDenseTask&);
     Fault (*score_student)(const ScoreDenseTask&);

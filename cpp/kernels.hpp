@@ -6,6 +6,7 @@
 #include "hash.hpp"
 #include "interface.hpp"
 #include "leave_dense.hpp"
+#include "pairs.hpp"
 #include "power_sums.hpp"
 #include "score_dense.hpp"
 #include "softmax.hpp"
@@ -16,10 +17,10 @@
 namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
-    static const Kernels kernels{name,         power_sums,   count_codes, count_sparse, score_gaussian, score_student,
-                                 leave_dense,  score_codes,  score_own_codes,           score_sparse,   terms_dense,
-                                 terms_codes,  hash_dense,
-                                 hash_codes,   hash_sparse,  softmax,      temper,      exact_moments, to_float};
+    static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
+                                 score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
+                                 score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
+                                 hash_sparse, softmax,       temper,       exact_moments,   to_float};
     return &kernels;
 }
 

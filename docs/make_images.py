@@ -6,16 +6,20 @@ import gzip
 import io
 import os
 import re
+import struct
+import zlib
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from rich.console import Console
 
 import tallybayes as tb
 from tallybayes.cli import demo
 
 IMAGES = Path(__file__).parent / "images"
+DATA = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
 WIDTH = 80
 
 
@@ -38,7 +42,7 @@ def demo_svg() -> str:
 def draw_coin() -> None:
     """How the estimate of a coin settles."""
     flips = np.random.default_rng(0).random(10_000) < 0.3
-    tb.running_estimate(flips).chart(truth=0.3).save(IMAGES / "coin.png", scale_factor=2)
+    _save(tb.running_estimate(flips).chart(truth=0.3), "coin")
 
 
 def draw_digits(folder: Path) -> None:
@@ -70,20 +74,48 @@ def draw_reasons() -> None:
     _save(tb.fit(rows, "kind").importance(rows), "importance")
 
 
-def _save(result: Any, name: str) -> None:
-    result.chart().save(IMAGES / f"{name}.png", scale_factor=2)
+def _save(drawn: Any, name: str) -> None:
+    path = IMAGES / f"{name}.png"
+    chart = drawn.chart() if hasattr(drawn, "chart") else drawn
+    chart.save(path, scale_factor=2)
+    path.write_bytes(smaller(path.read_bytes()))
+
+
+def draw_votes(folder: Path) -> None:
+    """The heat maps of docs/dependence.md: votes in the House of Representatives."""
+    votes = folder / "house-votes-84" / "house_votes_84.csv.gz"
+    table = pa.Table.from_batches(list(tb.read(votes, missing=["?"])))
+    table = table.rename_columns(["party" if name == "label" else name for name in table.column_names])
+    _save(tb.dependence(table, "party"), "dependence")
+
+
+def smaller(png: bytes) -> bytes:
+    """The same picture packed as tightly as can be, which the program that draws charts does not trouble to do."""
+    at, parts = 8, {b"IHDR": b"", b"IDAT": b"", b"IEND": b""}
+    while at < len(png):
+        length, kind = struct.unpack(">I4s", png[at : at + 8])
+        if kind in parts:
+            parts[kind] += png[at + 8 : at + 8 + length]
+        at += length + 12
+    parts[b"IDAT"] = zlib.compress(zlib.decompress(parts[b"IDAT"]), 9)
+    chunks = (
+        struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))
+        for kind, body in parts.items()
+    )
+    return png[:8] + b"".join(chunks)
 
 
 def main() -> None:
-    """Write every picture."""
+    """Write every picture; those of data sets where TALLY_DATA names their folder."""
     IMAGES.mkdir(exist_ok=True)
     draw_reasons()
     draw_coin()
-    if "TALLY_DATA" in os.environ:
-        draw_digits(Path(os.environ["TALLY_DATA"]))
-    else:
-        print("The pictures of digits stay as they are: they need MNIST, in the folder that TALLY_DATA names.")
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
+    if DATA.is_dir():
+        draw_digits(DATA)
+        draw_votes(DATA)
+    else:
+        print(f"{DATA} is not there: set TALLY_DATA to the folder of the data sets to remake their pictures")
 
 
 if __name__ == "__main__":

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tallybayes.evaluation import Evaluation as Evaluation
     from tallybayes.evaluation import evaluate as evaluate
     from tallybayes.evidence import Evidence as Evidence
+    from tallybayes.explain.dependence import Dependence as Dependence
+    from tallybayes.explain.independence import dependence as dependence
+    from tallybayes.explain.probability import Probability as Probability
+    from tallybayes.explain.queries import probability as probability
     from tallybayes.fitting import fit as fit
     from tallybayes.interval import Intervals as Intervals
     from tallybayes.model import Model as Model
@@ -51,6 +55,10 @@ _PUBLIC = {
     "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
+    "Dependence": "tallybayes.explain.dependence",
+    "dependence": "tallybayes.explain.independence",
+    "Probability": "tallybayes.explain.queries",
+    "probability": "tallybayes.explain.queries",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -72,6 +80,7 @@ __all__ = [
     "CategoricalNB",
     "ComplementNB",
     "CountVectorizer",
+    "Dependence",
     "Evaluation",
     "Evidence",
     "GaussianNB",
@@ -81,9 +90,11 @@ __all__ = [
     "Model",
     "MultinomialNB",
     "NaiveBayes",
+    "Probability",
     "TextNB",
     "Validation",
     "__version__",
+    "dependence",
     "errors",
     "evaluate",
     "evaluation",
@@ -91,6 +102,7 @@ __all__ = [
     "fit",
     "learning_curve",
     "load",
+    "probability",
     "read",
     "rows_needed",
     "running_estimate",

@@ -55,6 +55,11 @@ class Rows:
     def __len__(self) -> int:
         return int(self.batch.num_rows)
 
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, those of matrices among them."""
+        return [name for field in self.batch.schema for name in _names(field)]
+
     def encode(self, block: Block, slots: Sequence[Labels] | None = None, *, unseen: str = "smooth") -> Encoded:
         """The block's columns as its event takes them.
 

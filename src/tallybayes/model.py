@@ -371,10 +371,7 @@ class Model(Why):
         self, rows: Any, label: Any, weights: Any, types: sources.Types | None
     ) -> tuple[batches.Source, Schema]:
         """Labelled rows, and the schema with the names that label and weights have there."""
-        weights = self.schema.weight if weights is None and label is None else weights
-        label = self.schema.label if label is None else label
-        source, name, weight = sources.labelled(rows, label, weights, types=types)
-        return source, replace(self.schema, label=name, weight=weight)
+        return sources.as_in(self.schema, rows, label, weights, types)
 
     def _labelled_parts(self, rows: Any, label: Any, weights: Any) -> Iterator[_Part]:
         """Labelled rows batch by batch: as Arrow, as rows, the place of their classes among ours, and their weights."""

@@ -14,7 +14,18 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
-__all__ = ["Labelled", "Types", "are_named_cells", "beside", "labelled", "one_row", "peek", "reading", "to_score"]
+__all__ = [
+    "Labelled",
+    "Types",
+    "are_named_cells",
+    "as_in",
+    "beside",
+    "labelled",
+    "one_row",
+    "peek",
+    "reading",
+    "to_score",
+]
 
 T = TypeVar("T")
 Types = Mapping[str, pa.DataType]
@@ -43,6 +54,18 @@ def labelled(
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
     return Labelled(rows, label, weights)
+
+
+def as_in(
+    schema: Schema, source: Any, label: Any, weights: Any, types: Types | None = None
+) -> tuple[batches.Source, Schema]:
+    """Labelled rows like those of a schema, and the schema with the names that label and weights have there.
+
+    By default they have the names that they have in the schema.
+    """
+    weights = schema.weight if weights is None and label is None else weights
+    rows, name, weight = labelled(source, schema.label if label is None else label, weights, types=types)
+    return rows, replace(schema, label=name, weight=weight)
 
 
 def beside(rows: batches.Source, name: str, column: Any) -> tuple[batches.Source, str]:

@@ -23,6 +23,7 @@ OUT = np.zeros((N, C))
 GOOD = {
     "power_sums": ((X, Y, C), {"order": 2, "weights": None}),
     "count_codes": ((CODES, Y, C, SIZES), {"low": 0, "weights": None}),
+    "count_pairs": ((CODES, Y, C, SIZES), {"weights": None}),
     "count_sparse": ((*CSR, F, Y, C), {"weights": None, "binary": False}),
     "score_gaussian": ((X, CF, CF, CF, OUT), {}),
     "score_student": ((X, CF, CF, CF, CF, OUT), {}),
@@ -125,7 +126,7 @@ def test_bad_weights_are_refused_among_many_rows(each_isa, bad):
 def test_bad_weights_are_refused(each_isa, bad):
     weights = np.array([1.0, 1.0, bad, 1.0, 1.0, 1.0])
     for _ in each_isa():
-        for name in ("power_sums", "count_codes", "count_sparse"):
+        for name in ("power_sums", "count_codes", "count_pairs", "count_sparse"):
             with pytest.raises(ValueError, match=r"weights.*row 2"):
                 getattr(kernels, name)(*GOOD[name][0], weights=weights)
 
@@ -140,6 +141,8 @@ def test_classes_out_of_range_are_refused(each_isa, n):
             kernels.power_sums(x, y, C)
         with pytest.raises(ValueError, match=f"classes.*row {n - 2}"):
             kernels.count_codes(codes, y, C, [1])
+        with pytest.raises(ValueError, match=f"classes.*row {n - 2}"):
+            kernels.count_pairs(codes, y, C, [1])
         with pytest.raises(ValueError, match=f"classes.*row {n - 2}"):
             kernels.count_sparse(indptr, np.zeros(0, np.int32), np.zeros(0), 1, y, C)
         with pytest.raises(ValueError, match=f"classes.*row {n - 2}"):

@@ -52,3 +52,19 @@ def test_real_messages_are_told_apart(data) -> None:
     assert model.schema.events() == {"text": "text"}
     predicted = model.predict(table.filter(pa.array(~train)))
     assert (predicted == labels[~train]).mean() > 0.97
+
+
+def test_the_probability_of_spam_given_a_word_is_counted() -> None:
+    mail = {"text": MAIL, "kind": KIND}
+    asked = tb.probability(mail, "spam | text~'nigerian prince'")
+    assert (asked.hits, asked.total) == (2, 2)
+    assert float(tb.probability(mail, "spam | text~prince")) == pytest.approx(2 / 3)
+    # Bayes' rule: P(prince | spam) P(spam) / P(prince)
+    parts = {query: float(tb.probability(mail, query)) for query in ("text~prince | spam", "spam", "text~prince")}
+    assert parts["text~prince | spam"] * parts["spam"] / parts["text~prince"] == pytest.approx(2 / 3)
+
+
+def test_a_word_in_real_messages(data) -> None:
+    asked = tb.probability(data / "sms-spam" / "sms_spam.csv.gz", "label=spam | text~free")
+    assert (asked.hits, asked.total) == (170, 229)
+    assert asked.low > 0.68

@@ -236,6 +236,20 @@ class Event(ABC):
         """
         return parameters
 
+    def outcomes(self, statistic: Statistic) -> tuple[int, ...] | None:
+        """How many values each column has, where these can be listed; None where there is no end of them."""
+        return None
+
+    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+        """How many numbers the parameters of a class are that can be chosen freely.
+
+        Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
+        values are counted, one for each value but the last of its column.
+        """
+        listed = sum(max(len(labels) - 1, 0) for labels in statistic.labels)
+        sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.axes else 0}
+        return sum(sizes[axis] for name, axis in self.axes.items() if name != "missing")
+
     def slots(self, parameters: Any) -> tuple[Labels, ...]:
         """The values of each column that the parameters speak of (empty unless `takes` is "codes")."""
         return ()

@@ -92,6 +92,10 @@ class Bernoulli(Event):
         ones, n = _ones(statistic)
         return np.array([evident_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
 
+    def outcomes(self, statistic: Statistic) -> tuple[int, ...]:
+        """0 and 1."""
+        return (2,) * statistic.sums["ones"].shape[1]
+
     def contrast(self, parameters: Coins) -> Coins:
         """The log-probabilities of 0, and of 1, less the largest of each."""
         return Coins(contrast(parameters.log_zero), contrast(parameters.log_one))

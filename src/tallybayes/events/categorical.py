@@ -78,6 +78,10 @@ class Categorical(Event):
         """Each value's log-probabilities less the largest."""
         return Tables(contrast(parameters.log), parameters.labels)
 
+    def outcomes(self, statistic: Statistic) -> tuple[int, ...]:
+        """The values seen."""
+        return tuple(statistic.sizes.tolist())
+
     def slots(self, parameters: Tables) -> tuple[Labels, ...]:
         """The values of each column; one more slot behind them is for a value never seen."""
         return parameters.labels

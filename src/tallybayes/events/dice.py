@@ -88,6 +88,10 @@ class Dice(Event):
         counts = statistic.sums["counts"].to_float()
         return np.full(counts.shape[1], evident_alpha(counts))
 
+    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+        """The faces of a die, but for the last."""
+        return max(int(statistic.sums["counts"].shape[1]) - 1, 0)
+
     def contrast(self, parameters: Floats) -> Floats:
         """What one count of each face adds, less the largest."""
         return contrast(parameters)

@@ -278,6 +278,11 @@ class Text(Event):
         best[np.argsort(-total, kind="stable")[: self.max_features]] = True
         return best
 
+    def freedom(self, statistic: Statistic, parameters: tuple[Words, ...]) -> int:
+        """The words believed in: each has its own probability of being there, or all share one die."""
+        shared = 0 if self.bag == "bernoulli" else 1
+        return sum(max(len(words.vocabulary) - shared, 0) for words in parameters)
+
     def contrast(self, parameters: tuple[Words, ...]) -> tuple[Words, ...]:
         """Each token's log-shares less the largest."""
         return tuple(words.contrast() for words in parameters)

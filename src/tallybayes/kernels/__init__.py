@@ -9,7 +9,7 @@ The door is strict about types and shapes (``TypeError``, ``ValueError``) and no
 
 from __future__ import annotations
 
-from .counts import count_codes, count_sparse, power_sums
+from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
 from .leave import Coefficients, leave_dense
 from .moments import exact_moments, to_float
@@ -35,6 +35,7 @@ __all__ = [
     "NotFinite",
     "PowerSums",
     "count_codes",
+    "count_pairs",
     "count_sparse",
     "exact_moments",
     "hash_codes",

@@ -19,6 +19,9 @@ def power_sums(
 def count_codes(
     columns: _Columns, classes: _Array, n_classes: int, sizes: _Sizes, low: int, weights: _Array | None
 ) -> tuple[_Limbs, NDArray[np.int64]]: ...
+def count_pairs(
+    columns: _Columns, classes: _Array, n_classes: int, sizes: _Sizes, weights: _Array | None
+) -> _Limbs: ...
 def count_sparse(
     indptr: _Array,
     indices: _Array,

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes
 
-__all__ = ["count_codes", "count_sparse", "power_sums"]
+__all__ = ["count_codes", "count_pairs", "count_sparse", "power_sums"]
 
 
 def power_sums(
@@ -87,6 +87,39 @@ def count_codes(
     """
     counts, outside = _native.count_codes(columns, classes, n_classes, sizes, low, weights)
     return Limbs(*counts), outside
+
+
+def count_pairs(
+    columns: Codes,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    sizes: Sizes,
+    *,
+    weights: Floats | None = None,
+) -> Limbs:
+    """Exact weight of each two codes of each two columns per class.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    classes : int32 ndarray, shape (n,)
+    n_classes : int
+    sizes : sequence of int, length F
+        Column f has the codes 0, ..., sizes[f] - 1; a row with another code is left out of the pairs of that column.
+    weights : float64 ndarray, shape (n,), optional
+
+    Returns
+    -------
+    Limbs, shape (C, sum over f < g of sizes[f] * sizes[g])
+        The tables of the pairs (0, 1), (0, 2), ..., (1, 2), ... laid end to end, each row by row.
+
+    Examples
+    --------
+    >>> exclusive_or = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0], np.int32)
+    >>> count_pairs(*exclusive_or, 2, [2, 2]).limbs[..., 0].tolist()
+    [[1, 0, 0, 1], [0, 1, 1, 0]]
+    """
+    return Limbs(*_native.count_pairs(columns, classes, n_classes, sizes, weights))
 
 
 def count_sparse(

@@ -7,6 +7,7 @@ Every exact sum of products of p doubles is a Python integer in units of ``2**(-
 
 from __future__ import annotations
 
+import itertools
 from typing import Any, Literal
 
 import numpy as np
@@ -105,6 +106,26 @@ def count_codes(
             else:
                 outside[f] += 1
     return limbs(counts, WORD), outside
+
+
+def count_pairs(
+    columns: Codes,
+    classes: NDArray[np.int32],
+    n_classes: int,
+    sizes: Sizes,
+    *,
+    weights: Floats | None = None,
+) -> Limbs:
+    """Exact weight of each two codes of each two columns per class, the tables of the pairs laid end to end."""
+    coded, tables = _columns(columns), [_zeros(n_classes, 0)]
+    for f, g in itertools.combinations(range(len(sizes)), 2):
+        table = _zeros(n_classes, sizes[f], sizes[g])
+        for i, c in enumerate(classes):
+            u, v = int(coded[f][i]), int(coded[g][i])
+            if 0 <= u < sizes[f] and 0 <= v < sizes[g]:
+                table[c, u, v] += 1 << 32 * WORD if weights is None else _units(weights[i])
+        tables.append(table.reshape(n_classes, -1))
+    return limbs(np.concatenate(tables, axis=1), WORD)
 
 
 def count_sparse(

@@ -37,8 +37,8 @@ def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) ->
     if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS:
         return None
     if isinstance(rows, np.ndarray):
-        dense = _array(rows, schema)
-        return None if dense is None else [dense]
+        data = _array(rows, schema, parameters, unseen)
+        return None if data is None else [data]
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return None
     encoded: list[Encoded] = []
@@ -52,13 +52,30 @@ def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) ->
     return encoded if known else None
 
 
-def _array(rows: np.ndarray[Any, Any], schema: Schema) -> Dense | None:
-    if rows.ndim != 2 or len(schema.blocks) != 1 or rows.dtype not in (np.float64, np.float32):
+def _array(rows: np.ndarray[Any, Any], schema: Schema, parameters: Sequence[Any], unseen: str) -> Encoded | None:
+    if rows.ndim != 2 or len(schema.blocks) != 1 or rows.shape[1] != len(schema.blocks[0].columns):
         return None
     block = schema.blocks[0]
-    if rows.shape[1] != len(block.columns) or block.event.takes == "codes" or not rows.flags.c_contiguous:
+    if block.event.takes == "codes":
+        return _whole_numbers(rows, block.event.slots(parameters[0]), unseen) if rows.dtype.kind in "iu" else None
+    if rows.dtype not in (np.float64, np.float32) or not rows.flags.c_contiguous:
         return None
     return _fit(block.event, Dense(rows))
+
+
+def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Labels], unseen: str) -> Codes | None:
+    if not all(slot.kind == "whole numbers" for slot in slots):
+        return None
+    places = [slot.positions for slot in slots]
+    lengths = np.array(list(map(len, places)))
+    codes = np.array(
+        [[place.get(value, -1) for place, value in zip(places, row, strict=True)] for row in rows.tolist()], np.int32
+    )
+    strange = codes < 0
+    if strange.any() and unseen == "error":
+        return None
+    codes = np.where(strange, lengths, codes).astype(np.int32)
+    return Codes(codes, lengths + 1, tuple(slots))
 
 
 def _dense(rows: list[Mapping[str, Any]], block: Block) -> Dense | None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypeAlias
 
 import numpy as np
@@ -85,7 +86,7 @@ class Statistic:
         start = sum(len(labels) for labels in self.labels[:f])
         return np.arange(start, start + len(self.labels[f]))
 
-    @property
+    @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:  # (F,)
         """How many values each column has."""
         return np.array([len(labels) for labels in self.labels], np.int64)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
+from scipy.special import expit
 
 from tallybayes import batches, sources
 from tallybayes.encode import Rows
@@ -263,7 +264,7 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         classes=model.classes,
         of=model.classes[c],
         against=None if question.against is None else model.classes[question.against],
-        probability=float(model.predict_proba(row if batch is None else batch)[0, c]),
+        probability=_probability(model, question, asked, terms, row if batch is None else batch),
         prior=float(asked.prior[0]),
         split=float(asked.split[0]),
         columns=model.schema.columns,
@@ -277,6 +278,13 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         _model=model,
         _blocks=blocks,
     )
+
+
+def _probability(model: Model, question: Question, asked: Asked, terms: Floats, row: Any) -> float:
+    """That of the class spoken for, among all classes."""
+    if question.against is None and asked.factors.any():
+        return float(expit(asked.prior[0] + terms[0].sum() + asked.split[0]))
+    return float(model.predict_proba(row)[0, asked.of[0]])
 
 
 def _one(row: Any) -> Any:
@@ -344,7 +352,7 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):
             found = data.first()
-            unseen = found >= np.array([len(labels) for labels in data.labels])
+            unseen = found >= np.array([len(labels.positions) for labels in data.labels])
             notes[at] = np.where(found < 0, MISSING, np.where(unseen, UNSEEN, ""))
         elif block.event.takes == "text":
             notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]  # type: ignore

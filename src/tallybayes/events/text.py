@@ -32,6 +32,7 @@ from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_s
 from tallybayes.exact import Exact
 from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, count_text, vectorise
 from tallybayes.labels import Labels
+from tallybayes.scattered import Places, Scattered
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Bag", "Text", "name_of"]
@@ -126,6 +127,7 @@ class Text(Event):
     takes: ClassVar[Any] = "text"
     wants: ClassVar[str] = "text"
     axes: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
+    scattered: ClassVar[frozenset[str]] = frozenset({"tokens", "documents"})
 
     def __post_init__(self) -> None:
         if self.bag not in _BAGS:
@@ -188,28 +190,30 @@ class Text(Event):
             absent = column.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
             missing.append(kernels.power_sums((absent,), classes, n_classes, order=1, weights=weights).first)
         sums = {
-            "tokens": _side_by_side(tokens),
-            "documents": _side_by_side(documents),
+            "tokens": Scattered.side_by_side(tokens),
+            "documents": Scattered.side_by_side(documents),
             "missing": _side_by_side([Exact.from_limbs(m) for m in missing]),
         }
         return sums, tuple(labels)
 
     def _counted(
         self, column: pa.Array, classes: ClassCodes, n_classes: int, weights: Weights
-    ) -> tuple[pa.Array, Exact, Exact]:
+    ) -> tuple[pa.Array, Scattered, Scattered]:
         if weights is None:
             counted = count_text(column, classes, n_classes, self.tokens)
+            places = Places(counted.starts, counted.classes, n_classes)
             tokens, documents = Exact.from_counts(counted.tokens), Exact.from_counts(counted.documents)
-            return counted.vocabulary, tokens, documents
+            return counted.vocabulary, Scattered(places, tokens), Scattered(places, documents)
         found = vectorise(column, self.tokens)
         V = len(found.vocabulary)
-        counted_by = [
+        sums = [
             kernels.count_sparse(
                 found.indptr, found.indices, found.data, V, classes, n_classes, weights=weights, binary=b
             )
             for b in (False, True)
         ]
-        return found.vocabulary, Exact.from_limbs(counted_by[0]), Exact.from_limbs(counted_by[1])
+        occurrences, frequencies = (Scattered.from_whole(Exact.from_limbs(limbs)) for limbs in sums)
+        return found.vocabulary, occurrences, frequencies
 
     def estimate(self, statistic: Statistic, how: How) -> tuple[Words, ...]:
         """The log-share of each token, smoothed, column by column."""
@@ -230,7 +234,7 @@ class Text(Event):
         if self.bag == "complement":
             counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
         totals = counts.sum(axis=1).to_float()
-        table = sign * log_share(counts.to_float().T, totals, alpha, max(V, 1))
+        table = sign * _log_shares(counts, totals, alpha, max(V, 1))
         if self.unknown == "smooth":
             unknown = sign * log_share(0.0, totals, alpha, V + 1)
         return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
@@ -426,6 +430,16 @@ def _columns(statistic: Statistic) -> Iterator[Column]:
         at = statistic.values_of(f)
         tokens, documents = (statistic.sums[k].take(at, axis=1) for k in ("tokens", "documents"))
         yield Column(tokens, documents, present.take(np.array([f]), axis=1).reshape((present.shape[0],)), labels)
+
+
+def _log_shares(counts: Exact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
+    """The log-share of each token in each class; that of tokens that a class has not is found once for all of them."""
+    if not isinstance(counts, Scattered):
+        return log_share(counts.to_float().T, totals, alpha, size)
+    table = np.tile(log_share(0.0, totals, alpha, size), (counts.shape[1], 1))
+    rows = counts.places.rows
+    table[counts.places.columns(), rows] = log_share(counts.values.to_float(), totals[rows], alpha, size)
+    return table
 
 
 def _side_by_side(parts: list[Exact]) -> Exact:

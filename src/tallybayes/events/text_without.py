@@ -96,7 +96,7 @@ class OwnCounts:
     """
 
     def __init__(self, entries: Entries, counts: Exact, *, once: bool, smooth: bool) -> None:
-        e, C = entries, counts.shape[0]
+        e = entries
         times = np.ones_like(e.times) if once else e.times
         self.entries, self.smooth = e, smooth
         self.known, self.strange = np.where(e.after, times, 0.0), e.total(np.where(e.after, 0.0, times))
@@ -109,8 +109,8 @@ class OwnCounts:
         self.table = np.ascontiguousarray(counts.take(self.used, axis=1).to_float().T)  # (used, C)
         self.own = e.own_less(counts, times)
         self.total = np.tile(counts.take(e.view, axis=1).sum(axis=1).to_float(), (e.n, 1))
-        for c in range(C) if (e.after != e.before).any() else ():  # tokens that fall out of the view, or into it
-            self.total[:, c] += e.total((e.after * 1.0 - e.before) * self.table[self.place, c])
+        if (e.after != e.before).any():  # tokens that fall out of the view, or into it
+            kernels.score_sparse(e.starts, self.place, e.after * 1.0 - e.before, self.table, self.total)
         change = np.where(e.after, self.own - self.table[self.place, e.own[e.row]], 0.0)
         self.total[np.arange(e.n), e.own] += e.total(change)
 

@@ -28,7 +28,7 @@ _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
 _ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
-_FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
+_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search begins where it is already known
 
 
 class Tried(NamedTuple):
@@ -130,6 +130,7 @@ class _Search:
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
         self.left_out = LeftOutRows(evidence, rows, classes, one)
         self.sizes = self.left_out.sizes
+        self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
         self.start: Start | None = None
         self.weighty: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
@@ -191,7 +192,12 @@ class _Search:
         return Tried(key, _alpha(k), *_mean(left, self.weighty)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        """Scores of the rows whose class is known without them, and which these are."""
+        """Scores of the rows whose class is known without them, and which these are; the last ones are remembered."""
+        if self.last is None or self.last[0] != alphas:
+            self.last = dict(alphas), *self._left_out(alphas)
+        return self.last[1:]
+
+    def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         scores = self.left_out.scores(self.choices.settled(self.evidence, alphas))
         weighty = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
         here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & weighty)

@@ -216,9 +216,18 @@ class Scattered(Exact):
     def take(self, index: Index | Mask, axis: int = 0) -> Exact:
         """The rows or columns at the given positions."""
         at = np.flatnonzero(index) if index.dtype == bool else np.asarray(index, np.intp)
-        if len(at) == self.shape[axis] and np.array_equal(at, np.arange(len(at))):
+        if axis == 1:
+            return self.columns(at)
+        if len(at) == self.shape[0] and np.array_equal(at, np.arange(len(at))):
             return self
-        places, entries = self.places.of_columns(at) if axis == 1 else self.places.of_rows(at)
+        places, entries = self.places.of_rows(at)
+        return Scattered(places, self.values.take(entries))
+
+    def columns(self, index: Index) -> Scattered:
+        """The columns at the given positions."""
+        if len(index) == self.shape[1] and np.array_equal(index, np.arange(len(index))):
+            return self
+        places, entries = self.places.of_columns(index)
         return Scattered(places, self.values.take(entries))
 
     def spread(self, index: Index, size: int, axis: int = 0) -> Exact:

@@ -154,11 +154,16 @@ class Exact:
     def _combine(self, other: Exact, operation: np.ufunc) -> Exact:
         if other._is_plainly_zero() and self.shape == other.shape:
             return self
+        left, right, low, high = self._on_one_grid(other)
+        limbs = operation(_widen(left, low, high), _widen(right, low, high))
+        return Exact(limbs, low, bits=max(left.bits, right.bits) + 1)
+
+    def _on_one_grid(self, other: Exact) -> tuple[_Digits, _Digits, int, int]:
+        """The digits of both, small enough to be added, and the grid positions from which and to which they reach."""
         left, right = self._below(_MOST_BITS), other._below(_MOST_BITS)
         low = min(left.base, right.base)
         high = max(left.base + left.limbs.shape[-1], right.base + right.limbs.shape[-1])
-        limbs = operation(_widen(left, low, high), _widen(right, low, high))
-        return Exact(limbs, low, bits=max(left.bits, right.bits) + 1)
+        return left, right, low, high
 
     def _below(self, bits: int) -> _Digits:
         """The digits as they are if all are below 2^bits in size, else settled."""

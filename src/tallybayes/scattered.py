@@ -206,8 +206,14 @@ class Scattered(Exact):
         if self.places.equals(other.places):
             return Scattered(self.places, self.values._combine(other.values, operation))._without_zeros()
         both, mine, theirs = self.places.join(other.places)
-        left, right = self.values.spread(mine, len(both.rows)), other.values.spread(theirs, len(both.rows))
-        return Scattered(both, left._combine(right, operation))._without_zeros()
+        left, right, low, high = self.values._on_one_grid(other.values)
+        limbs = np.zeros((len(both.rows), high - low), np.int64)
+        for k in range(left.limbs.shape[-1]):  # in place: there may be little room for more than the result
+            limbs[mine, left.base - low + k] = left.limbs[:, k]
+        for k in range(right.limbs.shape[-1]):
+            digit = limbs[:, right.base - low + k]
+            digit[theirs] = operation(digit[theirs], right.limbs[:, k])
+        return Scattered(both, Exact(limbs, low, bits=max(left.bits, right.bits) + 1))._without_zeros()
 
     def _without_zeros(self) -> Scattered:
         kept = self.values.nonzero()

@@ -10,6 +10,7 @@
 #include "score_dense.hpp"
 #include "softmax.hpp"
 #include "sparse.hpp"
+#include "sum_rows.hpp"
 #include "temper.hpp"
 
 namespace tally::TALLY_ISA {
@@ -17,7 +18,8 @@ namespace tally::TALLY_ISA {
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,         power_sums,   count_codes, count_sparse, score_gaussian, score_student,
                                  leave_dense,  score_codes,  score_own_codes,           score_sparse,   hash_dense,
-                                 hash_codes,   hash_sparse,  softmax,      temper,      exact_moments, to_float};
+                                 hash_codes,   hash_sparse,  softmax,      temper,      exact_moments, to_float,
+                                 sum_rows};
     return &kernels;
 }
 

@@ -218,7 +218,7 @@ nb::object score(const text::Lookup& lookup, const nb::tuple& column, nb::handle
     }
     const text::Characters* kinds = characters_of(characters);
     Growing<i64> lengths(documents.view.n);
-    const text::ScoreTask task{&lookup, rows.data, other, C, scores.data, lengths.data()};
+    const text::ScoreTask task{&lookup, rows.data, other, C, scores.data, lengths.data(), kernels().sum_rows};
     unlocked([&] { text::score(documents.view, kinds, task, distinct); });
     return give(lengths);
 }

@@ -191,13 +191,34 @@ def test_scores_of_a_document_do_not_depend_on_its_neighbours() -> None:
     column = pa.array([" ".join(rng.choice(words, size)) for size in rng.integers(0, 3000, 60)])
     for options in (TextOptions(), TextOptions(ngram_range=(1, 2))):
         lookup = Lookup(vectorise(column, options).vocabulary, options)
-        for n_classes in (2, 3):
+        for n_classes in (2, 3, 7, 65):
             table = rng.normal(size=(len(lookup), n_classes))
             out, alone = np.zeros((2, 60, n_classes))
             lookup.score(column, table, out)
             for i in range(60):
                 lookup.score(column.slice(i, 1), table, alone[i : i + 1])
             assert (out == alone).all()
+
+
+@pytest.mark.parametrize("n_classes", [3, 4, 11, 31, 52, 64])
+def test_scores_are_the_same_on_any_processor(n_classes: int) -> None:
+    rng = np.random.default_rng(4)
+    words = np.array([f"w{i}" for i in range(300)])
+    column = pa.array([" ".join(rng.choice(words, size)) for size in rng.integers(0, 500, 20)])
+    lookup = Lookup(pa.array(words[::-2]))
+    table, other = rng.normal(size=(len(lookup), n_classes)), rng.normal(size=n_classes)
+    want, before = np.zeros((20, n_classes)), _native.isa()
+    text_reference.Lookup(lookup.vocabulary).score(column, table, want, unknown=other)
+    found = []
+    try:
+        for name in _native.available():
+            _native.use(name)
+            found.append(np.zeros((20, n_classes)))
+            lookup.score(column, table, found[-1], unknown=other)
+    finally:
+        _native.use(before)
+    assert all((scores == found[0]).all() for scores in found)
+    np.testing.assert_allclose(found[0], want, rtol=1e-12, atol=1e-9)
 
 
 def test_slices_give_the_whole_on_any_number_of_threads() -> None:

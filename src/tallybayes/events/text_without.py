@@ -90,11 +90,13 @@ class OwnCounts:
         place = np.zeros(counts.shape[1], np.int32)
         place[self.used] = np.arange(len(self.used))
         self.place = place[e.token]
-        self.few = counts.columns(self.used)
+        few = counts.columns(self.used)
+        C = counts.shape[0]
+        self.counts, self.at = _Alike(few.values.to_float()), few.places.columns().astype(np.intp) * C + few.places.rows
         own = e.own_less(counts, times)
         self.own = _Alike(own)
         self.total = np.tile(counts.columns(np.flatnonzero(e.view)).sum(axis=1).to_float(), (e.n, 1))
-        table = np.ascontiguousarray(self.few.to_float().T)  # (used, C)
+        table = np.ascontiguousarray(few.to_float().T)  # (used, C)
         if (e.after != e.before).any():  # tokens that fall out of the view, or into it
             kernels.score_sparse(e.starts, self.place, e.after * 1.0 - e.before, table, self.total)
         change = np.where(e.after, own - table[self.place, e.own[e.row]], 0.0)
@@ -121,9 +123,10 @@ class OwnCounts:
 
     def _logs(self, alpha: float) -> Floats:  # (used, C)
         """The logarithm of each count and α; of all that is zero it is the same."""
-        logs = np.full((len(self.used), self.total.shape[1]), np.log(alpha))
-        logs[self.few.places.columns(), self.few.places.rows] = np.log(self.few.values.to_float() + alpha)
-        return logs
+        C = self.total.shape[1]
+        logs = np.full(len(self.used) * C, np.log(alpha))
+        logs[self.at] = self.counts.logs(alpha)
+        return logs.reshape(-1, C)
 
 
 class _Alike:
@@ -135,6 +138,10 @@ class _Alike:
             self.numbers, self.which = np.arange(float(whole.max()) + 1), whole
         else:
             self.numbers, self.which = values, np.arange(len(values), dtype=np.int32)
+
+    def logs(self, alpha: float) -> Floats:
+        """The logarithm of each number and α."""
+        return np.asarray(np.log(self.numbers + alpha)[self.which])
 
 
 def outside_scores(entries: Entries, outside: Exact, alpha: float, *, smooth: bool) -> Floats:

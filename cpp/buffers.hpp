@@ -280,5 +280,6 @@ void bind_counts(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
+void bind_scattered(nb::module_& m);
 
 }  // namespace tally

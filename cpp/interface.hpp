@@ -226,6 +226,14 @@ struct ToFloatTask {
     double* out;  // OUT (cells,)
 };
 
+struct SumRowsTask {
+    const double* table;  // (V, C)
+    std::int64_t n_classes;
+    const std::int32_t* indices;  // (n,)
+    std::int64_t n;
+    double* sums;  // OUT (C,), added to
+};
+
 struct Kernels {
     const char* name;
     Fault (*power_sums)(const PowerTask&);
@@ -247,6 +255,7 @@ struct Kernels {
     Fault (*temper)(const TemperTask&);
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
+    void (*sum_rows)(const SumRowsTask&);
 };
 
 const Kernels* kernels_baseline();

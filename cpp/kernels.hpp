@@ -11,6 +11,7 @@
 #include "score_dense.hpp"
 #include "softmax.hpp"
 #include "sparse.hpp"
+#include "sum_rows.hpp"
 #include "temper.hpp"
 #include "terms.hpp"
 
@@ -20,7 +21,8 @@ inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
-                                 hash_sparse, softmax,       temper,       exact_moments,   to_float};
+                                 hash_sparse, softmax,       temper,       exact_moments,   to_float,
+                                 sum_rows};
     return &kernels;
 }
 

@@ -85,6 +85,7 @@ NB_MODULE(_native, m) {
     tally::bind_scores(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);
+    tally::bind_scattered(m);
     tally::bind_text(m);
     m.def("use", &tally::use);
     m.def("available", &tally::available);

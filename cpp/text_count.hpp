@@ -1,7 +1,7 @@
 // How often each token occurs in each class, and in how many documents.
 //
 // IN  a column, the class of each row in [0, C) (checked by the caller)
-// OUT the sorted vocabulary, and per class and token two integers
+// OUT the sorted vocabulary, and two integers for each class that a token occurs in: most tokens occur in few
 // Cost: one pass over the text. Per distinct token 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 of stamp, and
 // counters: 8 C for up to four classes; else 12 while it is known in one class only, as most words are, and 8 C more
 // from the second class on. Its bytes if there are more than 15.
@@ -115,6 +115,19 @@ private:
     Rows rows_;
 };
 
+// What is counted, where it is not nothing: token v's entries, rising by class, are starts[v] to starts[v + 1].
+struct Entries {
+    Growing<i64> starts, tokens, documents;
+    Growing<i32> classes;
+
+    void put(i64 c, i64 n_tokens, i64 n_documents) {
+        if (n_tokens == 0) return;
+        classes.push(static_cast<i32>(c));
+        tokens.push(n_tokens);
+        documents.push(n_documents);
+    }
+};
+
 class Counter {
 public:
     // spill: after how many tokens the 32-bit counters are emptied into wide ones; at most 2^32 - 1
@@ -142,23 +155,28 @@ public:
         if (!valid) ++missing[classes_[row]];
     }
 
-    // OUT tokens, documents (C, V), zero at first, where V is the number of nodes.
-    void write(const Order& order, i64* tokens, i64* documents) const {
+    void write(const Order& order, Entries& out) const {
         const i64 V = order.nodes.size();
+        std::vector<Entry> found(static_cast<std::size_t>(C_));
+        out.starts.resize(V + 1);
+        out.starts[0] = 0;
         for (i64 v = 0; v < V; ++v) {
             if (v + 8 < V) prefetch(vocabulary_.payload<char>(order.nodes[v + 8].level, order.nodes[v + 8].id));
             const Node node = order.nodes[v];
-            counters_.each(vocabulary_.payload<char>(node.level, node.id), [&](i64 c, const Counts& counts) {
-                tokens[c * V + v] = counts.tokens;
-                documents[c * V + v] = counts.documents;
-            });
+            char* const payload = vocabulary_.payload<char>(node.level, node.id);
             const auto& wide = wide_[node.level - 1];
             const i64 place = 2 * C_ * static_cast<i64>(node.id);
-            if (place >= wide.size()) continue;
-            for (i64 c = 0; c < C_; ++c) {
-                tokens[c * V + v] += wide[place + 2 * c];
-                documents[c * V + v] += wide[place + 2 * c + 1];
+            if (place < wide.size()) {
+                for (i64 c = 0; c < C_; ++c) found[static_cast<std::size_t>(c)] = {wide[place + 2 * c], wide[place + 2 * c + 1]};
+                counters_.each(payload, [&](i64 c, const Counts& counts) {
+                    found[static_cast<std::size_t>(c)].tokens += counts.tokens;
+                    found[static_cast<std::size_t>(c)].documents += counts.documents;
+                });
+                for (i64 c = 0; c < C_; ++c) out.put(c, found[static_cast<std::size_t>(c)].tokens, found[static_cast<std::size_t>(c)].documents);
+            } else {
+                counters_.each(payload, [&](i64 c, const Counts& n) { out.put(c, n.tokens, n.documents); });
             }
+            out.starts[v + 1] = out.classes.size();
         }
     }
 
@@ -181,6 +199,9 @@ private:
     Learned vocabulary_;
     const i32* classes_;
     i64 C_, spill_, first_, since_ = 0;
+    struct Entry {
+        i64 tokens, documents;
+    };
     std::vector<Growing<i64>> wide_;
 
 public:

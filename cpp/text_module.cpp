@@ -1,5 +1,5 @@
 // The text kernels for Python. kernels/text.py is the only caller: it takes Arrow columns apart and prepares documents.
-#include "buffers.hpp"
+#include "give.hpp"
 #include "text_count.hpp"
 #include "text_hash.hpp"
 #include "text_merge.hpp"
@@ -13,6 +13,7 @@ namespace {
 using text::Growing;
 using text::i32;
 using text::i64;
+using tally::give;
 
 // A buffer of bytes, or None.
 class Bytes {
@@ -135,15 +136,6 @@ void unlocked(Run run) {
     }
 }
 
-template <class T>
-nb::object give(Growing<T>& values, std::vector<std::size_t> shape = {}) {
-    if (shape.empty()) shape.push_back(static_cast<std::size_t>(values.size()));
-    T* data = values.release();
-    const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-    using Out = std::conditional_t<std::is_same_v<T, char>, std::uint8_t, T>;
-    return nb::cast(nb::ndarray<nb::numpy, Out>(reinterpret_cast<Out*>(data), shape.size(), shape.data(), owner));
-}
-
 nb::tuple give(text::Strings& strings) { return nb::make_tuple(give(strings.offsets), give(strings.bytes)); }
 
 text::Characters* make_characters(nb::handle word, nb::handle space, nb::handle lower, nb::handle many,
@@ -186,22 +178,19 @@ nb::tuple count(const nb::tuple& column, nb::handle characters, const nb::tuple&
             refuse("classes", "numbers from 0 to n_classes - 1",
                    std::to_string(codes.data[i]) + ", row " + std::to_string(i));
     const text::Characters* kinds = characters_of(characters);
-    Growing<i64> tokens, documents_with, missing;
+    Growing<i64> missing;
     text::Strings strings;
-    i64 V = 0;
+    text::Entries entries;
     unlocked([&] {
         text::Counter counter(parts.options, parts.stop_words, codes.data, n_classes, spill);
         counter.run(documents.view, parts.options, kinds);
         text::Order order(counter.vocabulary(), counter.first());
-        V = order.nodes.size();
-        tokens.zeros(V * n_classes);
-        documents_with.zeros(V * n_classes);
-        counter.write(order, tokens.data(), documents_with.data());
         strings = std::move(order.strings);
+        counter.write(order, entries);
         missing = std::move(counter.missing);
     });
-    const std::vector<std::size_t> shape{static_cast<std::size_t>(n_classes), static_cast<std::size_t>(V)};
-    return nb::make_tuple(give(strings), give(tokens, shape), give(documents_with, shape), give(missing));
+    return nb::make_tuple(give(strings), give(entries.starts), give(entries.classes), give(entries.tokens),
+                          give(entries.documents), give(missing));
 }
 
 text::Lookup* make_lookup(const nb::tuple& vocabulary, const nb::tuple& options) {
@@ -229,7 +218,7 @@ nb::object score(const text::Lookup& lookup, const nb::tuple& column, nb::handle
     }
     const text::Characters* kinds = characters_of(characters);
     Growing<i64> lengths(documents.view.n);
-    const text::ScoreTask task{&lookup, rows.data, other, C, scores.data, lengths.data()};
+    const text::ScoreTask task{&lookup, rows.data, other, C, scores.data, lengths.data(), kernels().sum_rows};
     unlocked([&] { text::score(documents.view, kinds, task, distinct); });
     return give(lengths);
 }

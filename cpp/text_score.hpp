@@ -7,6 +7,7 @@
 // Twin: Lookup.score in kernels/text_reference.py.
 #pragma once
 
+#include "interface.hpp"
 #include "text_lookup.hpp"
 
 namespace tally::text {
@@ -18,6 +19,7 @@ struct ScoreTask {
     i64 n_classes;
     double* out;   // OUT (n, C)
     i64* lengths;  // OUT (n,)
+    void (*sum_rows)(const SumRowsTask&);
 };
 
 // What the two scorers share: the sums of the document at hand.
@@ -99,30 +101,14 @@ private:
         sums(level)[0] = first;
         sums(level)[1] = second;
     }
-    // Many classes: of a group of tokens whose rows fit the innermost cache together, a few classes at a time, so that
-    // their sums stay in registers. Each sum still grows in the order of the text.
+    // Many classes: a group of tokens whose rows fit the innermost cache together. Each sum grows in the order of the
+    // text.
     void add_rows(i64 level, const u32* ids, i64 n) {
-        double* sum = sums(level);
         i32 indices[kSweep];
         for (; n > 0; ids += group_, n -= group_) {
             const i64 found = find(level, ids, n < group_ ? n : group_, indices);
-            i64 c = 0;
-            for (; c + 16 <= C_; c += 16) add_block<16>(indices, found, c, sum);
-            if (c + 8 <= C_) c += add_block<8>(indices, found, c, sum);
-            if (c + 4 <= C_) c += add_block<4>(indices, found, c, sum);
-            for (; c < C_; ++c) add_block<1>(indices, found, c, sum);
+            task_.sum_rows({task_.table, C_, indices, found, sums(level)});
         }
-    }
-    template <int Width>
-    i64 add_block(const i32* indices, i64 found, i64 first, double* sum) const {
-        double held[Width];
-        for (int j = 0; j < Width; ++j) held[j] = sum[first + j];
-        for (i64 k = 0; k < found; ++k) {
-            const double* row = scores(indices[k]) + first;
-            for (int j = 0; j < Width; ++j) held[j] += row[j];
-        }
-        for (int j = 0; j < Width; ++j) sum[first + j] = held[j];
-        return Width;
     }
 
     static i64 group_for(i64 n_classes) {

@@ -31,7 +31,7 @@ _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
 _ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
 _SLICE_ROWS = 8192  # as many as pay for a thread
-_FIRST = (-8, -4, 0)  # 0.01, 0.1, 1
+_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search begins where it is already known
 
 
 class Tried(NamedTuple):
@@ -145,6 +145,7 @@ class _Search:
             for at, part in _slices(rows, evidence.schema)
         ]
         self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
+        self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
         self.start: Start | None = None
         self.weighty: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
@@ -206,7 +207,12 @@ class _Search:
         return Tried(key, _alpha(k), *_mean(left, self.weighty)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        """Scores of the rows whose class is known without them, and which these are."""
+        """Scores of the rows whose class is known without them, and which these are; the last ones are remembered."""
+        if self.last is None or self.last[0] != alphas:
+            self.last = dict(alphas), *self._left_out(alphas)
+        return self.last[1:]
+
+    def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         settled = self.choices.settled(self.evidence, alphas)
         scores = np.empty((len(self.classes), len(self.evidence.classes)))
 

@@ -98,42 +98,42 @@ class Exact:
         self._settle()
         return self
 
-    @classmethod
-    def zeros(cls, shape: tuple[int, ...]) -> Self:
+    @staticmethod
+    def zeros(shape: tuple[int, ...]) -> Exact:
         """All zeros; they take no memory however large the shape, since most sums of missing values are zero."""
-        made = cls(_no_limbs(shape), bits=0)
+        made = Exact(_no_limbs(shape), bits=0)
         made._digits = made._digits._replace(settled=True)
         return made
 
-    @classmethod
-    def from_limbs(cls, limbs: Limbs) -> Self:
+    @staticmethod
+    def from_limbs(limbs: Limbs) -> Exact:
         """The canonical form of what a kernel summed."""
-        return cls(limbs.limbs, limbs.base)
+        return Exact(limbs.limbs, limbs.base)
 
-    @classmethod
-    def from_counts(cls, counts: npt.ArrayLike) -> Self:
+    @staticmethod
+    def from_counts(counts: npt.ArrayLike) -> Exact:
         """Whole numbers below 2^62 in size."""
-        return cls(np.asarray(counts, np.int64)[..., None])
+        return Exact(np.asarray(counts, np.int64)[..., None])
 
-    @classmethod
-    def of(cls, values: npt.ArrayLike) -> Self:
+    @staticmethod
+    def of(values: npt.ArrayLike) -> Exact:
         """The exact values of the given floats or integers (small arrays; sums of columns are the kernels' work)."""
         given = np.asarray(values)
         if given.dtype.kind in "iub":
-            return cls.from_counts(given)
+            return Exact.from_counts(given)
         flat = given.astype(np.float64).reshape(1, -1)
         sums = kernels.power_sums(flat, np.zeros(1, np.int32), 1, order=1)
-        return cls.from_limbs(sums.first).reshape(given.shape)
+        return Exact.from_limbs(sums.first).reshape(given.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
         """The shape without the axis of limbs."""
         return self._digits.limbs.shape[:-1]
 
-    def __add__(self, other: Self) -> Self:
+    def __add__(self, other: Exact) -> Exact:
         return self._combine(other, np.add)
 
-    def __sub__(self, other: Self) -> Self:
+    def __sub__(self, other: Exact) -> Exact:
         return self._combine(other, np.subtract)
 
     def __eq__(self, other: object) -> bool:
@@ -151,14 +151,19 @@ class Exact:
     def __repr__(self) -> str:
         return f"Exact({self.to_float()!r})"
 
-    def _combine(self, other: Self, operation: np.ufunc) -> Self:
+    def _combine(self, other: Exact, operation: np.ufunc) -> Exact:
         if other._is_plainly_zero() and self.shape == other.shape:
             return self
+        left, right, low, high = self._on_one_grid(other)
+        limbs = operation(_widen(left, low, high), _widen(right, low, high))
+        return Exact(limbs, low, bits=max(left.bits, right.bits) + 1)
+
+    def _on_one_grid(self, other: Exact) -> tuple[_Digits, _Digits, int, int]:
+        """The digits of both, small enough to be added, and the grid positions from which and to which they reach."""
         left, right = self._below(_MOST_BITS), other._below(_MOST_BITS)
         low = min(left.base, right.base)
         high = max(left.base + left.limbs.shape[-1], right.base + right.limbs.shape[-1])
-        limbs = operation(_widen(left, low, high), _widen(right, low, high))
-        return type(self)(limbs, low, bits=max(left.bits, right.bits) + 1)
+        return left, right, low, high
 
     def _below(self, bits: int) -> _Digits:
         """The digits as they are if all are below 2^bits in size, else settled."""
@@ -168,24 +173,24 @@ class Exact:
         digits = self._digits
         return digits.bits == 0 or not (digits.settled or digits.limbs.any())
 
-    def _like(self, limbs: npt.NDArray[np.int64]) -> Self:
+    def _like(self, limbs: npt.NDArray[np.int64]) -> Exact:
         """Some of these digits, or all in another arrangement."""
-        return type(self)(limbs, self._digits.base, bits=self._digits.bits)
+        return Exact(limbs, self._digits.base, bits=self._digits.bits)
 
-    def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Self:
+    def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
         """The entries at the given positions of one axis."""
         if self._digits.bits == 0:
             size = np.count_nonzero(index) if index.dtype == bool else len(index)
-            return type(self).zeros((*self.shape[:axis], int(size), *self.shape[axis + 1 :]))
+            return Exact.zeros((*self.shape[:axis], int(size), *self.shape[axis + 1 :]))
         return self._like(self._digits.limbs[(slice(None),) * axis + (index,)])
 
-    def spread(self, index: npt.NDArray[np.intp], size: int, axis: int = 0) -> Self:
+    def spread(self, index: npt.NDArray[np.intp], size: int, axis: int = 0) -> Exact:
         """The inverse of `take`: an axis of the given size, zero but at `index`, where these values stand."""
         if size == self.shape[axis] and np.array_equal(index, np.arange(size)):
             return self
         shape = (*self.shape[:axis], size, *self.shape[axis + 1 :])
         if self._is_plainly_zero():
-            return type(self).zeros(shape)
+            return Exact.zeros(shape)
         limbs = np.zeros((*shape, self._digits.limbs.shape[-1]), np.int64)
         if axis == 1 and limbs.shape[-1] == 1:  # row by row, as memory is laid out; at once, NumPy goes by columns
             for new, old in zip(limbs[..., 0], self._digits.limbs[..., 0], strict=True):
@@ -194,19 +199,23 @@ class Exact:
             limbs[(slice(None),) * axis + (index,)] = self._digits.limbs
         return self._like(limbs)
 
-    def sum(self, axis: int = 0) -> Self:
+    def sum(self, axis: int = 0) -> Exact:
         """The exact sum over one axis."""
         if self._digits.bits == 0:
-            return type(self).zeros(self.shape[:axis] + self.shape[axis + 1 :])
+            return Exact.zeros(self.shape[:axis] + self.shape[axis + 1 :])
         digits, more = self._summable(axis)
-        return type(self)(digits.limbs.sum(axis=axis, dtype=np.int64), digits.base, bits=digits.bits + more)
+        return Exact(digits.limbs.sum(axis=axis, dtype=np.int64), digits.base, bits=digits.bits + more)
 
     def _summable(self, axis: int) -> tuple[_Digits, int]:
         """Digits small enough to be summed over an axis, and by how many bits the sums may be longer."""
         more = int(self.shape[axis]).bit_length()
-        return self._below(_MOST_BITS - more), more
+        return self._summable_by(more), more
 
-    def others(self) -> Self:
+    def _summable_by(self, more: int) -> _Digits:
+        """Digits of which 2^more may be summed."""
+        return self._below(_MOST_BITS - more)
+
+    def others(self) -> Exact:
         """For each position of the first axis, the exact sum of all the others.
 
         Examples
@@ -218,15 +227,19 @@ class Exact:
         shape = (*self.shape, whole._digits.limbs.shape[-1])
         return whole._like(np.broadcast_to(whole._digits.limbs, shape)) - self
 
-    def group(self, starts: npt.NDArray[np.intp], axis: int = -1) -> Self:
+    def group(self, starts: npt.NDArray[np.intp], axis: int = -1) -> Exact:
         """The exact sums of consecutive groups along an axis, each beginning at one of `starts` (none empty)."""
         axis = axis if axis >= 0 else axis + len(self.shape)
         digits, more = self._summable(axis)
-        return type(self)(np.add.reduceat(digits.limbs, starts, axis=axis), digits.base, bits=digits.bits + more)
+        return Exact(np.add.reduceat(digits.limbs, starts, axis=axis), digits.base, bits=digits.bits + more)
 
-    def reshape(self, shape: tuple[int, ...]) -> Self:
+    def reshape(self, shape: tuple[int, ...]) -> Exact:
         """The same values in another shape."""
         return self._like(self._digits.limbs.reshape(*shape, self._digits.limbs.shape[-1]))
+
+    def used(self) -> npt.NDArray[np.bool_]:  # (V,)
+        """Of an array (R, V), the columns that are not all zero."""
+        return np.asarray(self.limbs.any(axis=(0, -1)))
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
         """Where the value is not zero."""

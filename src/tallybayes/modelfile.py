@@ -31,6 +31,7 @@ from tallybayes.labels import Labels, kind, plain_types
 from tallybayes.model import Model
 from tallybayes.names import Numbered, names
 from tallybayes.posterior import Temper
+from tallybayes.scattered import Scattered
 from tallybayes.schema import Block, Schema
 from tallybayes.statistic import Statistic
 
@@ -236,6 +237,7 @@ class _Reader:
         _require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
         shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
         sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in axes}
+        sums |= {k: Scattered.from_whole(sums[k]) for k in block.event.scattered}
         statistic = Statistic(rows, sums, axes, found)
         statistic.check()
         _require(statistic.without_unused_values() is statistic, "values that occur")

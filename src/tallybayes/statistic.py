@@ -104,7 +104,7 @@ class Statistic:
         used = np.zeros(int(self.sizes.sum()), bool)
         for name, axis in self.axes.items():
             if axis == "value":
-                used |= self.sums[name].limbs.any(axis=(0, -1))
+                used |= self.sums[name].used()
         if used.all():
             return self
         parts = np.split(used, np.cumsum(self.sizes)[:-1])

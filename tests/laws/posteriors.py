@@ -18,7 +18,7 @@ from tallybayes.events.categorical import Tables
 from tallybayes.events.exponential import Waits
 from tallybayes.events.gaussian import Bell
 from tallybayes.events.poisson import Counts
-from tallybayes.events.text import Words
+from tallybayes.events.text_words import Words
 from tallybayes.statistic import Statistic
 
 # from what is believed, the sums, the rows themselves and α

@@ -111,6 +111,7 @@ class Event(ABC):
     takes: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
     wants: ClassVar[str] = "finite numbers"
     axes: ClassVar[Mapping[str, Axis]] = {}
+    scattered: ClassVar[frozenset[str]] = frozenset()
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:

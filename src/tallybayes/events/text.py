@@ -24,16 +24,20 @@ from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse, Texts
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, LeftOut, Weights
-from tallybayes.events.dirichlet import contrast, log_share
+from tallybayes.events.dirichlet import log_share
 from tallybayes.events.doubts import minus_doubt
 from tallybayes.events.draws import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.evident import evident_alpha
 from tallybayes.events.terms import Says, weigh
+from tallybayes.events.text_column import Column, columns_of
+from tallybayes.events.text_count import count_column
 from tallybayes.events.text_doubt import WordsDoubt
-from tallybayes.events.text_without import Column, Entries, OwnCounts, outside_scores, presence_scores
+from tallybayes.events.text_without import Entries, OwnCounts, outside_scores, presence_scores
+from tallybayes.events.text_words import Words, log_shares
 from tallybayes.exact import Exact
-from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, count_text, vectorise
+from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, vectorise
 from tallybayes.labels import Labels
+from tallybayes.scattered import Scattered
 from tallybayes.statistic import Axis, Statistic
 
 __all__ = ["Bag", "Text", "name_of"]
@@ -41,42 +45,6 @@ __all__ = ["Bag", "Text", "name_of"]
 Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
 _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
 _LEAST_ALPHA = 1e-10
-
-
-@dataclass(frozen=True)
-class Words:
-    """What is believed of one column's tokens.
-
-    A document's score is `base`, plus `table` for each token (each occurrence, or each distinct token).
-    """
-
-    vocabulary: Labels
-    table: Floats  # (V, C)
-    base: Floats  # (C,)
-    unknown: Floats | None  # (C,)
-    distinct: bool
-    event: Text = field(repr=False)
-    needed: npt.NDArray[np.bool_] | None = None  # (V, C) tokens without which a text is impossible
-
-    @cached_property
-    def lookup(self) -> Lookup:
-        """The vocabulary as a table to look tokens up in."""
-        return Lookup(self.vocabulary.array.cast(pa.string()), self.event.tokens)
-
-    @property
-    def present(self) -> Floats:  # (V, C)
-        """The probability that a text has each token, where that is what is believed of it."""
-        odds = np.exp(self.table)
-        return np.asarray(odds / (1 + odds) if self.needed is None else np.where(self.needed, 1.0, odds / (1 + odds)))
-
-    def contrast(self) -> Words:
-        """The same, less what it says of all classes alike."""
-        unknown = None if self.unknown is None else contrast(self.unknown[None, :])[0]
-        table, base = contrast(self.table), self.base - self.base.max()
-        new = Words(self.vocabulary, table, base, unknown, self.distinct, self.event, self.needed)
-        if "lookup" in self.__dict__:
-            new.__dict__["lookup"] = self.lookup
-        return new
 
 
 @dataclass(frozen=True)
@@ -134,6 +102,7 @@ class Text(Event):
     takes: ClassVar[Any] = "text"
     wants: ClassVar[str] = "text"
     axes: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
+    scattered: ClassVar[frozenset[str]] = frozenset({"tokens", "documents"})
 
     def __post_init__(self) -> None:
         if self.bag not in _BAGS:
@@ -186,42 +155,23 @@ class Text(Event):
 
     def count(self, data: Texts, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Occurrences and document frequencies of every token, and the weight of missing texts."""
-        tokens, documents, missing, labels = [], [], [], []
+        found = []
         for f, column in enumerate(data.columns):
             with _refused_of(f):
-                found, occurrences, frequencies = self._counted(column, classes, n_classes, weights)
-            tokens.append(occurrences)
-            documents.append(frequencies)
-            labels.append(Labels(found))
-            absent = column.is_null().to_numpy(zero_copy_only=False).astype(np.float64)
-            missing.append(kernels.power_sums((absent,), classes, n_classes, order=1, weights=weights).first)
+                found.append(count_column(column, classes, n_classes, weights, self.tokens))
+        absent = tuple(column.is_null().to_numpy(zero_copy_only=False).astype(np.float64) for column in data.columns)
+        missing = kernels.power_sums(absent, classes, n_classes, order=1, weights=weights).first
         sums = {
-            "tokens": _side_by_side(tokens),
-            "documents": _side_by_side(documents),
-            "missing": _side_by_side([Exact.from_limbs(m) for m in missing]),
+            "tokens": Scattered.side_by_side([one.tokens for one in found]),
+            "documents": Scattered.side_by_side([one.documents for one in found]),
+            "missing": Exact.from_limbs(missing),
         }
-        return sums, tuple(labels)
-
-    def _counted(
-        self, column: pa.Array, classes: ClassCodes, n_classes: int, weights: Weights
-    ) -> tuple[pa.Array, Exact, Exact]:
-        if weights is None:
-            counted = count_text(column, classes, n_classes, self.tokens)
-            tokens, documents = Exact.from_counts(counted.tokens), Exact.from_counts(counted.documents)
-            return counted.vocabulary, tokens, documents
-        found = vectorise(column, self.tokens)
-        V = len(found.vocabulary)
-        counted_by = [
-            kernels.count_sparse(
-                found.indptr, found.indices, found.data, V, classes, n_classes, weights=weights, binary=b
-            )
-            for b in (False, True)
-        ]
-        return found.vocabulary, Exact.from_limbs(counted_by[0]), Exact.from_limbs(counted_by[1])
+        return sums, tuple(one.labels for one in found)
 
     def estimate(self, statistic: Statistic, how: How) -> tuple[Words, ...]:
         """The log-share of each token, smoothed, column by column."""
-        return tuple(self._words(part, how, alpha) for part, alpha in zip(_columns(statistic), how.alpha, strict=True))
+        pairs = zip(columns_of(statistic), how.alpha, strict=True)
+        return tuple(self._words(part, how, alpha) for part, alpha in pairs)
 
     def _words(self, part: Column, how: How, alpha: float, share: Callable[..., Floats] = log_share) -> Words:
         kept = self._view(part)
@@ -238,7 +188,7 @@ class Text(Event):
         if self.bag == "complement":
             counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
         totals = counts.sum(axis=1).to_float()
-        table = sign * log_share(counts.to_float().T, totals, alpha, max(V, 1))
+        table = sign * log_shares(counts, totals, alpha, max(V, 1))
         if self.unknown == "smooth":
             unknown = sign * log_share(0.0, totals, alpha, V + 1)
         return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
@@ -329,7 +279,7 @@ class Text(Event):
         """The texts' tokens found once, whatever smoothings are tried."""
         parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
         sizes = np.zeros(len(data))
-        for f, (part, column) in enumerate(zip(_columns(statistic), data.columns, strict=True)):
+        for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):
             here = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
             weight = np.ones(len(here)) if weights is None else weights[here]
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
@@ -360,7 +310,7 @@ class Text(Event):
 
     def evident_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts of tokens are most probable."""
-        return np.array([self._evident(part) for part in _columns(statistic)])
+        return np.array([self._evident(part) for part in columns_of(statistic)])
 
     def _evident(self, part: Column) -> float:
         kept = self._view(part)
@@ -372,7 +322,7 @@ class Text(Event):
 
     def doubt(self, statistic: Statistic, how: How) -> tuple[Words, ...] | tuple[WordsDoubt, ...]:
         """What is not known of the tokens' shares, column by column."""
-        pairs = list(zip(_columns(statistic), how.alpha, strict=True))
+        pairs = list(zip(columns_of(statistic), how.alpha, strict=True))
         if self.bag == "bernoulli":
             return tuple(self._words(part, how, alpha, minus_doubt) for part, alpha in pairs)
         return tuple(self._words_doubt(self._words(part, how, alpha), part, alpha) for part, alpha in pairs)
@@ -392,7 +342,7 @@ class Text(Event):
             with _refused_of(f):
                 words.add(column, out)
 
-    def _counts(self, part: Column) -> Exact:
+    def _counts(self, part: Column) -> Scattered:
         """What the shares are shares of: occurrences, or documents."""
         return part.tokens if self.bag in ("multinomial", "complement") else part.documents
 
@@ -405,7 +355,7 @@ class Text(Event):
         which says nothing of what is inside a class, by the shares counted there. Of runs of words or characters only
         the shortest are drawn, side by side: longer ones come about as they may.
         """
-        pairs = zip(_columns(statistic), parameters, strict=True)
+        pairs = zip(columns_of(statistic), parameters, strict=True)
         return [self._drawn(part, words, c, size, rng) for part, words in pairs]
 
     def _drawn(self, part: Column, words: Words, c: int, size: int, rng: np.random.Generator) -> pa.Array:
@@ -428,7 +378,7 @@ class Text(Event):
         self, statistic: Statistic, parameters: tuple[Words, ...], f: int
     ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """A row per token: occurrences (or documents) beside probabilities."""
-        part, words = list(_columns(statistic))[f], parameters[f]
+        part, words = list(columns_of(statistic))[f], parameters[f]
         kept = part.labels.find(words.vocabulary.array)
         counts = self._counts(part).take(kept, axis=1)
         if self.bag == "bernoulli":
@@ -457,23 +407,3 @@ def name_of(tokenizer: Tokenizer) -> str:
     'str.split'
     """
     return str(getattr(tokenizer, "__qualname__", type(tokenizer).__qualname__))
-
-
-def _columns(statistic: Statistic) -> Iterator[Column]:
-    present = statistic.present()
-    for f, labels in enumerate(statistic.labels):
-        at = statistic.values_of(f)
-        tokens, documents = (statistic.sums[k].take(at, axis=1) for k in ("tokens", "documents"))
-        yield Column(tokens, documents, present.take(np.array([f]), axis=1).reshape((present.shape[0],)), labels)
-
-
-def _side_by_side(parts: list[Exact]) -> Exact:
-    """Columns' sums as one, one column after the other."""
-    if len(parts) == 1:
-        return parts[0]
-    total = sum(part.shape[1] for part in parts)
-    joined, start = Exact.zeros((parts[0].shape[0], total)), 0
-    for part in parts:
-        joined = joined + part.spread(np.arange(start, start + part.shape[1]), total, axis=1)
-        start += part.shape[1]
-    return joined

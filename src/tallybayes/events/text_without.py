@@ -9,7 +9,6 @@ Notation: n documents, V tokens, C classes; an *entry* is a token of a document 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,28 +17,13 @@ from tallybayes import kernels
 from tallybayes.encoded import Floats, Sparse
 from tallybayes.events.base import ClassCodes
 from tallybayes.events.dirichlet import log_share
+from tallybayes.events.text_column import Column
 from tallybayes.exact import Exact
-from tallybayes.labels import Labels
+from tallybayes.scattered import Scattered
 
-__all__ = ["Column", "Entries", "Kept", "OwnCounts", "outside_scores", "presence_scores"]
+__all__ = ["Entries", "Kept", "OwnCounts", "outside_scores", "presence_scores"]
 
 Kept = Callable[[Floats, float], npt.NDArray[np.bool_]]
-
-
-@dataclass(frozen=True)
-class Column:
-    """The sums of one column of texts."""
-
-    tokens: Exact  # (C, V)
-    documents: Exact  # (C, V)
-    present: Exact  # (C,)
-    labels: Labels
-
-    def lacking(self) -> Exact:  # (C, V)
-        """The documents that do not have each token."""
-        limbs = self.present.limbs[:, None, :]
-        shape = (*self.documents.shape, limbs.shape[-1])
-        return Exact(np.broadcast_to(limbs, shape), self.present.base) - self.documents
 
 
 class Entries:
@@ -87,7 +71,7 @@ class OwnCounts:
     ----------
     entries : Entries
         The documents.
-    counts : Exact, shape (C, V)
+    counts : Scattered, shape (C, V)
         How often each token occurs in each class.
     once : bool
         Whether a token counts once per document.
@@ -95,8 +79,8 @@ class OwnCounts:
         Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
     """
 
-    def __init__(self, entries: Entries, counts: Exact, *, once: bool, smooth: bool) -> None:
-        e, C = entries, counts.shape[0]
+    def __init__(self, entries: Entries, counts: Scattered, *, once: bool, smooth: bool) -> None:
+        e = entries
         times = np.ones_like(e.times) if once else e.times
         self.entries, self.smooth = e, smooth
         self.known, self.strange = np.where(e.after, times, 0.0), e.total(np.where(e.after, 0.0, times))
@@ -106,12 +90,16 @@ class OwnCounts:
         place = np.zeros(counts.shape[1], np.int32)
         place[self.used] = np.arange(len(self.used))
         self.place = place[e.token]
-        self.table = np.ascontiguousarray(counts.take(self.used, axis=1).to_float().T)  # (used, C)
-        self.own = e.own_less(counts, times)
-        self.total = np.tile(counts.take(e.view, axis=1).sum(axis=1).to_float(), (e.n, 1))
-        for c in range(C) if (e.after != e.before).any() else ():  # tokens that fall out of the view, or into it
-            self.total[:, c] += e.total((e.after * 1.0 - e.before) * self.table[self.place, c])
-        change = np.where(e.after, self.own - self.table[self.place, e.own[e.row]], 0.0)
+        few = counts.columns(self.used)
+        C = counts.shape[0]
+        self.counts, self.at = _Alike(few.values.to_float()), few.places.columns().astype(np.intp) * C + few.places.rows
+        own = e.own_less(counts, times)
+        self.own = _Alike(own)
+        self.total = np.tile(counts.columns(np.flatnonzero(e.view)).sum(axis=1).to_float(), (e.n, 1))
+        table = np.ascontiguousarray(few.to_float().T)  # (used, C)
+        if (e.after != e.before).any():  # tokens that fall out of the view, or into it
+            kernels.score_sparse(e.starts, self.place, e.after * 1.0 - e.before, table, self.total)
+        change = np.where(e.after, own - table[self.place, e.own[e.row]], 0.0)
         self.total[np.arange(e.n), e.own] += e.total(change)
 
     def scores(self, alpha: float) -> Floats:  # (n, C)
@@ -122,15 +110,38 @@ class OwnCounts:
         with np.errstate(divide="ignore"):
             log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
             scores = -self.length[:, None] * log_whole
-            kernels.score_sparse(e.starts, self.place, self.known, np.log(self.table + alpha), scores)
-            own = e.total(_product(self.known, np.log(self.own + alpha)))
+            kernels.score_sparse(e.starts, self.place, self.known, self._logs(alpha), scores)
+            own = np.zeros((e.n, 1))
+            kernels.score_sparse(e.starts, self.own.which, self.known, np.log(self.own.numbers + alpha)[:, None], own)
         mine = np.arange(e.n), e.own
-        scores[mine] = own - self.length * log_whole[mine]
+        scores[mine] = own[:, 0] - self.length * log_whole[mine]
         scores = np.where(whole > 0, scores, -self.length[:, None] * np.log(size))  # nothing counted: all are alike
         if self.smooth:
             unseen = log_share(0.0, self.total, alpha, e.size[:, None] + 1)
             scores += _product(np.broadcast_to(self.strange[:, None], scores.shape), unseen)
         return np.asarray(scores)
+
+    def _logs(self, alpha: float) -> Floats:  # (used, C)
+        """The logarithm of each count and α; of all that is zero it is the same."""
+        C = self.total.shape[1]
+        logs = np.full(len(self.used) * C, np.log(alpha))
+        logs[self.at] = self.counts.logs(alpha)
+        return logs.reshape(-1, C)
+
+
+class _Alike:
+    """Numbers, most of them small and whole: those that differ, and which of them each is."""
+
+    def __init__(self, values: Floats) -> None:
+        whole = values.astype(np.int32) if len(values) and values.min() >= 0 and values.max() < len(values) else None
+        if whole is not None and (whole == values).all():
+            self.numbers, self.which = np.arange(float(whole.max()) + 1), whole
+        else:
+            self.numbers, self.which = values, np.arange(len(values), dtype=np.int32)
+
+    def logs(self, alpha: float) -> Floats:
+        """The logarithm of each number and α."""
+        return np.asarray(np.log(self.numbers + alpha)[self.which])
 
 
 def outside_scores(entries: Entries, outside: Exact, alpha: float, *, smooth: bool) -> Floats:

@@ -70,6 +70,12 @@ def exact_moments(
 ) -> None: ...
 
 _Integers = NDArray[np.int64]
+
+def join_places(
+    starts: _Array, rows: _Array, other_starts: _Array, other_rows: _Array, /
+) -> tuple[_Integers, NDArray[np.int32], _Integers, _Integers]: ...
+def find_places(starts: _Array, rows: _Array, of_rows: _Array, of_columns: _Array, /) -> _Integers: ...
+
 _Strings = tuple[_Integers, NDArray[np.uint8]]  # offsets, bytes
 _Parts = tuple[Any, ...]  # a column or options taken apart: see text_prepare.py and text.py
 _Csr = tuple[_Integers, NDArray[np.int32], _Integers, _Integers]
@@ -87,7 +93,7 @@ def text_count(
     n_classes: int,
     spill: int,
     /,
-) -> tuple[_Strings, _Integers, _Integers, _Integers]: ...
+) -> tuple[_Strings, _Integers, NDArray[np.int32], _Integers, _Integers, _Integers]: ...
 def text_lookup(vocabulary: _Parts, options: _Parts, /) -> TextLookup: ...
 def text_score(
     lookup: TextLookup,

@@ -60,16 +60,16 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     Examples
     --------
     >>> counts = count_text(pa.array(["To be, or not to be", "Be!", None]), np.array([0, 1, 1], np.int32), 2)
-    >>> counts.vocabulary.to_pylist(), counts.tokens.tolist(), counts.documents.tolist(), counts.missing.tolist()
-    (['be', 'not', 'or', 'to'], [[2, 1, 1, 2], [1, 0, 0, 0]], [[1, 1, 1, 1], [1, 0, 0, 0]], [0, 1])
+    >>> counts.vocabulary.to_pylist(), counts.missing.tolist()
+    (['be', 'not', 'or', 'to'], [0, 1])
+    >>> counts.starts.tolist(), counts.classes.tolist(), counts.tokens.tolist(), counts.documents.tolist()
+    ([0, 2, 3, 4, 5], [0, 1, 0, 0, 0], [2, 1, 1, 1, 2], [1, 1, 1, 1, 1])
     """
     if _is_given(options):
         return text_given.count_text(column, classes, n_classes, options)
     parts, characters = prepare(column, options)
-    strings, tokens, documents, missing = _native.text_count(
-        parts, characters, _option_parts(options), classes, n_classes, SPILL
-    )
-    return TextCounts(_strings(strings), tokens, documents, missing)
+    counted = _native.text_count(parts, characters, _option_parts(options), classes, n_classes, SPILL)
+    return TextCounts(_strings(counted[0]), *counted[1:])
 
 
 class Lookup:

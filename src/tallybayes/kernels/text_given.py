@@ -124,12 +124,17 @@ def learn_vectors(column: Any, options: TextOptions) -> Vectors:
 def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions) -> TextCounts:
     """As ``text.count_text``."""
     found = learn_vectors(column, options)
-    tokens, documents = np.zeros((2, n_classes, len(found.vocabulary)), np.int64)
-    where = np.repeat(classes, np.diff(found.indptr)), found.indices
-    np.add.at(tokens, where, found.data)
-    np.add.at(documents, where, 1)
+    V = len(found.vocabulary)
+    cells, which = np.unique(
+        found.indices.astype(np.int64) * n_classes + np.repeat(classes, np.diff(found.indptr)), return_inverse=True
+    )
+    tokens = np.zeros(len(cells), np.int64)
+    np.add.at(tokens, which, found.data)
+    documents = np.bincount(which, minlength=len(cells))
+    starts = np.searchsorted(cells, np.arange(V + 1) * n_classes)
+    where = (cells % max(n_classes, 1)).astype(np.int32)
     missing = np.bincount(classes[found.unknown < 0], minlength=n_classes)
-    return TextCounts(found.vocabulary, tokens, documents, missing)
+    return TextCounts(found.vocabulary, starts, where, tokens, documents, missing)
 
 
 class GivenLookup:

@@ -89,14 +89,16 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     """As ``text.count_text``."""
     documents = bags(column, options)
     places = {token: v for v, token in enumerate(sorted(set().union(*documents)))}
-    occurrences, holding = np.zeros((2, n_classes, len(places)), np.int64)
+    occurrences, holding = np.zeros((2, len(places), n_classes), np.int64)
     missing = np.zeros(n_classes, np.int64)
     for c, bag, scalar in zip(classes, documents, column, strict=True):
         missing[c] += not scalar.is_valid
         for token, count in bag.items():
-            occurrences[c, places[token]] += count
-            holding[c, places[token]] += 1
-    return TextCounts(pa.array(list(places), pa.string()), occurrences, holding, missing)
+            occurrences[places[token], c] += count
+            holding[places[token], c] += 1
+    here = holding > 0
+    starts, where = np.cumsum([0, *here.sum(axis=1)], dtype=np.int64), here.nonzero()[1].astype(np.int32)
+    return TextCounts(pa.array(list(places), pa.string()), starts, where, occurrences[here], holding[here], missing)
 
 
 class Lookup:

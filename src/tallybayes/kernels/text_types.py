@@ -75,21 +75,27 @@ class TextOptions:
 
 
 class TextCounts(NamedTuple):
-    """What documents hold, per class and token.
+    """What documents hold, per token and class that it occurs in: most occur in few.
 
     Attributes
     ----------
     vocabulary : pyarrow.StringArray, length V
         The distinct tokens, sorted by code point. A LargeStringArray where they take more than 2 GiB.
-    tokens : int64 ndarray, shape (C, V)
-        Occurrences of each token.
-    documents : int64 ndarray, shape (C, V)
-        Documents that hold it.
+    starts : int64 ndarray, shape (V + 1,)
+        Where the entries of each token begin.
+    classes : int32 ndarray, shape (entries,)
+        Each entry's class, increasing within a token.
+    tokens : int64 ndarray, shape (entries,)
+        Occurrences of the token in the class.
+    documents : int64 ndarray, shape (entries,)
+        Documents of the class that hold it.
     missing : int64 ndarray, shape (C,)
         Documents that are null.
     """
 
     vocabulary: Any
+    starts: NDArray[np.int64]
+    classes: NDArray[np.int32]
     tokens: NDArray[np.int64]
     documents: NDArray[np.int64]
     missing: NDArray[np.int64]

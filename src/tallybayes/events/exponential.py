@@ -11,34 +11,19 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import (
-    ClassCodes,
-    Counted,
     Drawn,
-    Event,
     How,
     Light,
-    Weights,
     add_by_column,
-    negative_or_infinite,
 )
 from tallybayes.events.doubts import GammaRates
 from tallybayes.events.draws import finite
-from tallybayes.events.rates import (
-    Rates,
-    count_rates,
-    draw_rates,
-    gamma_rates,
-    leave_rates_out,
-    rate_table,
-    score_rates,
-    totals,
-)
-from tallybayes.events.terms import Says, add_terms_of
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.events.rates import Paced, Rates, draw_rates, of_column, totals
+from tallybayes.events.terms import Says
+from tallybayes.statistic import Statistic
 
 __all__ = ["Exponential"]
 
@@ -58,7 +43,7 @@ class Waits(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Exponential(Event):
+class Exponential(Paced):
     """Waiting times, at a rate of its own in each class.
 
     Examples
@@ -71,47 +56,22 @@ class Exponential(Event):
     """
 
     name: ClassVar[str] = "exponential"
-    wants: ClassVar[str] = "finite numbers not below 0"
-    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
-        return negative_or_infinite(values)
-
-    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """n and Σx of each class."""
-        return count_rates(data, classes, n_classes, weights)
-
-    def estimate(self, statistic: Statistic, how: How) -> Waits:  # of (C, F)
-        """The rate of each class and column, or the weight of evidence for it."""
-        own, whole = totals(statistic)
-        return _believe(own, whole, how, how.alpha)
-
-    def score(self, parameters: Waits, data: Dense, out: Floats) -> None:
-        """Add the log-density of each wait."""
-        score_rates(lambda f: Waits(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
-
-    def terms(self, parameters: Waits, data: Dense, asked: Floats, out: Floats) -> None:
-        """The same, column by column."""
-        add_terms_of(parameters.log_density, data, asked, out)
+    def believe(self, own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Waits:
+        """The rate of a class, or the weight of evidence for it."""
+        mean = _overall(whole)
+        a, b = own.n + alpha, own.total + alpha * mean
+        known = a > 0
+        # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
+        least = how.floor * mean * np.where(known, a, 1.0)
+        return Waits(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), how.rule == "bayes")
 
     def says(self, parameters: Waits, f: int, at: Sequence[Any] | None = None) -> Says:
         """The same at some values: unless told at which, from 0 to beyond what any class expects."""
         mean = parameters.b[:, f] / parameters.a[:, f]
         values = np.linspace(0.0, 5 * mean.max(), 121).tolist() if at is None else tuple(at)
-        density = Waits(parameters.a[:, f], parameters.b[:, f], parameters.averaged)
+        density = of_column(parameters, f)
         return Says("numbers", values, density.log_density(np.array(values, np.float64)[:, None]))
-
-    def leave_one_out(
-        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
-    ) -> None:
-        """As `score`, with the row taken from its class and from the column as a whole."""
-        leave_rates_out(_believe, statistic, how, data, classes, weights, out)
-
-    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
-        """What the rates may be."""
-        believed = self.estimate(statistic, how)
-        return gamma_rates(statistic, how, believed.a, believed.b)
 
     def add_doubt(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
         """Add the variance of log λ − λx."""
@@ -133,19 +93,6 @@ class Exponential(Event):
         mean = _overall(totals(statistic)[1])
         dark, lit = (parameters.log_density(wait) for wait in (0.0 * mean, 2 * mean))
         return Light("mean", parameters.b / parameters.a, dark, lit)
-
-    def table(self, statistic: Statistic, parameters: Waits, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Rate and weight."""
-        return rate_table(statistic, parameters, f)
-
-
-def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Waits:
-    mean = _overall(whole)
-    a, b = own.n + alpha, own.total + alpha * mean
-    known = a > 0
-    # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
-    least = how.floor * mean * np.where(known, a, 1.0)
-    return Waits(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), how.rule == "bayes")
 
 
 def _overall(whole: Rates) -> Floats:

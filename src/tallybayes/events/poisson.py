@@ -11,35 +11,20 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import (
-    ClassCodes,
-    Counted,
     Drawn,
-    Event,
     How,
     Light,
-    Weights,
     add_by_column,
-    negative_or_infinite,
 )
 from tallybayes.events.doubts import GammaRates
 from tallybayes.events.draws import counted
-from tallybayes.events.rates import (
-    Rates,
-    count_rates,
-    draw_rates,
-    gamma_rates,
-    leave_rates_out,
-    rate_table,
-    score_rates,
-    totals,
-)
-from tallybayes.events.terms import Says, add_terms_of
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.events.rates import Paced, Rates, draw_rates, of_column, totals
+from tallybayes.events.terms import Says
+from tallybayes.statistic import Statistic
 
 __all__ = ["Poisson"]
 
@@ -64,7 +49,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Poisson(Event):
+class Poisson(Paced):
     """How often something happened, at a rate of its own in each class.
 
     Examples
@@ -77,29 +62,12 @@ class Poisson(Event):
     """
 
     name: ClassVar[str] = "poisson"
-    wants: ClassVar[str] = "finite numbers not below 0"
-    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
-        return negative_or_infinite(values)
-
-    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """n and Σx of each class."""
-        return count_rates(data, classes, n_classes, weights)
-
-    def estimate(self, statistic: Statistic, how: How) -> Counts:  # of (C, F)
-        """The rate of each class and column, or the weight of evidence for it."""
-        own, whole = totals(statistic)
-        return _believe(own, whole, how, how.alpha)
-
-    def score(self, parameters: Counts, data: Dense, out: Floats) -> None:
-        """Add the log-probability of each count."""
-        score_rates(lambda f: Counts(parameters.a[:, f], parameters.b[:, f], parameters.averaged), data, out)
-
-    def terms(self, parameters: Counts, data: Dense, asked: Floats, out: Floats) -> None:
-        """The same, column by column."""
-        add_terms_of(parameters.log_density, data, asked, out)
+    def believe(self, own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:
+        """The rate of a class, or the weight of evidence for it."""
+        rate = _overall(whole)
+        a, b = own.total + alpha * rate, own.n + alpha
+        return Counts(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), how.rule == "bayes")
 
     def says(self, parameters: Counts, f: int, at: Sequence[Any] | None = None) -> Says:
         """The same at some values: unless told at which, from 0 to beyond what any class expects."""
@@ -107,19 +75,8 @@ class Poisson(Event):
         # to beyond what any class expects: its rate, and four times the spread of a count about it
         most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / b)) + 3).max()))
         values = range(0, most + 1, 1 + most // 120) if at is None else tuple(at)
-        density = Counts(parameters.a[:, f], parameters.b[:, f], parameters.averaged)
+        density = of_column(parameters, f)
         return Says("counts", values, density.log_density(np.array(values, np.float64)[:, None]))
-
-    def leave_one_out(
-        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
-    ) -> None:
-        """As `score`, with the row taken from its class and from the column as a whole."""
-        leave_rates_out(_believe, statistic, how, data, classes, weights, out)
-
-    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
-        """What the rates may be."""
-        believed = self.estimate(statistic, how)
-        return gamma_rates(statistic, how, believed.a, believed.b)
 
     def add_doubt(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
         """Add the variance of x log λ − λ."""
@@ -140,16 +97,6 @@ class Poisson(Event):
         middle = _overall(totals(statistic)[1])
         dark, lit = (parameters.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
         return Light("rate", parameters.a / parameters.b, dark, lit)
-
-    def table(self, statistic: Statistic, parameters: Counts, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Rate and weight."""
-        return rate_table(statistic, parameters, f)
-
-
-def _believe(own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:
-    rate = _overall(whole)
-    a, b = own.total + alpha * rate, own.n + alpha
-    return Counts(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), how.rule == "bayes")
 
 
 def _overall(whole: Rates) -> Floats:

@@ -1,29 +1,35 @@
-"""What poisson and exponential have in common: both remember only how many rows there were and what they add up to."""
+"""What poisson and exponential have in common: both remember only how many rows there were and what they add up to.
+
+`Paced` is the event model less what tells them apart: what is believed of the sums, and which density that makes.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
-from typing import NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, How, Weights, add_by_column, chunks
+from tallybayes.events.base import (
+    ClassCodes,
+    Counted,
+    Event,
+    How,
+    Weights,
+    add_by_column,
+    chunks,
+    negative_or_infinite,
+)
 from tallybayes.events.doubts import GammaRates
+from tallybayes.events.terms import add_terms_of
 from tallybayes.exact import Exact
-from tallybayes.statistic import Statistic
+from tallybayes.statistic import Axis, Statistic
 
-__all__ = [
-    "Rates",
-    "count_rates",
-    "draw_rates",
-    "gamma_rates",
-    "leave_rates_out",
-    "rate_table",
-    "score_rates",
-    "totals",
-]
+__all__ = ["Paced", "Rates", "count_rates", "draw_rates", "leave_rates_out", "of_column", "score_rates", "totals"]
 
 
 class Rates(NamedTuple):
@@ -41,7 +47,7 @@ class Density(Protocol):
         ...
 
 
-class Believed(Protocol):
+class Believed(Density, Protocol):
     """Events seen (a) in a time (b), each (C, F); `averaged` over what the rate may be, or taken at a / b."""
 
     @property
@@ -52,7 +58,62 @@ class Believed(Protocol):
     def averaged(self) -> bool: ...
 
 
+P = TypeVar("P", bound=Believed)
 Believe = Callable[[Rates, Rates, How, Floats | float], Density]
+
+
+class Paced(Event):
+    """Something that happens at a rate of its own in each class."""
+
+    wants: ClassVar[str] = "finite numbers not below 0"
+    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+
+    @abstractmethod
+    def believe(self, own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Any:
+        """What is believed of a class, given its sums and those of the column over all classes."""
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Negative or infinite values."""
+        return negative_or_infinite(values)
+
+    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """n and Σx of each class."""
+        return count_rates(data, classes, n_classes, weights)
+
+    def estimate(self, statistic: Statistic, how: How) -> Any:  # of (C, F)
+        """The rate of each class and column, or the weight of evidence for it."""
+        return self.believe(*totals(statistic), how, how.alpha)
+
+    def score(self, parameters: Believed, data: Dense, out: Floats) -> None:
+        """Add the log-density of each value."""
+        score_rates(lambda f: of_column(parameters, f), data, out)
+
+    def terms(self, parameters: Believed, data: Dense, asked: Floats, out: Floats) -> None:
+        """The same, column by column."""
+        add_terms_of(parameters.log_density, data, asked, out)
+
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """As `score`, with the row taken from its class and from the column as a whole."""
+        leave_rates_out(self.believe, statistic, how, data, classes, weights, out)
+
+    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
+        """What the rates may be; where neither row nor prior speaks, anything."""
+        believed, known = self.estimate(statistic, how), statistic.present().to_float() + how.alpha > 0
+        return GammaRates(believed.a, np.where(known, believed.b, 0.0))
+
+    def table(
+        self, statistic: Statistic, parameters: Believed, f: int
+    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Rate and weight."""
+        n = statistic.present().to_float()[:, f]
+        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
+
+
+def of_column(believed: P, f: int) -> P:
+    """What is believed of one column, (C,)."""
+    return type(believed)(believed.a[:, f], believed.b[:, f], believed.averaged)  # type: ignore[call-arg]
 
 
 def count_rates(data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
@@ -70,11 +131,6 @@ def totals(statistic: Statistic) -> tuple[Rates, Rates]:
 def score_rates(density: Callable[[int], Density], data: Dense, out: Floats) -> None:
     """Add each column's log-density where it is not missing."""
     add_by_column(lambda f: density(f).log_density, data, out)
-
-
-def gamma_rates(statistic: Statistic, how: How, a: Floats, b: Floats) -> GammaRates:
-    """What rates may be, a events having been seen in a time b; where neither row nor prior speaks, anything."""
-    return GammaRates(a, np.where(statistic.present().to_float() + how.alpha > 0, b, 0.0))
 
 
 def leave_rates_out(
@@ -111,9 +167,3 @@ def draw_rates(believed: Believed, c: int, size: int, rng: np.random.Generator) 
     """A rate for each row and column, given class c: drawn from what it may be, or the one believed in."""
     a, b = believed.a[c], believed.b[c]
     return rng.gamma(a, 1 / b, (size, len(a))) if believed.averaged else np.tile(a / b, (size, 1))
-
-
-def rate_table(statistic: Statistic, believed: Believed, f: int) -> tuple[tuple[str, ...], None, Floats]:
-    """Rate and weight of one column, by class."""
-    n = statistic.present().to_float()[:, f]
-    return ("rate", "n"), None, np.stack([believed.a[:, f] / believed.b[:, f], n])

@@ -65,6 +65,7 @@ def draw_reasons() -> None:
     day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
     counted = tb.fit(demo.WEATHER, "play", estimate="mle", calibrate=None)
     _save(counted.explain(day), "explanation")
+    _save(counted.table("outlook"), "values")
     _save(tb.fit(demo.WEATHER, "play").nomogram(), "nomogram")
     iris = load_iris(as_frame=True)
     flowers = iris.data.assign(species=iris.target_names[iris.target])
@@ -79,6 +80,21 @@ def _save(drawn: Any, name: str) -> None:
     chart = drawn.chart() if hasattr(drawn, "chart") else drawn
     chart.save(path, scale_factor=2)
     path.write_bytes(smaller(path.read_bytes()))
+
+
+def draw_messages(folder: Path) -> None:
+    """The most telling words of spam and of other messages."""
+    model = tb.fit(folder / "sms-spam" / "sms_spam.csv.gz", "label", events="text(min_df=20)")
+    _save(model.table("text"), "words")
+
+
+def draw_learning() -> None:
+    """The learning curve of naive Bayes beside logistic regression."""
+    from sklearn.datasets import load_breast_cancer
+
+    cells = load_breast_cancer(as_frame=True)
+    rows = cells.data.assign(kind=cells.target_names[cells.target])
+    _save(tb.learning_curve(rows, "kind", shuffles=20), "learning")
 
 
 def draw_votes(folder: Path) -> None:
@@ -110,9 +126,11 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     draw_reasons()
     draw_coin()
+    draw_learning()
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
     if DATA.is_dir():
         draw_digits(DATA)
+        draw_messages(DATA)
         draw_votes(DATA)
     else:
         print(f"{DATA} is not there: set TALLY_DATA to the folder of the data sets to remake their pictures")

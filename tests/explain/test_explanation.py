@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 import numpy as np
@@ -30,6 +31,30 @@ def test_words_add_up_to_what_their_text_says(bag, unknown):
     total = one.prior + one.split + sum(part.term for part in one.parts)
     assert total == pytest.approx(one.log_odds, abs=1e-12)
     assert one.to_dict()["parts"][0]["column"] == "text"
+
+
+WORDS = st.text(st.sampled_from(list("abAé \u0301ß-")), max_size=12)
+
+
+@given(
+    texts=st.lists(WORDS, min_size=4, max_size=12),
+    labels=st.lists(st.sampled_from("xyz"), min_size=12, max_size=12),
+    bag=st.sampled_from(["multinomial", "bernoulli", "complement", "binary"]),
+    ngrams=st.sampled_from([(1, 1), (1, 2)]),
+    alpha=st.sampled_from([0.1, 1.0, "loo"]),
+    calibrate=st.sampled_from([None, "loo"]),
+)
+@settings(max_examples=100, deadline=None)
+def test_words_of_any_texts_add_up_to_the_answer(texts, labels, bag, ngrams, alpha, calibrate):
+    labels = ["x", "y", *labels[2 : len(texts)]]
+    event = f"text(bag={bag!r}, ngrams={ngrams})"
+    model = tb.fit({"t": texts, "y": labels}, "y", events={"t": event}, alpha=alpha, calibrate=calibrate)
+    for text in [*texts[:3], "ab abba ßa", ""]:
+        one = model.explain({"t": text})
+        total = one.prior + one.split + math.fsum(part.term for part in one.parts)
+        assert total == pytest.approx(one.log_odds, rel=1e-12, abs=1e-12)
+        p = model.predict_proba({"t": [text]})[0, model.classes.index(one.of)]
+        assert one.probability == pytest.approx(p, rel=1e-9)
 
 
 def test_one_row_may_be_given_in_many_forms():

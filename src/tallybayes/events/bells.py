@@ -27,6 +27,8 @@ __all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "ce
 LARGEST, _SMALLEST = 1e300, 1e-300
 # Standardised values beyond this are squared in logarithms only.
 _FAR = 1e150
+# At how many values a bell is looked at to be drawn.
+_GRID = 121
 
 
 class Moments(NamedTuple):
@@ -74,10 +76,11 @@ class Bell:
         """The bells of one column, (C,)."""
         return Bell(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
 
-    def grid(self, points: int = 121) -> Floats:
+    def grid(self, most: float = LARGEST) -> Floats:
         """Where one column's bells are to be looked at: from 4 scales below the lowest to 4 above the highest."""
-        reach = 4 * np.sqrt(self.scale2)
-        return np.linspace((self.location - reach).min(), (self.location + reach).max(), points)
+        reach, middle = 4 * np.sqrt(self.scale2), np.clip(self.location, -most, most)
+        low, high = np.clip([(middle - reach).min(), (middle + reach).max()], -most, most)
+        return np.linspace(low, high, _GRID)
 
 
 def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coefficients:

@@ -19,6 +19,7 @@ from tallybayes.events.base import (
     Light,
     add_by_column,
 )
+from tallybayes.events.bells import LARGEST
 from tallybayes.events.doubts import GammaRates
 from tallybayes.events.draws import finite
 from tallybayes.events.rates import Paced, Rates, draw_rates, of_column, totals
@@ -68,7 +69,7 @@ class Exponential(Paced):
 
     def says(self, parameters: Waits, f: int, at: Sequence[Any] | None = None) -> Says:
         """The same at some values: unless told at which, from 0 to beyond what any class expects."""
-        mean = parameters.b[:, f] / parameters.a[:, f]
+        mean = np.minimum(parameters.b[:, f] / parameters.a[:, f], LARGEST)
         values = np.linspace(0.0, 5 * mean.max(), 121).tolist() if at is None else tuple(at)
         density = of_column(parameters, f)
         return Says("numbers", values, density.log_density(np.array(values, np.float64)[:, None]))

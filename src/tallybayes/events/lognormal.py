@@ -23,6 +23,7 @@ from tallybayes.statistic import Axis, Statistic
 __all__ = ["Lognormal"]
 
 _OF_LOG = Gaussian()
+_LARGEST_LOG = 690.0  # beyond 709 there is no double
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Lognormal(Event):
     def says(self, parameters: Bell, f: int, at: Sequence[Any] | None = None) -> Says:
         """The log-density, from well below the lowest class to well above the highest."""
         bell = parameters.of_column(f)
-        logs = bell.grid() if at is None else np.log(np.asarray(at, np.float64))
+        logs = bell.grid(_LARGEST_LOG) if at is None else np.log(np.asarray(at, np.float64))
         return Says("numbers", np.exp(logs).tolist(), bell.log_density(logs[:, None]) - logs[:, None])
 
     def leave_one_out(

@@ -20,6 +20,7 @@ from tallybayes.events.base import (
     Light,
     add_by_column,
 )
+from tallybayes.events.bells import LARGEST
 from tallybayes.events.doubts import GammaRates
 from tallybayes.events.draws import counted
 from tallybayes.events.rates import Paced, Rates, draw_rates, of_column, totals
@@ -71,7 +72,7 @@ class Poisson(Paced):
 
     def says(self, parameters: Counts, f: int, at: Sequence[Any] | None = None) -> Says:
         """The same at some values: unless told at which, from 0 to beyond what any class expects."""
-        b, rate = parameters.b[:, f], parameters.a[:, f] / parameters.b[:, f]
+        b, rate = parameters.b[:, f], np.minimum(parameters.a[:, f] / parameters.b[:, f], LARGEST)
         # to beyond what any class expects: its rate, and four times the spread of a count about it
         most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / b)) + 3).max()))
         values = range(0, most + 1, 1 + most // 120) if at is None else tuple(at)

@@ -267,7 +267,9 @@ class Text(Event):
             return Says("words", words.vocabulary.values, words.table)
         found = words.vocabulary.find(pa.array(at, pa.string()))
         nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
-        return Says("words", tuple(at), np.where((found >= 0)[:, None], words.table[found], nothing))
+        said = np.tile(nothing, (len(found), 1))
+        said[found >= 0] = words.table[found[found >= 0]]
+        return Says("words", tuple(at), said)
 
     def leave_one_out(
         self, statistic: Statistic, how: How, data: Texts, classes: ClassCodes, weights: Weights, out: Floats

@@ -20,7 +20,7 @@ __all__ = ["choose_all", "count_all", "count_and_choose"]
 # Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
 _WHOLE = 1 << 62
 # A merge of vocabularies costs as much as they are long, however few the rows: small batches of text are joined.
-_TOGETHER = 16 << 20
+_TOGETHER = 32 << 20
 
 T = TypeVar("T")
 

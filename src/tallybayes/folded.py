@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -19,13 +19,16 @@ __all__ = ["choose_all", "count_all", "count_and_choose"]
 
 # Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
 _WHOLE = 1 << 62
+# A merge of vocabularies costs as much as they are long, however few the rows: small batches of text are joined.
+_TOGETHER = 32 << 20
 
 T = TypeVar("T")
 
 
 def count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
     """The evidence of all rows."""
-    return _folded(rows, lambda batch, first: count(schema, batch, first), Evidence.empty(schema), threads)
+    together = _gathered(rows, schema)
+    return _folded(rows, together, lambda batch, first: count(schema, batch, first), Evidence.empty(schema), threads)
 
 
 def choose_all(schema: Schema, rows: batches.Source, threads: int) -> Chosen:
@@ -34,7 +37,7 @@ def choose_all(schema: Schema, rows: batches.Source, threads: int) -> Chosen:
     def work(batch: pa.RecordBatch, first: int) -> Chosen:
         return Chosen.of(Rows(batch, first, schema.missing), schema)
 
-    return _folded(rows, work, Chosen(schema), threads)
+    return _folded(rows, rows, work, Chosen(schema), threads)
 
 
 def count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tuple[Evidence, Chosen]:
@@ -44,7 +47,7 @@ def count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tupl
         rows = Rows(batch, first, schema.missing)
         return _Both(count_rows(schema, rows), Chosen.of(rows, schema))
 
-    both = _folded(rows, work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
+    both = _folded(rows, _gathered(rows, schema), work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
     return both.evidence, both.chosen
 
 
@@ -57,9 +60,36 @@ class _Both:
         return _Both(self.evidence + other.evidence, self.chosen + other.chosen)
 
 
-def _folded(rows: batches.Source, work: Callable[[pa.RecordBatch, int], T], zero: T, threads: int) -> T:
+def _gathered(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
+    """The same rows in the same order, small batches joined if there is text among them."""
+    if not any(block.event.takes == "text" for block in schema.blocks):
+        yield from rows
+        return
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in rows:
+        if held and size + batch.nbytes > _TOGETHER:
+            yield _joined(held)
+            held, size = [], 0
+        held.append(batch)
+        size += batch.nbytes
+    if held:
+        yield _joined(held)
+
+
+def _joined(held: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return held[0] if len(held) == 1 else pa.Table.from_batches(held).combine_chunks().to_batches()[0]
+
+
+def _folded(
+    rows: batches.Source,
+    pieces: Iterable[pa.RecordBatch],
+    work: Callable[[pa.RecordBatch, int], T],
+    zero: T,
+    threads: int,
+) -> T:
     return engines.fold(
-        rows,
+        pieces,
         work,
         operator.add,
         zero,

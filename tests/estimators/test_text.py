@@ -93,7 +93,9 @@ def test_a_weight_of_two_is_the_document_twice() -> None:
     twice = np.repeat(np.arange(len(TEXTS)), weights)
     weighted = tb.TextNB().fit(TEXTS, KINDS, sample_weight=weights)
     repeated = tb.TextNB().fit([TEXTS[i] for i in twice], KINDS[twice])
-    np.testing.assert_array_equal(weighted.predict_proba(NEW), repeated.predict_proba(NEW))
+    assert weighted.model_.evidence == repeated.model_.evidence
+    # what is counted is the same to the bit; the temperature is found by sums of doubles, whose order differs
+    np.testing.assert_allclose(weighted.predict_proba(NEW), repeated.predict_proba(NEW), rtol=1e-12)
 
 
 @pytest.mark.parametrize(

@@ -78,9 +78,7 @@ def test_without_a_column_of_text_it_is_refused() -> None:
         tb.fit({"size": [1, 2], "kind": ["a", "b"]}, "kind", tokenizer=on_spaces)
 
 
-@pytest.mark.parametrize(
-    ("tokenizer", "got"), [(str.title, "'B B'"), (len, "3"), (lambda text: [text, None], "None")], ids=repr
-)
+@pytest.mark.parametrize(("tokenizer", "got"), [(str.title, "'B B'"), (len, "3"), (lambda text: [text, None], "None")])
 def test_what_is_no_list_of_texts_is_refused_with_its_row(tokenizer, got: str) -> None:
     with pytest.raises(BadData) as caught:
         tb.fit([None, "b b"], [0, 1], tokenizer=tokenizer)

@@ -111,7 +111,6 @@ def test_a_weight_of_two_is_the_document_twice() -> None:
         lambda d: pa.chunked_array([d[:3], d[3:]]),
         lambda d: pd.Series(d, dtype="category"),
     ],
-    ids=str,
 )
 def test_documents_may_come_in_any_container(make: Any) -> None:
     expected = tb.TextNB().fit(TEXTS, KINDS)

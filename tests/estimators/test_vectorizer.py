@@ -98,7 +98,7 @@ def slices(request: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("slices")
-@pytest.mark.parametrize("options", OPTIONS, ids=str)
+@pytest.mark.parametrize("options", OPTIONS)
 def test_every_option_gives_their_matrix_and_vocabulary(options: dict[str, Any]) -> None:
     compare(DOCUMENTS, ["To be new", *DOCUMENTS[::-1]], **options)
 

@@ -153,16 +153,18 @@ class Explanation(Result):
     def shown(self) -> Grid:
         """The parts that say most, and the counts behind them."""
         few = len(self.classes) <= 4
+        blank = [""] * len(self._heads(few))
         rows = [("prior", "", _signed(self.prior), *self._of_rows(few))]
         rows += [
-            (_named(part), _cell(part), _signed(part.term), *self._of_counts(part, few)) for part in self.parts[:_SHOWN]
+            (_named(part), _cell(part), _signed(part.term), *self._of_counts(part, few)) for part in self.heard[:_SHOWN]
         ]
-        rest = self.parts[_SHOWN:]
-        if rest:
-            rows.append((f"{len(rest)} more", "", _signed(self.rest), *([""] * len(self._heads(few)))))
+        if self.heard[_SHOWN:]:
+            rows.append((f"{len(self.heard) - _SHOWN} more", "", _signed(self.rest), *blank))
         if round(self.split, 3):
-            rows.append(("several rivals", "", _signed(self.split), *([""] * len(self._heads(few)))))
-        rows.append(("together", "", _signed(self.log_odds), *([""] * len(self._heads(few)))))
+            rows.append(("several rivals", "", _signed(self.split), *blank))
+        if self.missing:
+            rows.append((_few_of(self.missing), MISSING, _signed(0.0), *blank))
+        rows.append(("together", "", _signed(self.log_odds), *blank))
         rival = "all others" if self.against is None else f"{self.against}"
         if self.against is None and len(self.classes) == 2:
             rival = str(next(c for c in self.classes if c != self.of))
@@ -179,9 +181,19 @@ class Explanation(Result):
         return Grid(title, heads, tuple(rows), (note,))
 
     @cached_property
+    def heard(self) -> tuple[Part, ...]:
+        """The parts that are not missing."""
+        return tuple(part for part in self.parts if part.note != MISSING)
+
+    @cached_property
+    def missing(self) -> tuple[str, ...]:
+        """The columns that are missing in this row."""
+        return tuple(name for name, note in zip(self.columns, self.notes, strict=True) if note == MISSING)
+
+    @cached_property
     def rest(self) -> float:
         """What the parts that are not shown say together."""
-        return float(sum(part.term for part in self.parts[_SHOWN:]))
+        return float(sum(part.term for part in self.heard[_SHOWN:]))
 
     def _heads(self, few: bool) -> tuple[str, ...]:
         return tuple(map(str, self.classes)) if few else ()
@@ -190,7 +202,7 @@ class Explanation(Result):
         return tuple(number(n) for n in self.rows) if few else ()
 
     def _of_counts(self, part: Part, few: bool) -> tuple[str, ...]:
-        return tuple("" if part.note == MISSING else number(n, 1) for n in part.counts) if few else ()
+        return tuple(number(n, 1) for n in part.counts) if few else ()
 
     def to_dict(self) -> dict[str, Any]:
         """All numbers: the prior, each part with its counts, and what they add up to."""
@@ -209,11 +221,11 @@ class Explanation(Result):
     def points(self) -> list[dict[str, Any]]:
         """One plain record for each bar of the chart: the prior, then the parts that say most."""
         bars = [{"what": "prior", "says": plain(self.prior)}]
-        for part in self.parts[:_SHOWN]:
+        for part in self.heard[:_SHOWN]:
             value = _cell(part)
             bars.append({"what": _named(part) + (f" = {value}" if value else ""), "says": plain(part.term)})
-        if self.parts[_SHOWN:]:
-            bars.append({"what": f"{len(self.parts) - _SHOWN} more", "says": plain(self.rest)})
+        if self.heard[_SHOWN:]:
+            bars.append({"what": f"{len(self.heard) - _SHOWN} more", "says": plain(self.rest)})
         if round(self.split, 3):
             bars.append({"what": "several rivals", "says": plain(self.split)})
         return bars
@@ -234,11 +246,16 @@ def _cell(part: Part) -> str:
     if part.word is not None:
         times = f"× {number(part.value)}" if part.value != 1 else ""
         return f"{times} {part.note}".strip()
-    if part.note == MISSING or part.value is None:
+    if part.value is None:
         return part.note
     text = f"{part.value:.6g}" if isinstance(part.value, float) else str(part.value)
     text = text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
     return f"{text} ({part.note})" if part.note else text
+
+
+def _few_of(names: Sequence[str]) -> str:
+    """Some names, the first three of them if there are many."""
+    return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
 def _signed(term: float) -> str:

@@ -45,6 +45,14 @@ def draw_coin() -> None:
     _save(tb.running_estimate(flips).chart(truth=0.3), "coin")
 
 
+def draw_learning_curve() -> None:
+    """Naive Bayes and logistic regression on tumours, as rows to learn from grow."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    _save(tb.learning_curve(X, y, sizes=[4, 8, 16, 32, 64, 128, 256, 379], shuffles=20), "learning-curve")
+
+
 def draw_digits(folder: Path) -> None:
     """The average of each digit, and what a pixel says of a five against a six."""
     images, labels = (
@@ -110,6 +118,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     draw_reasons()
     draw_coin()
+    draw_learning_curve()
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
     if DATA.is_dir():
         draw_digits(DATA)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import fields
+from typing import Any
 
-from pages import DOCS, moved, opening, sections, text_of
+from prose import DOCS, moved, opening, python_blocks, sections, text_of
 
 from tallybayes.events import Event, known
 
@@ -30,7 +31,8 @@ def page(event: type[Event]) -> str:
     """What docs/events.md says of one event model, and the facts that its class states."""
     said = sections(text_of(DOCS / "events.md"))[event.name]
     body = moved(said.replace("```python\n", IMPORTS, 1), ".", FOLDER).strip()
-    return f"# {event.name}\n\n{body}\n\n## In short\n\n{_facts(event)}\n\n{_options(event)}\n\n{_further(event)}\n"
+    parts = [f"# {event.name}", body, _printed(body), "## In short", _facts(event), _options(event), _further(event)]
+    return "\n\n".join(parts) + "\n"
 
 
 def overview(text: str) -> str:
@@ -38,6 +40,15 @@ def overview(text: str) -> str:
     rows = "\n".join(f"| [`{name}`]({FOLDER}/{name}.md) | {_first_line(event)} |" for name, event in known().items())
     lead = opening(text).replace("Every example below can be checked by hand.", "").rstrip()
     return f"{lead}\n\n## One page each\n\n| event model | |\n|---|---|\n{rows}\n"
+
+
+def _printed(body: str) -> str:
+    """What the example's model prints of its first column."""
+    names: dict[str, Any] = {}
+    exec("".join(python_blocks(body)), names)
+    model = names["model"]
+    column = next(iter(model.schema.events()))
+    return f"Printed, `model.table({column!r})` is:\n\n```\n{model.table(column)}\n```"
 
 
 def _first_line(event: type[Event]) -> str:

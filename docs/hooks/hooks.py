@@ -15,7 +15,7 @@ import reference_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from pages import DOCS, ROOT, moved, spaced, text_of
+from prose import DOCS, ROOT, moved, spaced, text_of
 
 # Pages at the root of the project, and what they are called below docs/.
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}

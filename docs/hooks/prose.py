@@ -29,6 +29,11 @@ def sections(text: str) -> dict[str, str]:
     return {title.replace("`", "").strip(): body for title, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
+def python_blocks(text: str) -> list[str]:
+    """The Python of a page, block by block."""
+    return re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
 def moved(text: str, old: str, new: str) -> str:
     """A page's text with its links changed for another folder, both being seen from docs/.
 

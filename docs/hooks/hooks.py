@@ -55,6 +55,11 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return spaced(EVENT_SECTION.sub(r"](\1events/\2.md)", text))
 
 
+def on_page_content(html: str, **_: Any) -> str:
+    """Mark the answers in examples, so that they can be told from comments."""
+    return html.replace('<span class="c1"># →', '<span class="c1 answer"># →')
+
+
 def _places(nav: Any) -> list[str]:
     if isinstance(nav, str):
         return [nav]

@@ -8,54 +8,74 @@ from typing import Any
 
 import typer.main
 
-from tallybayes.cli.main import app
+from tallybayes.cli import main
 
 PAGE = "reference/command-line.md"
+# Marks of rich, the control character that keeps lines as they are, and where a docstring's help ends.
+_MARKS = re.compile(r"\[/?[a-z ]*\]|\x08\n?|\f.*", re.DOTALL)
+_EXAMPLE = re.compile(r"(?:\s{2,}|\$ )(\S.*)")
 
 
 def pages() -> dict[str, str]:
     """The page's text, by its place below docs/."""
-    program = typer.main.get_command(app)
-    parts = [section(words, command) for words, command in walk(("tally",), program)]
+    parts = [section(words, command) for words, command in walk(("tally",), program())]
     lead = "Every command and option, as `tally --help` and `tally COMMAND --help` tell them."
     return {PAGE: "\n\n".join([f"# Command reference\n\n{lead}", *parts]) + "\n"}
 
 
+def program() -> Any:
+    """The whole command line as typer has it."""
+    return main.program() if hasattr(main, "program") else typer.main.get_command(main.app)
+
+
 def walk(words: tuple[str, ...], command: Any) -> list[tuple[tuple[str, ...], Any]]:
     """A command and all below it that are not hidden, each with the words that call it."""
-    below = {name: one for name, one in getattr(command, "commands", {}).items() if not one.hidden}
-    return [(words, command)] + [found for name, one in below.items() for found in walk((*words, name), one)]
+    found = [(words, command)]
+    if hasattr(command, "list_commands"):
+        context = _context(words, command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            found += [] if below.hidden else walk((*words, name), below)
+    return found
 
 
 def section(words: tuple[str, ...], command: Any) -> str:
     """What one command does, how it is called, and what it takes."""
-    context = command.context_class(command, info_name=" ".join(words))
+    context = _context(words, command)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
-    rows = [f"| `{_cell(names)}` | {_cell(_plain(said))} |" for names, said in filter(None, records)]
+    rows = [f"| `{_cell(names)}` | {_literal(_cell(_plain(said)))} |" for names, said in filter(None, records)]
     said = [_fenced(_plain(text)) for text in (command.help, command.epilog) if text]
-    return "\n\n".join([f"## {' '.join(words)}", f"```sh\n{usage}\n```", *said, "| | |\n|---|---|\n" + "\n".join(rows)])
+    table = "| | |\n|---|---|\n" + "\n".join(rows)
+    return "\n\n".join([f"## {' '.join(words)}", f"```sh\n{usage}\n```", *said, table])
+
+
+def _context(words: tuple[str, ...], command: Any) -> Any:
+    return command.context_class(command, info_name=" ".join(words))
 
 
 def _plain(text: str) -> str:
-    """A help text without the marks of rich and typer."""
-    return re.sub(r"\[/?[a-z ]*\]|\x08\n?", "", inspect.cleandoc(text).split("\f")[0])
+    """A help text without the marks that a terminal wants."""
+    return _MARKS.sub("", inspect.cleandoc(text))
 
 
 def _fenced(text: str) -> str:
-    """Lines that call the program, fenced, so that they are shown as they would be typed."""
-    call = re.compile(r"^\s*\$?\s*(tally .+)$")
+    """A help text as Markdown: examples, which are set in, are fenced; all else is meant literally."""
     out: list[str] = []
     inside = False
     for line in text.splitlines():
-        found = call.match(line)
-        if found and not inside:
-            out += ["", "```sh"]
-        elif inside and not found:
-            out += ["```", ""]
-        inside = found is not None
-        out.append(found.group(1) if found else line)
+        example = _EXAMPLE.match(line)
+        if inside != bool(example):
+            out += ["```", ""] if inside else ["", "```sh"]
+        inside = bool(example)
+        out.append(example.group(1) if example else _literal(line))
     return "\n".join([*out, "```"] if inside else out).strip()
+
+
+def _literal(text: str) -> str:
+    """Text whose stars, underscores and angles are no Markdown, except between backquotes."""
+    parts = text.split("`")
+    return "`".join(re.sub(r"([*_<])", r"\\\1", part) if k % 2 == 0 else part for k, part in enumerate(parts))
 
 
 def _cell(text: str) -> str:

@@ -69,13 +69,9 @@ def test_every_public_name_is_on_exactly_one_page_of_the_reference(hook) -> None
 
 
 def test_every_command_and_option_is_in_the_command_reference(hook) -> None:
-    import typer.main
-
-    from tallybayes.cli.main import app
-
     commands = hook("command_pages")
     [text] = commands.pages().values()
-    for words, command in commands.walk(("tally",), typer.main.get_command(app)):
+    for words, command in commands.walk(("tally",), commands.program()):
         assert f"\n## {' '.join(words)}\n" in text
         for parameter in command.params:
             if not getattr(parameter, "hidden", False) and parameter.opts[0].startswith("-"):
@@ -92,9 +88,9 @@ def test_a_command_reference_follows_the_program(hook) -> None:
     def _all() -> None:
         """Count."""
 
-    @program.command(epilog="Example: tally is not fenced here.\n\n    tally fit days.csv --label play")
+    @program.command(epilog="\b\nExamples:\n  tally fit days.csv --label play\n  cat days.csv | tally fit -")
     def fit(data: str, label: str = typer.Option(..., help="The column that is [bold]looked for[/bold].")) -> None:
-        """Fit a model."""
+        """Fit a model of columns such as pix*, or `pix*`."""
 
     @program.command(hidden=True)
     def secret() -> None:
@@ -105,8 +101,9 @@ def test_a_command_reference_follows_the_program(hook) -> None:
     assert [words for words, _ in found] == [("tally",), ("tally", "fit")]
     text = commands.section(*found[1])
     assert text.startswith("## tally fit\n\n```sh\ntally fit [OPTIONS] ")
-    assert "Fit a model." in text
-    assert "```sh\ntally fit days.csv --label play\n```" in text
+    assert "Fit a model of columns" in text
+    assert "Examples:\n\n```sh\ntally fit days.csv --label play\ncat days.csv | tally fit -\n```" in text
+    assert r"such as pix\*, or `pix*`" in text
     assert re.search(r"\| `--label .*` \| The column that is looked for\. ", text)
 
 

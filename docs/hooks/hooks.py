@@ -15,7 +15,7 @@ import reference_pages
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
-from prose import DOCS, ROOT, moved, spaced, text_of
+from prose import DOCS, ROOT, for_mkdocs, moved, text_of
 
 # Pages at the root of the project, and what they are called below docs/.
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
@@ -46,13 +46,13 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Lead from pages to what is a page of its own here, though it is none where they lie; and set lists right."""
+    """Lead from pages to what is a page of its own here, though it is none where they lie; in mkdocs' Markdown."""
     if page.is_homepage:
         page.meta["hide"] = ["navigation"]  # there is nothing beside it
     text = event_pages.overview(markdown) if page.file.src_uri == "events.md" else markdown
     for name, place in FROM_ROOT.items():
         text = text.replace(f"](../{name})", f"]({place})")
-    return spaced(EVENT_SECTION.sub(r"](\1events/\2.md)", text))
+    return for_mkdocs(EVENT_SECTION.sub(r"](\1events/\2.md)", text))
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -10,6 +10,7 @@ DOCS = Path(__file__).parents[1]
 ROOT = DOCS.parent
 
 _ITEM = re.compile(r"- |\d+\. ")
+_CODE = re.compile(r"`[^`]+`")
 _LINK = re.compile(r"(\]\(|src=\")([^)#\s\"]+)")
 
 
@@ -53,22 +54,34 @@ def moved(text: str, old: str, new: str) -> str:
     return _LINK.sub(from_there, text)
 
 
-def spaced(text: str) -> str:
-    """A page whose lists are as mkdocs wants them: what belongs to an item is four spaces in, where GitHub takes two.
+def for_mkdocs(text: str) -> str:
+    """A page written for GitHub's Markdown, in mkdocs' own.
+
+    What belongs to an item of a list is four spaces in, not two, and a bar within code in a table needs no stroke.
 
     Examples
     --------
-    >>> spaced("- an item\\n\\n  of two paragraphs\\n- another")
-    '- an item\\n\\n    of two paragraphs\\n\\n- another'
+    >>> print(for_mkdocs("- an item\\n\\n  of two paragraphs\\n- another"))
+    - an item
+    <BLANKLINE>
+        of two paragraphs
+    <BLANKLINE>
+    - another
+    >>> for_mkdocs(r"| `a \\| b` | either |")
+    '| `a | b` | either |'
     """
     out: list[str] = []
     fenced = False
     for line in text.split("\n"):
         fenced ^= line.startswith("```")
-        within = re.match(r"  \S", line) is not None and not fenced
-        if _ITEM.match(line) and out and out[-1].strip() and not fenced and _in_a_later_block(out):
+        if fenced:
+            out.append(line)
+            continue
+        if _ITEM.match(line) and out and out[-1].strip() and _in_a_later_block(out):
             out.append("")
-        out.append("  " + line if within else line)
+        if line.lstrip().startswith("|"):
+            line = _CODE.sub(lambda code: code.group(0).replace("\\|", "|"), line)
+        out.append(f"  {line}" if re.match(r"  \S", line) else line)
     return "\n".join(out)
 
 

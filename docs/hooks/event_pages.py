@@ -15,7 +15,7 @@ FOLDER = "events"
 TAKES = {
     "dense": "one number a row and column",
     "codes": "one of a list of values a row and column",
-    "bag": "a row of counts, dense or sparse",
+    "bag": "a row of numbers, dense or sparse",
     "text": "a text a row, cut into tokens",
 }
 # What a section of docs/events.md takes for granted, having been imported at the top of that page.

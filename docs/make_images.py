@@ -45,6 +45,14 @@ def draw_coin() -> None:
     _save(tb.running_estimate(flips).chart(truth=0.3), "coin")
 
 
+def draw_learning_curve() -> None:
+    """Naive Bayes and logistic regression on tumours, as rows to learn from grow."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    _save(tb.learning_curve(X, y, sizes=[4, 8, 16, 32, 64, 128, 256, 379], shuffles=20), "learning-curve")
+
+
 def draw_digits(folder: Path) -> None:
     """The average of each digit, and what a pixel says of a five against a six."""
     images, labels = (
@@ -88,15 +96,6 @@ def draw_messages(folder: Path) -> None:
     _save(model.table("text"), "words")
 
 
-def draw_learning() -> None:
-    """The learning curve of naive Bayes beside logistic regression."""
-    from sklearn.datasets import load_breast_cancer
-
-    cells = load_breast_cancer(as_frame=True)
-    rows = cells.data.assign(kind=cells.target_names[cells.target])
-    _save(tb.learning_curve(rows, "kind", shuffles=20), "learning")
-
-
 def draw_votes(folder: Path) -> None:
     """The heat maps of docs/dependence.md: votes in the House of Representatives."""
     votes = folder / "house-votes-84" / "house_votes_84.csv.gz"
@@ -126,7 +125,7 @@ def main() -> None:
     IMAGES.mkdir(exist_ok=True)
     draw_reasons()
     draw_coin()
-    draw_learning()
+    draw_learning_curve()
     (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
     if DATA.is_dir():
         draw_digits(DATA)

@@ -10,7 +10,12 @@ import pytest
 
 from .pages import PAGES, ROOT, run, text_of
 
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+def place(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+each_page = pytest.mark.parametrize("page", PAGES, ids=place)
 
 
 @each_page
@@ -26,7 +31,7 @@ def test_the_readme_has_answers_to_compare(tmp_path: Path, monkeypatch: pytest.M
     assert run(ROOT / "README.md") > 20
 
 
-@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md"], ids=place)
 def test_links_within_the_project_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#\s]+)[^)]*\)|src=\"([^\"]+)\"", text_of(page)):
         link = target[0] or target[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -95,7 +96,10 @@ def test_the_interval_of_a_class_is_that_of_the_row() -> None:
 def test_a_calibrated_model_answers_from_its_tables() -> None:
     tempered = tb.fit(WEATHER, "play")
     assert tempered.temper is not None
-    assert tempered.probability("yes | sunny") == SMOOTH.probability("yes | sunny")
+    asked, plain = tempered.probability("yes | sunny"), SMOOTH.probability("yes | sunny")
+    assert replace(asked, notes=()) == plain
+    told = tempered.predict_proba([{"outlook": "sunny"}])[0, 1]
+    assert asked.notes == (f"Tempered by rows left out, as predict_proba answers, it is {told:.4f}.",)
 
 
 def test_what_was_never_seen_says_nothing_if_smoothed_and_is_refused_if_not() -> None:

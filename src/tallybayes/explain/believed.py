@@ -207,20 +207,33 @@ class _Asked:
 
     def _interval(self, level: float) -> tuple[float | None, float | None]:
         """The bounds of a class's probability given values, from how little was counted; None for other questions."""
+        if self._row is None:
+            return None, None
+        found = replace(self.model, calibration=None).predict_interval([self._row], level=level)
+        return float(found.low[0, self._class]), float(found.high[0, self._class])
+
+    @cached_property
+    def _row(self) -> dict[str, Any] | None:
+        """The values that are given, where nothing else is, and one class is asked for."""
         label = self.model.schema.label
         one_class = len(self.asked) == 1 and self.asked[0].column == label and self.asked[0].operator == "="
         given = [term for term in self.given if not self._is_unseen(term)]
         points = {str(term.column): term for term in given if term.operator == "=" and term.column != label}
         if not one_class or not points or len(points) < len(given):
-            return None, None
-        row = {column: self._cell(term) for column, term in points.items()}
-        found = replace(self.model, calibration=None).predict_interval([row], level=level)
-        c = int(np.argmax(self._of_labels(self.asked[0], self.model.evidence.classes)))
-        return float(found.low[0, c]), float(found.high[0, c])
+            return None
+        return {column: self._cell(term) for column, term in points.items()}
+
+    @property
+    def _class(self) -> int:
+        return int(np.argmax(self._of_labels(self.asked[0], self.model.evidence.classes)))
 
     def _notes(self) -> tuple[str, ...]:
         strange = [str(term) for term in self.given if self._is_unseen(term)]
-        return tuple(f"{term} was never seen: answered as if it were not known." for term in strange)
+        notes = [f"{term} was never seen: answered as if it were not known." for term in strange]
+        if self._row is not None and self.model.temper is not None:
+            tempered = self.model.predict_proba([self._row])[0, self._class]
+            notes.append(f"Tempered by rows left out, as predict_proba answers, it is {tempered:.4f}.")
+        return tuple(notes)
 
 
 def _among(text: str, labels: Labels) -> bool:

@@ -102,7 +102,8 @@ def test_sparse_rows_are_written_out(tmp_path: Path) -> None:
 
 
 def test_dates_are_times(tmp_path: Path) -> None:
-    text = '@relation r\n@attribute at date "yyyy-MM-dd HH:mm"\n@attribute on date\n@data\n"2024-02-29 12:30",2024-02-29T01:02:03\n?,?\n'
+    head = '@relation r\n@attribute at date "yyyy-MM-dd HH:mm"\n@attribute on date\n@data\n'
+    text = f'{head}"2024-02-29 12:30",2024-02-29T01:02:03\n?,?\n'
     found = table(written(tmp_path, text)).to_pylist()
     assert found[0] == {"at": datetime(2024, 2, 29, 12, 30), "on": datetime(2024, 2, 29, 1, 2, 3)}
     assert found[1] == {"at": None, "on": None}

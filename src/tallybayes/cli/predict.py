@@ -1,0 +1,120 @@
+"""`tally predict`: a model and rows in, rows with their classes out, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Data, ModelFile, Reading, Writing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+__all__ = ["predict"]
+
+
+@example(
+    "tally predict weather.tally days.csv",
+    "tally predict weather.tally days.csv --only -o answers.csv",
+    "tally predict weather.tally days.csv --threshold yes=0.3 --interval 0.95 --json",
+)
+def predict(
+    model: ModelFile,
+    data: Data,
+    reading: Reading,
+    writing: Writing,
+    only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the rows.")] = False,
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="C", help="What decisions cost, decided by true, as in '0,5;1,0'."),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option("--threshold", metavar="CLASS=P", help="Decide for a class from this probability on."),
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option("--abstain", metavar="P", help="Answer nothing below this probability.")
+    ] = None,
+    sure: Annotated[
+        float | None,
+        typer.Option(
+            "--sure", metavar="LEVEL", help="Answer nothing where too little was counted to be sure at this level."
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None, typer.Option("--interval", metavar="LEVEL", help="Write the bounds of each probability as well.")
+    ] = None,
+) -> None:
+    """Say the class of each row, and how probable each class is.
+
+    Rows go in and out a batch at a time, so there may be more of them than memory holds. The answers are 'predicted'
+    and a column P(class) for each class; a label among the rows is not looked at.
+    """
+    import pyarrow as pa
+
+    from tallybayes import batches
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.typed import costs_of, thresholds_of
+    from tallybayes.cli.written import check_free, write_rows
+    from tallybayes.modelfile import load
+
+    loaded = load(model)
+    how = {
+        "costs": costs_of(costs),
+        "threshold": thresholds_of(loaded, threshold),
+        "abstain": abstain,
+        "sure": sure,
+        "threads": reading.threads,
+    }
+    if writing.output is not None:
+        check_free(writing.output, force=writing.force)
+
+    def answered(source: batches.Source) -> None:
+        answers = _answers(loaded, interval, how)
+        schema = pa.schema([*([] if only else source.schema), *answers.fields])
+
+        def rows() -> Iterator[Any]:
+            for batch in source:
+                columns = [] if only else list(batch.columns)
+                yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch)], schema=schema)
+
+        write_rows(rows(), schema, writing)
+
+    with opened(data, reading) as rows:
+        rows.work(answered)
+
+
+class _answers:  # noqa: N801 - read as a noun: the answers of a batch
+    """What is added to rows: the class, the probabilities, and their bounds."""
+
+    def __init__(self, model: Any, level: float | None, how: dict[str, Any]) -> None:
+        import pyarrow as pa
+
+        self._model, self._level, self._how = model, level, how
+        self._plain = all(how[name] is None for name in ("costs", "threshold", "abstain", "sure"))
+        kinds = ["P"] if level is None else ["P", "low", "high"]
+        kind = model.evidence.classes.array.type
+        self.fields = [
+            pa.field("predicted", kind),
+            *(pa.field(f"{what}({name})", pa.float64()) for what in kinds for name in model.classes),
+        ]
+
+    def of(self, batch: Any) -> list[pa.Array]:
+        """The columns added to a batch."""
+        import numpy as np
+        import pyarrow as pa
+
+        threads = self._how["threads"]
+        if self._level is None:
+            parts = [self._model.predict_proba(batch, threads=threads)]
+        else:
+            found = self._model.predict_interval(batch, level=self._level, threads=threads)
+            parts = [found.probability, found.low, found.high]
+        if self._plain:
+            classes = self._model.evidence.classes.array.take(pa.array(np.argmax(parts[0], axis=1)))
+        else:
+            classes = pa.array(self._model.predict(batch, **self._how).tolist(), self.fields[0].type)
+        return [classes, *(pa.array(np.ascontiguousarray(part[:, c])) for part in parts for c in range(part.shape[1]))]

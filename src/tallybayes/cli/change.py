@@ -117,12 +117,12 @@ def _changed(
     target = check_free(output, force=force)
     changed = load(model)
     with opened(data, reading) as rows:
-        changed = rows.work(
+        changed = rows.like(changed).work(
             lambda source: getattr(changed, how)(source, label, weights=weight, threads=reading.threads)
         )
     if calibrate is not None:
         with opened([calibrate], reading) as rows:
-            changed = rows.work(
+            changed = rows.like(changed).work(
                 lambda source: changed.calibrate(source, label, weights=weight, threads=reading.threads)
             )
     _save(changed, target)

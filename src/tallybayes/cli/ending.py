@@ -40,6 +40,8 @@ def ended(work: Callable[[], Any]) -> int:
         try:
             code = work()
             sys.stdout.flush()
+            if code == INTERRUPTED:  # typer has caught it already
+                raise KeyboardInterrupt
             return code if isinstance(code, int) else 0
         except typer.Exit as left:
             return left.exit_code
@@ -50,16 +52,22 @@ def ended(work: Callable[[], Any]) -> int:
         except (KeyboardInterrupt, typer.Abort):
             note("interrupted.")
             return INTERRUPTED
+        except SystemExit as left:  # typer's own ways out: completion, and a pipe that nobody reads
+            return _unread() if isinstance(left.__context__, BrokenPipeError) else int(left.code or 0)
         except BrokenPipeError:
-            # Whoever read the output has seen enough; what is still buffered has nowhere to go.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            return BROKEN_PIPE
+            return _unread()
         except MemoryError:
             return _bad(wanted("memory", "enough for the work", "too little"))
         except OSError as error:
             where = str(error.filename) if error.filename else "the output"
             do = "Make room, or write elsewhere with -o" if error.errno == errno.ENOSPC else ""
             return _bad(wanted(where, "to read and write", error.strerror or str(error), do))
+
+
+def _unread() -> int:
+    """Whoever read the output has seen enough; what is still buffered has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
+    return BROKEN_PIPE
 
 
 def _bad(sentence: str) -> int:

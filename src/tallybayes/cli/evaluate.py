@@ -96,7 +96,7 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
         p = np.concatenate(probabilities)
         return evaluation.evaluate(true, p, model.classes, weights=weights or None, **how)
 
-    found: Evaluation = rows.work(evaluated)
+    found: Evaluation = rows.like(model).work(evaluated)
     return found
 
 

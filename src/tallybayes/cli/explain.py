@@ -42,12 +42,12 @@ def explain(
     from tallybayes.modelfile import load
 
     loaded = load(model)
-    found = _in_file(row, reading) or row_of(loaded, row)
+    found = _in_file(loaded, row, reading) or row_of(loaded, row)
     classes = {"of": class_of(loaded, of, "--of"), "against": class_of(loaded, against, "--against")}
     show(loaded.explain(found, **classes), showing)
 
 
-def _in_file(row: list[str], reading: Reading) -> dict[str, Any] | None:
+def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
     """The row of FILE:ROW, counted from 1; None of anything else."""
     path, colon, place = row[0].rpartition(":")
     if len(row) > 1 or not colon or not place.isdigit() or not os.path.exists(path):
@@ -64,4 +64,4 @@ def _in_file(row: list[str], reading: Reading) -> dict[str, Any] | None:
         raise BadData(wanted(path, f"a row {place}, counted from 1", f"{total} rows"))
 
     with opened([path], reading) as rows:
-        return rows.work(found)
+        return rows.like(model).work(found)

@@ -44,7 +44,16 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
 
 def script() -> None:
     """What the shell runs."""
+    sys.meta_path.insert(0, _WithoutPandas())
     sys.exit(main())
+
+
+class _WithoutPandas:
+    """Hides pandas: a command never meets a DataFrame, and Arrow would import it at the first array, at 0.3 s."""
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> None:
+        if name == "pandas":
+            raise ModuleNotFoundError(name, name=name)
 
 
 def main(args: Sequence[str] | None = None) -> int:

@@ -7,12 +7,14 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, TypeVar
+
+import pyarrow as pa
 
 from tallybayes import batches, sources
 from tallybayes.batches.delimited import delimiter_of
@@ -21,6 +23,7 @@ from tallybayes.cli.ending import note
 from tallybayes.cli.options import Reading
 from tallybayes.cli.progress import watched
 from tallybayes.errors import BadData, BadOption, TallyError, wanted
+from tallybayes.model import Model
 
 __all__ = ["Opened", "opened"]
 
@@ -50,16 +53,32 @@ class Opened:
         The options.
     name : str
         What the user calls it.
+    types : mapping of str to pyarrow.DataType
+        Columns whose types are known before a row is read.
     """
 
     paths: list[str]
     reading: Reading
     name: str
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)
+
+    def like(self, model: Model) -> Opened:
+        """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
+        types: dict[str, pa.DataType] = {}
+        for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
+            if block.event.takes == "text":
+                types |= dict.fromkeys(block.columns, pa.string())
+            elif block.event.takes == "codes":
+                kinds = zip(block.columns, (labels.array.type for labels in statistic.labels), strict=True)
+                types |= {name: kind for name, kind in kinds if kind == pa.string()}
+        return replace(self, types=types)
 
     def read(self, types: sources.Types | None = None, columns: Sequence[str] | None = None) -> batches.Source:
         """The rows, with a progress bar where somebody watches."""
         how: dict[str, Any] = {"missing": self.reading.missing or (), "errors": self.reading.errors}
-        source = batches.read([Path(path) for path in self.paths], types=types, columns=columns, **how)
+        source = batches.read(
+            [Path(path) for path in self.paths], types={**self.types, **(types or {})}, columns=columns, **how
+        )
         return watched(replace(source, name=self.name) if len(self.paths) > 1 else source, self.paths)
 
     def work(self, work: Callable[[batches.Source], T]) -> T:

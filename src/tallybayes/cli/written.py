@@ -82,15 +82,27 @@ def show(result: Result, showing: Showing) -> None:
         print(result)
 
 
-def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing) -> None:
-    """Write rows as they come: to a file of the format that its name tells, to a terminal, or to standard output."""
+def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing, *, continued: bool = False) -> None:
+    """Write rows as they come: to a file of the format that its name tells, to a terminal, or to standard output.
+
+    Parameters
+    ----------
+    rows : iterable of RecordBatch
+        The rows.
+    schema : pyarrow.Schema
+        Their columns.
+    writing : Writing
+        Where to.
+    continued : bool
+        Whether standard output has the header already, and the rows before these.
+    """
     if writing.output is not None:
         _to_file(rows, schema, writing.output, writing)
     elif sys.stdout.isatty() and not writing.json:
         _to_terminal(rows, schema)
     else:
         out = sys.stdout.buffer
-        _pour(rows, _Lines(out) if writing.json else _Delimited(out, schema, ","))
+        _pour(rows, _Lines(out) if writing.json else _Delimited(out, [] if continued else schema.names, ","))
         out.flush()
 
 
@@ -115,11 +127,16 @@ class _Lines:
 class _Delimited:
     """Rows of text, values in quotation marks only where the batch needs some."""
 
-    def __init__(self, out: Any, schema: pa.Schema, delimiter: str) -> None:
-        self._out, self._delimiter = out, delimiter
-        header = io.StringIO()
-        csv.writer(header, delimiter=delimiter, lineterminator="\n").writerow(schema.names)
-        out.write(header.getvalue().encode())
+    def __init__(self, out: Any, header: list[str], delimiter: str) -> None:
+        self._out, self._delimiter, self._header = out, delimiter, header
+
+    def _begin(self) -> None:
+        """Write the header, once there is something below it."""
+        if self._header:
+            line = io.StringIO()
+            csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(self._header)
+            self._out.write(line.getvalue().encode())
+            self._header = []
 
     def write(self, batch: pa.RecordBatch) -> None:
         from pyarrow import csv as arrow_csv
@@ -133,11 +150,12 @@ class _Delimited:
                 if style == "needed":
                     raise
                 continue
+            self._begin()
             self._out.write(text.getvalue().to_pybytes())
             return
 
     def close(self) -> None:
-        pass
+        self._begin()
 
 
 class _Columnar:
@@ -164,16 +182,16 @@ def _to_file(rows: Iterable[pa.RecordBatch], schema: pa.Schema, path: str, writi
         raise BadOption(wanted(path, want, repr(Path(path).suffix)))
     with replacing(path, force=writing.force) as file:
         codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
-        out: Any = file if codec is None else pa.CompressedOutputStream(pa.PythonFile(file, "w"), codec)
-        _pour(rows, _writer(out, schema, ending))
-        if codec is not None:
-            out.flush()
-            out.close()
+        if codec is None:
+            _pour(rows, _writer(file, schema, ending))
+            return
+        with pa.CompressedOutputStream(pa.OSFile(file.name, "wb"), codec) as out:
+            _pour(rows, _writer(out, schema, ending))
 
 
 def _writer(out: Any, schema: pa.Schema, ending: str) -> _Writer:
     if ending in TEXT:
-        return _Delimited(out, schema, TEXT[ending])
+        return _Delimited(out, schema.names, TEXT[ending])
     if ending in LINES:
         return _Lines(out)
     if ending in PARQUET:

@@ -12,7 +12,6 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import (
@@ -53,6 +52,8 @@ class Counts(NamedTuple):
 
     def log_density(self, x: Floats) -> Floats:
         """The log-probability of x events."""
+        from scipy.special import gammaln, xlogy  # slow to import, and not every model needs it
+
         if not self.averaged:
             rate = self.a / self.b
             return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))

@@ -57,9 +57,10 @@ def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None) -> 
             if bar is None and time.monotonic() - begun > _PATIENCE:
                 bar = _bar()
                 bar.start()
-                task = bar.add_task(os.path.basename(name), total=total)
+                task = bar.add_task(os.path.basename(name), total=total, rate=0.0)
             if bar is not None:
-                bar.update(task, completed=rows, total=None if total is None else max(total, rows))
+                rate = rows / (time.monotonic() - begun)
+                bar.update(task, completed=rows, total=None if total is None else max(total, rows), rate=rate)
     finally:
         if bar is not None:
             bar.update(task, completed=rows, total=rows)
@@ -75,8 +76,7 @@ def _bar() -> Any:
         """Rows, and rows in a second."""
 
         def render(self, task: Any) -> Text:
-            speed = task.finished_speed or task.speed
-            return Text(f"{task.completed:,.0f} rows" + (f", {speed:,.0f}/s" if speed else ""), style="cyan")
+            return Text(f"{task.completed:,.0f} rows, {task.fields['rate']:,.0f}/s", style="cyan")
 
     columns = (TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn(elapsed_when_finished=True))
     return Progress(*columns, console=Console(stderr=True))

@@ -44,10 +44,13 @@ def demo(
     """
     from rich.console import Console
 
+    from tallybayes.cli.written import check_free
     from tallybayes.names import hint
 
     if part is not None and part not in PARTS:
         raise BadOption(wanted("demo", f"one of {', '.join(PARTS)}", repr(part), hint(part, PARTS)))
+    if part is None:
+        check_free(output, force=force)
     console = Console(highlight=False)
     for k, name in enumerate([part] if part else PARTS):
         if k:

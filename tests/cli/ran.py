@@ -6,6 +6,7 @@ import io
 import shlex
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -78,3 +79,16 @@ class _Stdin:
 
     def isatty(self) -> bool:
         return False
+
+
+def run_line(line: str, run: Any, capture: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
+    """What a line of a page prints: standard output, then what was said beside it."""
+    if line.startswith("cat ") and " | " not in line:
+        return Path(line.removeprefix("cat ")).read_text()
+    if " | tally " in line:
+        cat, line = line.split(" | tally ", 1)
+        monkeypatch.setattr(sys, "stdin", _Stdin(Path(cat.removeprefix("cat ")).read_bytes()))
+    capture.readouterr()
+    run(shlex.split(line.removeprefix("tally ")))
+    said = capture.readouterr()
+    return said.out + said.err

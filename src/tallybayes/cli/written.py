@@ -19,7 +19,7 @@ from tallybayes.batches.chunks import CODECS
 from tallybayes.batches.files import ARROW, LINES, PARQUET, TEXT, ending_of
 from tallybayes.cli.options import Showing, Writing
 from tallybayes.errors import BadOption, wanted
-from tallybayes.shown import Column, Grid, Result, plain
+from tallybayes.shown import Column, Grid, Result, number, plain
 
 __all__ = ["check_free", "replacing", "show", "write_rows"]
 
@@ -219,13 +219,9 @@ def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
 def _cell(value: Any) -> str:
     if value is None:
         return ""
-    return (
-        f"{value:.4f}"
-        if isinstance(value, float) and value != round(value)
-        else f"{value:g}"
-        if isinstance(value, float)
-        else str(value)
-    )
+    if isinstance(value, bool):
+        return str(value).lower()
+    return number(value) if isinstance(value, float) else str(value)
 
 
 def _as_json(result: Result) -> str:

@@ -17,6 +17,7 @@ from rich.console import Console
 
 import tallybayes as tb
 from tallybayes.cli import demo
+from tallybayes.cli.demo import weather
 
 IMAGES = Path(__file__).parent / "images"
 DATA = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
@@ -24,14 +25,10 @@ WIDTH = 80
 
 
 def demo_svg() -> str:
-    """What `tally demo` prints, as a picture of a terminal."""
+    """What `tally demo weather` prints, as a picture of a terminal."""
     recorder = Console(record=True, width=WIDTH, highlight=False, force_terminal=True, file=io.StringIO())
-    original, demo.Console = demo.Console, lambda **_: recorder  # type: ignore[assignment, misc]
-    try:
-        demo.run()
-    finally:
-        demo.Console = original  # type: ignore[misc]
-    picture = recorder.export_svg(title="tally demo")
+    weather.run(recorder)
+    picture = recorder.export_svg(title="tally demo weather")
     # A picture in a page may not fetch fonts: name only what the reader has.
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code, monospace", "monospace")

@@ -32,8 +32,10 @@ if TYPE_CHECKING:
     from tallybayes.model import Model as Model
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.validation import Comparison as Comparison
     from tallybayes.validation import LearningCurve as LearningCurve
     from tallybayes.validation import Validation as Validation
+    from tallybayes.validation import compare as compare
     from tallybayes.validation import learning_curve as learning_curve
     from tallybayes.validation import rows_needed as rows_needed
     from tallybayes.validation import running_estimate as running_estimate
@@ -59,6 +61,8 @@ _PUBLIC = {
     "dependence": "tallybayes.explain.independence",
     "Probability": "tallybayes.explain.queries",
     "probability": "tallybayes.explain.queries",
+    "Comparison": "tallybayes.validation",
+    "compare": "tallybayes.validation",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -78,6 +82,7 @@ _PUBLIC = {
 __all__ = [
     "BernoulliNB",
     "CategoricalNB",
+    "Comparison",
     "ComplementNB",
     "CountVectorizer",
     "Dependence",
@@ -94,6 +99,7 @@ __all__ = [
     "TextNB",
     "Validation",
     "__version__",
+    "compare",
     "dependence",
     "errors",
     "evaluate",

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logsumexp, ndtri
 
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
@@ -127,6 +126,8 @@ def intervals(
     >>> found.rows.round().tolist()      # 1/50 and 1/50: about a coin thrown a hundred times
     [[101.0, 101.0]]
     """
+    from scipy.special import expit  # slow to import, and only needed where intervals are asked for
+
     z = z_of(level)
     unknown = np.asarray(np.isinf(variances).any(axis=1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -162,6 +163,8 @@ def z_of(level: float, where: str = "level") -> float:
     >>> round(z_of(0.95), 4)
     1.96
     """
+    from scipy.special import ndtri
+
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
         raise BadOption(wanted(where, "a number between 0 and 1", repr(level), "Such as 0.95"))
     return float(ndtri((1 + level) / 2))
@@ -173,6 +176,8 @@ def _log_odds(scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
     For the most probable class the others are summed by themselves, since 1 − p would lose what they have left; for
     all other classes 1 − p is at least a half.
     """
+    from scipy.special import logsumexp
+
     top = scores.argmax(axis=1)[:, None]
     log_p = scores - logsumexp(scores, axis=1, keepdims=True)
     others = log_p.copy()

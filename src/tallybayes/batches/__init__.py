@@ -54,7 +54,7 @@ def read(
     Parameters
     ----------
     source : path, frame, array, stream, dict or list
-        - a path, a glob, a list of paths, or a directory of parquet files: csv, tsv, jsonl, ndjson (these also
+        - a path, a glob, a list of paths, or a directory of parquet files: csv, tsv, jsonl, ndjson, arff (these also
           compressed: .gz, .bz2, .zst, .lz4), parquet, arrow, feather, ipc;
         - anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``: pandas, polars, pyarrow, duckdb, ...;
         - a dict of columns, a list of dicts, a list of strings (one column, "text");

@@ -18,7 +18,7 @@ from tallybayes.batches.source import LateType, Source, check_distinct, of_table
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
 
-__all__ = ["of_delimited"]
+__all__ = ["delimiter_of", "of_delimited"]
 
 # A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use, one being
 # parsed and one ahead, a file of any size is read in some 200 MB.
@@ -107,12 +107,7 @@ def _lay_out(
     names: Sequence[str] | None,
     errors: str,
 ) -> Layout:
-    head = _head(path)
-    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
-    lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
-    whole = lines if head.endswith(b"\n") else lines[:-1] or lines
-    delimiter = _delimiter([line for line in whole if line.strip()] or lines, default)
+    mark, lines, delimiter = _first_lines(path, default)
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(row for row in rows if row)
@@ -128,6 +123,21 @@ def _lay_out(
     check_distinct(header, path)
     wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
     return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing), errors == "replace")
+
+
+def delimiter_of(path: str, default: str) -> str:
+    """What separates the values of a file: what its name says, unless its first lines say otherwise."""
+    return _first_lines(path, default)[2]
+
+
+def _first_lines(path: str, default: str) -> tuple[int, list[str], str]:
+    """Where the text begins, its first lines, and the delimiter that they have."""
+    head = _head(path)
+    mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
+    # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
+    lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
+    whole = lines if head.endswith(b"\n") else lines[:-1] or lines
+    return mark, lines, _delimiter([line for line in whole if line.strip()] or lines, default)
 
 
 def _mended_header(header: list[str], path: str, errors: str) -> list[str]:

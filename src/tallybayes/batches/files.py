@@ -13,6 +13,7 @@ from urllib.parse import unquote
 
 import pyarrow as pa
 
+from tallybayes.batches.arff import of_attributes
 from tallybayes.batches.chunks import CODECS
 from tallybayes.batches.columnar import of_arrow_file, of_parquet
 from tallybayes.batches.delimited import of_delimited
@@ -21,13 +22,15 @@ from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
 from tallybayes.errors import BadData, BadOption, wanted
 
-__all__ = ["ENDINGS", "is_path", "of_paths"]
+__all__ = ["ARROW", "COMPRESSED", "ENDINGS", "LINES", "PARQUET", "TEXT", "ending_of", "is_path", "of_paths"]
 
 TEXT = {".csv": ",", ".tsv": "\t"}
 LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
-ENDINGS = (*TEXT, *LINES, *PARQUET, *ARROW)
+ATTRIBUTES = (".arff",)
+ENDINGS = (*TEXT, *LINES, *ATTRIBUTES, *PARQUET, *ARROW)
+COMPRESSED = f".csv{', .csv'.join(CODECS)}"
 
 # Types are inferred from so much text, of all files together: a few hundredths of a second's work.
 SAMPLE_BYTES = 8 << 20
@@ -49,16 +52,16 @@ class Options:
 def is_path(source: object) -> bool:
     """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does."""
     if isinstance(source, list | tuple) and source:
-        return all(isinstance(item, os.PathLike) or (isinstance(item, str) and _ending(item)) for item in source)
+        return all(isinstance(item, os.PathLike) or (isinstance(item, str) and ending_of(item)) for item in source)
     return isinstance(source, str | os.PathLike)
 
 
-def _ending(path: str) -> str:
+def ending_of(path: str) -> str:
     """The ending that tells a file's format, without that of its compression; "" if it is not a known one."""
     name = path.lower()
     codec = next((codec for codec in CODECS if name.endswith(codec)), "")
     ending = os.path.splitext(name.removesuffix(codec))[1]
-    return ending if ending in (*TEXT, *LINES) or (ending in ENDINGS and not codec) else ""
+    return ending if ending in (*TEXT, *LINES, *ATTRIBUTES) or (ending in ENDINGS and not codec) else ""
 
 
 def of_paths(source: Any, options: Options) -> Source:
@@ -73,7 +76,7 @@ def of_paths(source: Any, options: Options) -> Source:
     opened = [_with_keys(_open(file, options, sample), key) for (file, _), key in zip(found, keys, strict=True)]
     if len(opened) == 1:
         return opened[0]
-    optional = all(_ending(file) in LINES for file, _ in found)
+    optional = all(ending_of(file) in LINES for file, _ in found)
     return _chained(opened, given[0] if len(given) == 1 else f"{len(found)} files", optional=optional)
 
 
@@ -92,7 +95,7 @@ def _expand(path: str) -> list[tuple[str, str]]:
     if os.path.exists(here):
         return [(here, "")]
     if not glob.has_magic(here):
-        do = "" if _ending(path) else "Pass text as a list: [text]"
+        do = "" if ending_of(path) else "Pass text as a list: [text]"
         raise BadData(wanted(path if len(path) < 200 else path[:200] + "...", "a file", "none at that path", do))
     files = [Path(file) for file in glob.glob(here, recursive=True) if os.path.isfile(file)]
     if not files:
@@ -101,10 +104,10 @@ def _expand(path: str) -> list[tuple[str, str]]:
 
 
 def _open(path: str, options: Options, sample: int) -> Source:
-    ending = _ending(path)
+    ending = ending_of(path)
     if not ending:
         got = f"'{''.join(Path(path).suffixes[-2:])}'" if Path(path).suffix else "no ending"
-        do = f"Text may also be compressed, as in .csv{', .csv'.join(CODECS)}"
+        do = f"Text may also be compressed, as in {COMPRESSED}"
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
@@ -116,6 +119,8 @@ def _open(path: str, options: Options, sample: int) -> Source:
             return of_delimited(path, mark, names=names, sample=sample, **how)
         if ending in LINES:
             return of_lines(path, columns=columns, missing=missing, types=types, errors=errors, sample=sample)
+        if ending in ATTRIBUTES:
+            return blank(of_attributes(path, errors=errors), missing)
         if ending in PARQUET:
             return blank(of_parquet(path, columns, options.batch_rows, errors), missing)
         return blank(of_arrow_file(path, columns, errors), missing)

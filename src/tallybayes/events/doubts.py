@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import zeta
 
 from tallybayes.encoded import Floats
 
@@ -26,6 +25,8 @@ def trigamma(x: npt.ArrayLike) -> Floats:
     >>> trigamma([0.0, 1.0, 100.0]).round(4)      # π²/6; about 1/100
     array([   inf, 1.6449, 0.0101])
     """
+    from scipy.special import zeta  # slow to import, and only needed where doubts are asked for
+
     return np.asarray(zeta(2.0, x), np.float64)
 
 

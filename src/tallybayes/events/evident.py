@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from tallybayes.encoded import Floats
 
@@ -50,6 +49,8 @@ def evident_alpha(counts: Floats) -> float:
 
 
 def _log_evidence(alpha: float, different: Floats, times: npt.NDArray[np.integer], totals: Floats, size: int) -> float:
+    from scipy.special import gammaln  # slow to import, and few models need it
+
     of_values = (times * (gammaln(alpha + different) - gammaln(alpha))).sum()
     of_classes = (gammaln(alpha * size) - gammaln(alpha * size + totals)).sum()
     return float(of_values + of_classes)

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import gammaln, xlogy
 
 from tallybayes.encoded import Dense, Floats
 from tallybayes.events.base import (
@@ -39,6 +38,8 @@ class Counts(NamedTuple):
 
     def log_density(self, x: Floats) -> Floats:
         """The log-probability of x events."""
+        from scipy.special import gammaln, xlogy  # slow to import, and not every model needs it
+
         if not self.averaged:
             rate = self.a / self.b
             return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))

@@ -1,0 +1,70 @@
+"""`tally compare`: event models, estimates and logistic regression side by side, and which of them to take."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tallybayes.cli.ending import note
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing
+
+if TYPE_CHECKING:
+    from tallybayes import batches
+    from tallybayes.validation.compared import Comparison
+
+__all__ = ["compare"]
+
+
+@example(
+    "tally compare weather.csv --label play --how 5-fold",
+    "tally compare weather.csv --label play --partner ridge --partner lasso --json",
+)
+def compare(
+    data: Data,
+    choosing: Choosing,
+    reading: Reading,
+    showing: Showing,
+    how: Annotated[str, typer.Option("--how", metavar="HOW", help="Folds: 10-fold, 5-fold, 10x10.")] = "10-fold",
+    partner: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--partner", metavar="NAME", help="Logistic regression beside it: ridge, lasso or none. Repeatable."
+        ),
+    ] = None,
+    seed: Seed = 0,
+) -> None:
+    """Put event models, estimates and logistic regression side by side.
+
+    Each is fitted on nine tenths of the rows and judged on the last, ten times, on the same folds. The arrow shows
+    which to take: what is inferred, unless something else is better by more than chance.
+    """
+    from tallybayes.cli.learned import fit_options, label_of
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.written import show
+    from tallybayes.validation import compare as compared
+
+    partners = tuple(name for name in partner or ["ridge"] if name != "none")
+
+    def worked(source: batches.Source) -> Comparison:
+        label = label_of(source, choosing.label)
+        options = fit_options(source, label, choosing)
+        return compared(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)
+
+    with opened(data, reading) as rows:
+        found = rows.work(worked)
+    show(found, showing)
+    note(f"next: {_command(data, found.label, found.recommended.options)}")
+
+
+def _command(data: list[str], label: str, options: dict[str, Any]) -> str:
+    """How to fit what is recommended."""
+    words = ["tally", "fit", *data, "--label", label]
+    for name, event in (options.get("events") or {}).items():
+        words += ["--event", f"{name}={event}"]
+    for name in ("estimate", "alpha"):
+        words += [f"--{name}", str(options[name])] if name in options else []
+    words += ["--no-calibrate"] if options.get("calibrate", "loo") is None else []
+    return shlex.join(words)

@@ -1,0 +1,139 @@
+"""`tally evaluate`: how good predictions are, given the truth."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Reading, Showing
+from tallybayes.cli.validate import Require, asked_of, require
+from tallybayes.errors import BadData, wanted
+
+if TYPE_CHECKING:
+    from tallybayes import batches
+    from tallybayes.evaluation import Confusion, Evaluation
+
+__all__ = ["evaluate"]
+
+_ANSWER = "predicted"
+
+
+@example(
+    "tally evaluate weather.tally weather.csv",
+    "tally predict weather.tally weather.csv -o answers.csv && tally evaluate answers.csv --label play",
+    "tally evaluate answers.csv --label play --positive yes --costs '0,5;1,0'",
+)
+def evaluate(
+    data: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[MODEL] DATA", help="A model and labelled rows; or rows with 'predicted' or P(class) columns."
+        ),
+    ],
+    reading: Reading,
+    showing: Showing,
+    label: Annotated[
+        str | None, typer.Option("--label", "-l", metavar="NAME", help="The column that holds the true class.")
+    ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
+    ] = None,
+    positive: Annotated[
+        str | None, typer.Option("--positive", metavar="CLASS", help="Of two classes, the one that is looked for.")
+    ] = None,
+    costs: Annotated[
+        str | None, typer.Option("--costs", metavar="C", help="What decisions cost, decided by true, as in '0,5;1,0'.")
+    ] = None,
+    require_: Require = None,
+) -> None:
+    """Say how good predictions are, or a model on other rows.
+
+    Accuracy, sensitivity and specificity, log-loss, calibration, ROC: with a model, of its answers to labelled rows;
+    without, of a file that 'tally predict' or another program wrote, in which P(class) holds the probability of each
+    class, or 'predicted' the class alone.
+    """
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.typed import costs_of
+    from tallybayes.cli.written import show
+
+    asked = asked_of(require_)
+    how = {"costs": costs_of(costs), "positive": positive}
+    is_model = len(data) > 1 and data[0].lower().endswith(".tally")
+    with opened(data[1:] if is_model else data, reading) as rows:
+        if is_model:
+            found: Evaluation | Confusion = _of_model(data[0], rows, label, weight, how)
+        else:
+            found = rows.work(lambda source: _of_file(source, label, weight, how))
+    show(found, showing)
+    require(found, asked)
+
+
+def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: dict[str, Any]) -> Evaluation:
+    import numpy as np
+
+    from tallybayes import evaluation
+    from tallybayes.cli.learned import label_of
+    from tallybayes.cli.typed import class_of
+    from tallybayes.modelfile import load
+
+    model = load(path)
+    how["positive"] = class_of(model, how["positive"], "--positive")
+
+    def evaluated(source: batches.Source) -> Evaluation:
+        name = label_of(source, label or model.schema.label)
+        true: list[Any] = []
+        weights: list[Any] = []
+        probabilities = []
+        for batch in source:
+            true += batch.column(name).to_pylist()
+            probabilities.append(model.predict_proba(batch, threads=rows.reading.threads))
+            weights += [] if weight is None else _column(batch, weight, source).to_pylist()
+        if not true:
+            raise BadData(wanted(source.name, "rows to evaluate", "none"))
+        p = np.concatenate(probabilities)
+        return evaluation.evaluate(true, p, model.classes, weights=weights or None, **how)
+
+    found: Evaluation = rows.like(model).work(evaluated)
+    return found
+
+
+def _of_file(
+    source: batches.Source, label: str | None, weight: str | None, how: dict[str, Any]
+) -> Evaluation | Confusion:
+    import numpy as np
+    import pyarrow as pa
+
+    from tallybayes import evaluation
+    from tallybayes.cli.learned import label_of
+    from tallybayes.cli.typed import as_type
+
+    name = label_of(source, label)
+    table = pa.Table.from_batches(list(source), source.schema)
+    if not table.num_rows:
+        raise BadData(wanted(source.name, "rows to evaluate", "none"))
+    kind = source.schema.field(name).type
+    weights = None if weight is None else _column(table, weight, source).to_pylist()
+    columns = {n[2:-1]: n for n in table.column_names if n.startswith("P(") and n.endswith(")")}
+    true = table.column(name).to_pylist()
+    if not columns and _ANSWER not in table.column_names:
+        want = f"columns P(class), or one named {_ANSWER!r}"
+        raise BadData(wanted(source.name, want, "neither", "Write them with 'tally predict', or evaluate with a MODEL"))
+    if not columns:
+        said = table.column(_ANSWER).to_pylist()
+        return evaluation.confusion(true, said, sorted({*true, *said}, key=str), weights=weights)
+    classes = [as_type(text, kind, f"{source.name}, column {full!r}") for text, full in columns.items()]
+    p = np.column_stack([table.column(full).to_numpy() for full in columns.values()])
+    if how["positive"] is not None:
+        how = how | {"positive": as_type(how["positive"], kind, "--positive")}
+    return evaluation.evaluate(true, p, classes, weights=weights, **how)
+
+
+def _column(batch: Any, name: str, source: batches.Source) -> Any:
+    from tallybayes.names import hint
+
+    if name not in source.schema.names:
+        raise BadData(wanted(source.name, f"a column {name!r}", "none of that name", hint(name, source.schema.names)))
+    return batch.column(name)

@@ -1,0 +1,67 @@
+"""`tally explain`: why one row is answered as it is."""
+
+from __future__ import annotations
+
+import os
+from typing import Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import ModelFile, Reading, Showing
+from tallybayes.errors import BadData, wanted
+
+__all__ = ["explain"]
+
+
+@example(
+    "tally explain weather.tally outlook=sunny temperature=66 humidity=90 windy=true",
+    "tally explain weather.tally days.csv:2",
+    """tally explain weather.tally '{"outlook": "overcast", "temperature": 70}' --of yes --json""",
+)
+def explain(
+    model: ModelFile,
+    row: Annotated[
+        list[str],
+        typer.Argument(metavar="ROW", help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW."),
+    ],
+    reading: Reading,
+    showing: Showing,
+    of: Annotated[str | None, typer.Option("--of", metavar="CLASS", help="The class to speak for.")] = None,
+    against: Annotated[
+        str | None, typer.Option("--against", metavar="CLASS", help="The class to speak against.")
+    ] = None,
+) -> None:
+    """Say why one row is answered as it is.
+
+    What each column, or each word, adds to the log-odds of the class, and on how many rows that rests. A column that
+    is not named is missing, and says nothing.
+    """
+    from tallybayes.cli.typed import class_of, row_of
+    from tallybayes.cli.written import show
+    from tallybayes.modelfile import load
+
+    loaded = load(model)
+    found = _in_file(loaded, row, reading) or row_of(loaded, row)
+    classes = {"of": class_of(loaded, of, "--of"), "against": class_of(loaded, against, "--against")}
+    show(loaded.explain(found, **classes), showing)
+
+
+def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
+    """The row of FILE:ROW, counted from 1; None of anything else."""
+    path, colon, place = row[0].rpartition(":")
+    if len(row) > 1 or not colon or not place.isdigit() or not os.path.exists(path):
+        return None
+    from tallybayes import batches
+    from tallybayes.cli.opened import opened
+
+    def found(source: batches.Source) -> dict[str, Any]:
+        left, total = int(place) - 1, 0
+        for batch in source:
+            if 0 <= left < batch.num_rows:
+                return dict(batch.slice(left, 1).to_pylist()[0])
+            left, total = left - batch.num_rows, total + batch.num_rows
+        raise BadData(wanted(path, f"a row {place}, counted from 1", f"{total} rows"))
+
+    with opened([path], reading) as rows:
+        return rows.like(model).work(found)

@@ -1,0 +1,179 @@
+"""`tally look`, or `tally DATA` alone: what a file holds, which column looks like the class, and what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Data, Reading, Showing
+from tallybayes.shown import Column, Grid, Result, plain
+
+if TYPE_CHECKING:
+    from tallybayes import batches
+
+__all__ = ["Look", "Seen", "look"]
+
+# So many columns are listed; of ten thousand pixels the first tell enough.
+_LISTED = 30
+_EXAMPLES = 3
+
+
+@example("tally weather.csv", "tally look weather.csv --json")
+def look(data: Data, reading: Reading, showing: Showing) -> None:
+    """Look at a file and suggest what to do next.
+
+    What each column is taken for, how many values it has and how many are missing in the first rows, and which column
+    looks like the class. Nothing is written.
+    """
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.written import show
+
+    with opened(data, reading) as rows:
+        show(rows.work(lambda source: looked(source, data)), showing)
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What one column looks like in the first rows.
+
+    Attributes
+    ----------
+    name, event : str
+        Its name, and the event model that a fit would infer.
+    distinct, missing : int
+        How many values it has, and how many rows have none.
+    examples : tuple
+        The first values.
+    remark : str
+        What may be wrong with it; mostly nothing.
+    """
+
+    name: str
+    event: str
+    distinct: int
+    missing: int
+    examples: tuple[Any, ...]
+    remark: str = ""
+
+
+@dataclass(frozen=True)
+class Look(Result):
+    """What a file looks like.
+
+    Attributes
+    ----------
+    data : tuple of str
+        The files.
+    rows : int
+        How many rows were looked at.
+    whole : bool
+        Whether these are all.
+    label : str or None
+        The column that looks like the class.
+    classes : dict of str to int
+        Its values, most frequent first.
+    columns : tuple of Seen
+        All columns.
+    """
+
+    data: tuple[str, ...]
+    rows: int
+    whole: bool
+    label: str | None
+    classes: dict[str, int]
+    columns: tuple[Seen, ...]
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """What to do next."""
+        files = shlex.join(self.data)
+        if self.label is None:
+            return (f"tally fit {files} --label COLUMN",)
+        drops = "".join(f" --drop {shlex.quote(one.name)}" for one in self.columns if one.remark.startswith("id"))
+        options = f"{files} --label {shlex.quote(self.label)}{drops}"
+        return (f"tally report {options}", f"tally fit {options}", f"tally validate {options}")
+
+    def shown(self) -> Grid:
+        """The columns, and what to do next."""
+        titles = ("column", Column("taken as", right=False), "values", "missing", Column("such as", right=False), "")
+        rows = tuple(
+            (
+                one.name,
+                one.event,
+                f"{one.distinct:,}",
+                f"{one.missing:,}",
+                ", ".join(map(_short, one.examples)),
+                one.remark,
+            )
+            for one in self.columns[:_LISTED]
+        )
+        more = len(self.columns) - _LISTED
+        notes = [f"And {more:,} more columns."] * (more > 0)
+        if self.label is None:
+            notes.append("No column looks like a class: name the one that is.")
+        else:
+            shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
+            notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
+        size = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
+        title = f"{', '.join(self.data)}: {size}, {len(self.columns):,} columns"
+        columns = tuple(
+            one if isinstance(one, Column) else Column(one, right=one in ("values", "missing")) for one in titles
+        )
+        return Grid(title, columns, rows, (*notes, "Next:", *(f"  {command}" for command in self.commands)))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return dict(plain(asdict(self) | {"commands": self.commands}))
+
+
+def looked(source: batches.Source, data: list[str]) -> Look:
+    """What the first rows of a source look like."""
+    import pyarrow.compute as pc
+
+    from tallybayes.cli.learned import label_among
+    from tallybayes.errors import BadData, wanted
+    from tallybayes.schema import infer
+
+    batches_ = iter(source)
+    first = next(batches_, None)
+    if first is None:
+        raise BadData(wanted(source.name, "rows to look at", "none"))
+    whole = source.rows == first.num_rows if source.rows is not None else next(batches_, None) is None
+    label = label_among(source)
+    other = label or source.schema.names[-1]
+    events = {}
+    if len(source.schema.names) > 1:
+        events = infer(source.schema, other, where=source.name, first=lambda: first).events()
+    columns = tuple(_seen(name, first.column(name), events.get(name, ""), label) for name in source.schema.names)
+    classes: dict[str, int] = {}
+    if label is not None:
+        counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
+        classes = {str(one["values"]): one["counts"] for one in counted if one["values"] is not None}
+    return Look(tuple(data), first.num_rows, bool(whole), label, classes, columns)
+
+
+def _seen(name: str, column: Any, event: str, label: str | None) -> Seen:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    try:
+        distinct = pc.count_distinct(column).as_py()
+    except pa.ArrowNotImplementedError:  # of lists, which have no order
+        distinct = 0
+    present = column.drop_null()
+    remark = ""
+    if name == label:
+        remark = "← the class?"
+    elif distinct == len(present) > 10 and not pa.types.is_floating(column.type) and event != "text":
+        remark = "id? a value for each row"
+    elif distinct == 1:
+        remark = "always the same"
+    examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
+    return Seen(name, "label" if name == label else event, distinct, column.null_count, examples, remark)
+
+
+def _short(value: Any) -> str:
+    text = str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= 24 else f"{text[:23]}…"

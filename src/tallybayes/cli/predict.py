@@ -1,0 +1,146 @@
+"""`tally predict`: a model and rows in, rows with their classes out, batch by batch."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Data, ModelFile, Reading, Writing
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tallybayes import batches
+    from tallybayes.model import Model
+
+__all__ = ["predict"]
+
+
+@example(
+    "tally predict weather.tally days.csv",
+    "tally predict weather.tally days.csv --only -o answers.csv",
+    "tally predict weather.tally days.csv --threshold yes=0.3 --interval 0.95 --json",
+)
+def predict(
+    model: ModelFile,
+    data: Data,
+    reading: Reading,
+    writing: Writing,
+    only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the rows.")] = False,
+    costs: Annotated[
+        str | None,
+        typer.Option("--costs", metavar="C", help="What decisions cost, decided by true, as in '0,5;1,0'."),
+    ] = None,
+    threshold: Annotated[
+        list[str] | None,
+        typer.Option("--threshold", metavar="CLASS=P", help="Decide for a class from this probability on."),
+    ] = None,
+    abstain: Annotated[
+        float | None, typer.Option("--abstain", metavar="P", help="Answer nothing below this probability.")
+    ] = None,
+    sure: Annotated[
+        float | None,
+        typer.Option(
+            "--sure", metavar="LEVEL", help="Answer nothing where too little was counted to be sure at this level."
+        ),
+    ] = None,
+    interval: Annotated[
+        float | None, typer.Option("--interval", metavar="LEVEL", help="Write the bounds of each probability as well.")
+    ] = None,
+) -> None:
+    """Say the class of each row, and how probable each class is.
+
+    Rows go in and out a batch at a time, so there may be more of them than memory holds. The answers are 'predicted'
+    and a column P(class) for each class; a label among the rows is not looked at.
+    """
+    import pyarrow as pa
+
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.typed import costs_of, thresholds_of
+    from tallybayes.cli.written import check_free, write_rows
+    from tallybayes.modelfile import load
+
+    loaded = load(model)
+    how = {
+        "costs": costs_of(costs),
+        "threshold": thresholds_of(loaded, threshold),
+        "abstain": abstain,
+        "sure": sure,
+        "threads": reading.threads,
+    }
+    if writing.output is not None:
+        check_free(writing.output, force=writing.force)
+
+    # A file whose types widen late is read again from its first row, but what a pipe was told cannot be taken back.
+    said, to_pipe = 0, writing.output is None and (writing.json or not sys.stdout.isatty())
+
+    def answered(source: batches.Source) -> None:
+        _check(source, loaded)
+        answers = _answers(loaded, source.name, interval, how)
+        schema = pa.schema([*([] if only else source.schema), *answers.fields])
+
+        def rows() -> Iterator[Any]:
+            nonlocal said
+            skip = said if to_pipe else 0
+            for batch in source:
+                skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
+                if batch.num_rows:
+                    columns = [] if only else list(batch.columns)
+                    yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch)], schema=schema)
+                    said += batch.num_rows
+
+        write_rows(rows(), schema, writing, continued=to_pipe and said > 0)
+
+    with opened(data, reading) as rows:
+        rows.like(loaded).work(answered)
+
+
+def _check(source: batches.Source, model: Model) -> None:
+    """Refuse rows that have nothing the model knows."""
+    from tallybayes.errors import BadData, wanted
+    from tallybayes.names import hint
+
+    columns, have = model.schema.columns, source.schema.names
+    if not set(columns) & set(have):
+        do = hint(have[0], columns)
+        raise BadData(wanted(source.name, "the columns of the model", f"none of them but {', '.join(have[:5])}", do))
+
+
+class _answers:  # noqa: N801 - read as a noun: the answers of a batch
+    """What is added to rows: the class, the probabilities, and their bounds."""
+
+    def __init__(self, model: Any, name: str, level: float | None, how: dict[str, Any]) -> None:
+        import pyarrow as pa
+
+        self._model, self._name, self._level, self._how = model, name, level, how
+        self._plain = all(how[name] is None for name in ("costs", "threshold", "abstain", "sure"))
+        kinds = ["P"] if level is None else ["P", "low", "high"]
+        kind = model.evidence.classes.array.type
+        self.fields = [
+            pa.field("predicted", kind),
+            *(pa.field(f"{what}({name})", pa.float64()) for what in kinds for name in model.classes),
+        ]
+
+    def of(self, batch: Any) -> list[pa.Array]:
+        """The columns added to a batch."""
+        import numpy as np
+        import pyarrow as pa
+
+        from tallybayes.batches import Source
+
+        threads = self._how["threads"]
+        rows = Source(batch.schema, batch.num_rows, True, self._name, lambda: [batch])
+        if self._level is None:
+            parts = [self._model.predict_proba(rows, threads=threads)]
+        else:
+            found = self._model.predict_interval(rows, level=self._level, threads=threads)
+            parts = [found.probability, found.low, found.high]
+        if self._plain:
+            classes = self._model.evidence.classes.array.take(pa.array(np.argmax(parts[0], axis=1)))
+        else:
+            classes = pa.array(self._model.predict(rows, **self._how).tolist(), self.fields[0].type)
+        return [classes, *(pa.array(np.ascontiguousarray(part[:, c])) for part in parts for c in range(part.shape[1]))]

@@ -1,0 +1,82 @@
+"""`tally report`: everything about some rows and their model in one HTML page."""
+
+from __future__ import annotations
+
+import json as json_
+import shlex
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Choosing, Reading, Seed
+
+__all__ = ["report"]
+
+
+@example(
+    "tally report weather.csv --label play",
+    "tally report weather.tally weather.csv -o weather-model.html",
+)
+def report(
+    data: Annotated[
+        list[str],
+        typer.Argument(metavar="[MODEL] DATA", help="Labelled rows; and a model, unless one is to be fitted."),
+    ],
+    choosing: Choosing,
+    reading: Reading,
+    how: Annotated[
+        str | None, typer.Option("--how", metavar="HOW", help="How rows are held out, as in 'tally validate'.")
+    ] = None,
+    seed: Seed = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print the figures of the report as JSON instead.")] = False,
+    output: Annotated[
+        str | None,
+        typer.Option("--output", "-o", metavar="FILE", help="Where the page goes; by default DATA's name with .html."),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite a page that is there.")] = False,
+) -> None:
+    """Write all of it into one HTML page.
+
+    What the data is, how good the model is on rows it has not seen, what each column says, which columns break its
+    assumption, its worst mistakes and their reasons: one file, which needs no network.
+    """
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.written import check_free, replacing
+    from tallybayes.modelfile import load
+
+    is_model = len(data) > 1 and data[0].lower().endswith(".tally")
+    model = load(data[0]) if is_model else None
+    files = data[1:] if is_model else data
+    target = None if json else check_free(output or f"{Path(files[0]).name.split('.')[0]}.html", force=force)
+    command = shlex.join(["tally", "report", *data, *(["--label", choosing.label] if choosing.label else [])])
+    with opened(files, reading) as rows:
+        found = rows.work(
+            lambda source: _reported(source, model, choosing, how, seed, reading.threads, rows.name, command)
+        )
+    if target is None:
+        print(json_.dumps(found.to_dict(), indent=2, ensure_ascii=False))
+        return
+    with replacing(target, force=force) as file:
+        file.write(found.to_html().encode())
+    print(f"Wrote {target}.")
+
+
+def _reported(
+    source: Any,
+    model: Any,
+    choosing: Choosing,
+    how: str | None,
+    seed: int,
+    threads: int | None,
+    name: str,
+    command: str,
+) -> Any:
+    from tallybayes.cli.learned import fit_options, label_of
+
+    label = label_of(source, choosing.label if model is None else choosing.label or model.schema.label)
+    options = fit_options(source, label, choosing) if model is None else {}
+    told = {"source": name, "command": command, "how": how, "seed": seed, "threads": threads}
+    return import_module("tallybayes.report").report(source, label, model, **told, **options)

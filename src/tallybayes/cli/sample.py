@@ -1,0 +1,47 @@
+"""`tally sample`: rows drawn from what a model believes."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import ModelFile, Seed, Writing
+
+__all__ = ["sample"]
+
+
+@example(
+    "tally sample weather.tally -n 5",
+    "tally sample weather.tally -n 100 --given play=yes --given outlook=sunny --seed 1 -o sunny.parquet",
+)
+def sample(
+    model: ModelFile,
+    writing: Writing,
+    n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="How many rows.")] = 10,
+    given: Annotated[
+        list[str] | None,
+        typer.Option("--given", metavar="NAME=VALUE", help="A value held fixed, or the class. Repeatable."),
+    ] = None,
+    missing: Annotated[bool, typer.Option("--missing", help="Values are missing as often as in training.")] = False,
+    seed: Seed = 0,
+) -> None:
+    """Draw rows from what a model believes.
+
+    First a class, by the prior or the probability given what is held fixed; then each column by what is believed of it
+    given the class. The rows have the columns and types of the training data.
+    """
+    from tallybayes.cli.options import pairs
+    from tallybayes.cli.typed import class_of, row_of
+    from tallybayes.cli.written import write_rows
+    from tallybayes.modelfile import load
+
+    loaded = load(model)
+    label = loaded.schema.label
+    texts = pairs(given or (), "--given")
+    fixed = row_of(loaded, [f"{name}={value}" for name, value in texts.items() if name != label])
+    if label in texts:
+        fixed[label] = class_of(loaded, texts[label], "--given")
+    drawn = loaded.sample(n, fixed or None, missing=missing, seed=seed)
+    write_rows(drawn.to_batches(), drawn.schema.remove_metadata(), writing)

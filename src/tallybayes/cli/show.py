@@ -1,0 +1,115 @@
+"""`tally show`: what a model has learned."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import typer
+
+from tallybayes.cli.group import example
+from tallybayes.cli.options import ModelFile, Showing
+from tallybayes.model import Model
+from tallybayes.shown import Column, Grid, Result, Sheet, number, plain
+
+__all__ = ["Shown", "show"]
+
+
+@example(
+    "tally show weather.tally",
+    "tally show weather.tally --column outlook --column temperature",
+    "tally show weather.tally --nomogram --json",
+)
+def show(
+    model: ModelFile,
+    showing: Showing,
+    column: Annotated[
+        list[str] | None, typer.Option("--column", "-c", metavar="NAME", help="Only what this column says. Repeatable.")
+    ] = None,
+    nomogram: Annotated[
+        bool, typer.Option("--nomogram", help="Points for each value, to be added up by hand.")
+    ] = False,
+    importance: Annotated[bool, typer.Option("--importance", help="How much each column tells of the class.")] = False,
+) -> None:
+    """Show what a model has learned, column by column.
+
+    The classes and their prior, what each column is, the choices made, the calibration; and the tables: counts beside
+    probabilities, or the parameters of each class.
+    """
+    from tallybayes.cli.written import show as show_result
+    from tallybayes.modelfile import load
+
+    loaded = load(model)
+    if nomogram:
+        show_result(loaded.nomogram(), showing)
+    elif importance:
+        show_result(loaded.importance(), showing)
+    else:
+        show_result(Shown(loaded, tuple(column or ())), showing)
+
+
+@dataclass(frozen=True)
+class Shown(Result):
+    """A model, and of which columns the tables are asked for; of all, where none is named."""
+
+    model: Model
+    columns: tuple[str, ...] = ()
+
+    def shown(self) -> Sheet:
+        """Classes, columns, choices and tables."""
+        tables = self.model.tables()
+        if self.columns:
+            return Sheet("", tuple(grid for name in self.columns for grid in self._grids(name)))
+        calibration = self._calibration()
+        heads = (tables.prior.shown(), self._events(), self._choices())
+        grids = (
+            *heads,
+            *((calibration,) if calibration else ()),
+            *(g for name in self.model.schema.columns for g in self._grids(name)),
+        )
+        return Sheet(f"{self.model!r}".strip("<>").removeprefix("tallybayes."), grids)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        model = self.model
+        if self.columns:
+            return {"columns": {name: model.table(name).to_dict() for name in self.columns}}
+        out = {
+            "label": model.schema.label,
+            "weight": model.schema.weight,
+            "classes": model.classes,
+            "rows": model.evidence.rows.sum().to_float(),
+            "events": model.schema.events(),
+            "choices": self._chosen(),
+            "calibration": None if model.calibration is None else model.calibration.to_dict(),
+        }
+        return dict(plain(out)) | {"tables": model.tables().to_dict()}
+
+    def _grids(self, name: str) -> tuple[Grid, ...]:
+        shown = self.model.table(name).shown()
+        return (shown,) if isinstance(shown, Grid) else shown.grids
+
+    def _events(self) -> Grid:
+        rows = tuple(self.model.schema.events().items())
+        return Grid("Columns", ("column", Column("event model", right=False)), rows)
+
+    def _chosen(self) -> dict[str, Any]:
+        choices = self.model.choices
+        names = ("estimate", "alpha", "prior", "variance", "floor", "unseen", "calibrate")
+        return {name: getattr(choices, name) for name in names} | {"missing": self.model.schema.missing}
+
+    def _choices(self) -> Grid:
+        rows = tuple((name, str(value)) for name, value in self._chosen().items())
+        return Grid("Choices", ("choice", Column("value", right=False)), rows)
+
+    def _calibration(self) -> Grid | None:
+        found = self.model.calibration
+        if found is None:
+            return None
+        rows = [("rows left out", f"{found.rows:,}"), *((f"alpha of {k}", number(v)) for k, v in found.alphas.items())]
+        if found.temper is not None:
+            rows += [("temperature: a, b", f"{number(found.temper.a)}, {number(found.temper.b)}")]
+        losses = [("log-loss before", found.before), ("log-loss after", found.after)]
+        rows += [(name, number(loss)) for name, loss in losses if loss is not None]
+        notes = ("Made before the last change of the model: calibrate anew.",) if found.stale else ()
+        return Grid("Calibration", ("", "value"), tuple(rows), notes)

@@ -1,0 +1,120 @@
+"""`tally validate`: how good a model is on rows that it has not seen, and a check that can fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tallybayes.cli.ending import note
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing, pairs
+from tallybayes.errors import BadOption, wanted
+
+if TYPE_CHECKING:
+    from tallybayes.validation import Validation
+
+__all__ = ["Require", "asked_of", "require", "validate"]
+
+# Which figures can be required, and whether more is better.
+FIGURES = {"accuracy": True, "auc": True, "mcc": True, "kappa": True, "log_loss": False, "brier": False, "ece": False}
+Require = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--require",
+        metavar="FIGURE=X",
+        help=f"End with code 1 unless a figure is at least (a loss: at most) X: {', '.join(FIGURES)}. Repeatable.",
+    ),
+]
+
+
+@example(
+    "tally validate weather.csv --label play",
+    "tally validate weather.csv --label play --how loo --require accuracy=0.5 --require log_loss=0.9",
+    "tally validate weather.csv --label play --how 10x10 --seed 1 --json",
+)
+def validate(
+    data: Data,
+    choosing: Choosing,
+    reading: Reading,
+    showing: Showing,
+    how: Annotated[
+        str,
+        typer.Option(
+            "--how", metavar="HOW", help="loo, 10-fold, 10x10, holdout, holdout(0.25), 10xholdout, prequential, ..."
+        ),
+    ] = "10-fold",
+    groups: Annotated[
+        str | None, typer.Option("--groups", metavar="NAME", help="Rows of one group are never on both sides.")
+    ] = None,
+    folds: Annotated[
+        str | None, typer.Option("--folds", metavar="NAME", help="The column that holds the fold of each row.")
+    ] = None,
+    order: Annotated[
+        str | None, typer.Option("--order", metavar="NAME", help="What a prequential validation sorts the rows by.")
+    ] = None,
+    seed: Seed = 0,
+    require_: Require = None,
+) -> None:
+    """Say how good a model is on rows that it has not seen.
+
+    The rows are counted once; what each fold would have learned is the total less the fold, exactly, so that even
+    leave-one-out (--how loo) costs one pass.
+    """
+    from tallybayes import batches, validation
+    from tallybayes.cli.learned import fit_options, label_of
+    from tallybayes.cli.opened import opened
+    from tallybayes.cli.written import show
+
+    asked = asked_of(require_)
+
+    def validated(source: batches.Source) -> Validation:
+        label = label_of(source, choosing.label)
+        return validation.validate(
+            source,
+            label,
+            how,
+            seed=seed,
+            groups=groups,
+            folds=folds,
+            order=order,
+            threads=reading.threads,
+            **fit_options(source, label, choosing),
+        )
+
+    with opened(data, reading) as rows:
+        found = rows.work(validated)
+    show(found, showing)
+    require(found.evaluation, asked)
+
+
+def require(found: object, asked: dict[str, float]) -> None:
+    """End with code 1 if a figure is not what was asked for, and say which."""
+    for name in asked:
+        if not hasattr(found, name):
+            raise BadOption(wanted("--require", "a figure of decisions, there being no probabilities", repr(name)))
+    missed = [
+        f"{name} is {getattr(found, name):.4g}, {'at least' if more else 'at most'} {limit:g} was required."
+        for name, limit in asked.items()
+        for more in [FIGURES[name]]
+        if not (getattr(found, name) >= limit if more else getattr(found, name) <= limit)
+    ]
+    for sentence in missed:
+        note(sentence)
+    if missed:
+        raise typer.Exit(1)
+
+
+def asked_of(given: list[str] | None) -> dict[str, float]:
+    """What --require asks for, by figure."""
+    from tallybayes.names import hint
+
+    out = {}
+    for name, value in pairs(given or (), "--require").items():
+        if name not in FIGURES:
+            raise BadOption(wanted("--require", f"one of {', '.join(FIGURES)}", repr(name), hint(name, FIGURES)))
+        try:
+            out[name] = float(value)
+        except ValueError:
+            raise BadOption(wanted("--require", f"a number behind {name}=", repr(value))) from None
+    return out

@@ -1,0 +1,358 @@
+"""Transcripts: what each command prints of the weather, whole where it is short."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tallybayes as tb
+
+from .ran import WEATHER, Shell
+
+
+def test_version_and_help(tally: Shell) -> None:
+    assert tally.done("--version") == f"tallybayes {tb.__version__}\n"
+    shown = tally.done("--help")
+    assert shown == tally.done("")
+    for name in ("fit", "predict", "validate", "evaluate", "show", "explain", "report", "learn", "forget", "merge"):
+        assert f"\n  {name} " in shown
+    assert "--install-completion" in shown
+
+
+def test_fit_saves_the_model_that_python_fits(tally: Shell) -> None:
+    ran = tally("fit weather.csv --label play")
+    assert ran.out == (
+        "Model of 'play': 2 classes, 4 columns (categorical, gaussian), 14 rows\nSaved to weather.tally.\n"
+    )
+    assert ran.err == "tally: next: tally show weather.tally, or tally validate weather.csv --label play\n"
+    assert tb.load("weather.tally") == tb.fit("weather.csv", "play")
+
+
+def test_every_option_of_fit_reaches_it(tally: Shell) -> None:
+    rows = WEATHER.replace("96,", "?,").splitlines()
+    text = "\n".join([f"{rows[0]},w"] + [f"{row},{1 + k % 2}" for k, row in enumerate(rows[1:])])
+    Path("w.csv").write_text(text + "\n")
+    tally.done(
+        "fit w.csv --label play --event temperature=lognormal --event 'h*=gaussian' --drop windy --weight w "
+        "--missing '?' --estimate map --alpha outlook=2 --alpha '*=0.5' --prior yes=0.3,no=0.7 --variance n-1 "
+        "--floor 1e-6 "
+        "--no-calibrate --missing-as category --unseen skip --threads 1 --errors replace -o all.tally"
+    )
+    assert tb.load("all.tally") == tb.fit(
+        "w.csv",
+        "play",
+        events={"temperature": "lognormal", "h*": "gaussian", "windy": "ignore"},
+        weights="w",
+        missing_values=["?"],
+        estimate="map",
+        alpha={"outlook": 2.0, "*": 0.5},
+        prior={"yes": 0.3, "no": 0.7},
+        variance="n-1",
+        floor=1e-6,
+        calibrate=None,
+        missing="category",
+        unseen="skip",
+    )
+
+
+def test_one_event_model_for_all_columns(tally: Shell) -> None:
+    Path("bits.csv").write_text("a,b,y\n0,200,1\n130,0,2\n200,255,2\n")
+    tally.done(
+        "fit bits.csv --label y --event 'bernoulli(threshold=127)' --alpha loo --prior 1=0.5,2=0.5 -o bits.tally"
+    )
+    found = tb.load("bits.tally")
+    assert found.schema.events() == {"a": "bernoulli(threshold=127)", "b": "bernoulli(threshold=127)"}
+    assert found.choices.prior == {1: 0.5, 2: 0.5}
+
+
+def test_the_label_is_guessed_and_said(tally: Shell) -> None:
+    assert "label: 'play' looks like the class; --label says otherwise." in tally("fit weather.csv").err
+    assert tb.load("weather.tally").schema.label == "play"
+
+
+PREDICTED = """\
+outlook,temperature,humidity,windy,predicted,P(no),P(yes)
+sunny,66,90,true,no,0.67966,0.32034
+overcast,70,,false,yes,0.09463,0.90537
+"""
+
+
+def test_predict_writes_the_rows_and_the_answers(tally: Shell, model: str) -> None:
+    lines = [line.split(",") for line in tally.done(f"predict {model} days.csv").splitlines()]
+    rounded = [[f"{float(cell):.5f}" if "." in cell else cell for cell in line] for line in lines]
+    assert "\n".join(map(",".join, rounded)) + "\n" == PREDICTED
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.csv.gz", "a.parquet", "a.arrow"])
+def test_predict_writes_files_of_all_kinds(tally: Shell, model: str, name: str) -> None:
+    assert tally.done(f"predict {model} days.csv --only -o {name}") == ""
+    source = tb.read(name)
+    found = pa.Table.from_batches(list(source), source.schema)
+    assert found.column_names == ["predicted", "P(no)", "P(yes)"]
+    assert found.column("predicted").to_pylist() == ["no", "yes"]
+    want = tb.load(model).predict_proba("days.csv")
+    np.testing.assert_array_equal(found.column("P(yes)").to_numpy(), want[:, 1])
+
+
+def test_predict_decides_as_asked(tally: Shell, model: str) -> None:
+    def said(options: str) -> list[str | None]:
+        lines = tally.done(f"predict {model} days.csv --only --json {options}").splitlines()
+        return [json.loads(line)["predicted"] for line in lines]
+
+    assert said("") == ["no", "yes"]
+    assert said("--threshold yes=0.3") == ["yes", "yes"]
+    assert said("--costs '0,5;1,0'") == ["yes", "yes"]
+    assert said("--abstain 0.9") == [None, "yes"]
+    assert said("--sure 0.95") == [None, None]
+    bounds = json.loads(tally.done(f"predict {model} days.csv --only --json --interval 0.95").splitlines()[0])
+    found = tb.load(model).predict_interval("days.csv")
+    assert (bounds["low(no)"], bounds["high(no)"]) == (found.low[0, 0], found.high[0, 0])
+
+
+def test_what_needs_quotation_marks_has_them(tally: Shell) -> None:
+    Path("t.csv").write_text('text,y\n"one, two ""three""",a\nplain,b\n"one, four",a\nplain,b\n')
+    tally.done("fit t.csv --label y --event text=text -o t.tally")
+    Path("out.csv").write_text(tally.done("predict t.tally t.csv"))
+    rows = [row for batch in tb.read("out.csv") for row in batch.to_pylist()]
+    assert rows[0]["text"] == 'one, two "three"'
+    assert [row["predicted"] for row in rows] == ["a", "b", "a", "b"]
+
+
+def test_predict_streams_batch_by_batch(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tallybayes.batches import columnar
+
+    table = pa.Table.from_batches(list(tb.read("weather.csv")))
+    pq.write_table(pa.concat_tables([table] * 300), "many.parquet")
+    monkeypatch.setattr(columnar, "BATCH_BYTES", 1 << 14)
+    tally.done(f"predict {model} many.parquet --only -o answers.parquet")
+    assert pq.ParquetFile("answers.parquet").metadata.num_row_groups > 1
+    want = tb.load(model).predict("weather.csv").tolist() * 300
+    assert pq.read_table("answers.parquet").column("predicted").to_pylist() == want
+
+
+def test_validate_prints_the_figures_and_checks_them(tally: Shell) -> None:
+    want = tb.validate("weather.csv", "play", "loo")
+    assert tally.done("validate weather.csv --label play --how loo") == f"{want}\n"
+    assert json.loads(tally.done("validate weather.csv --label play --how loo --json")) == want.to_dict()
+    ran = tally("validate weather.csv --label play --how loo --require accuracy=0.9 --require log_loss=0.1")
+    figures = want.evaluation
+    assert ran.code == 1
+    assert ran.out == f"{want}\n"
+    assert ran.err.splitlines() == [
+        f"tally: accuracy is {figures.accuracy:.4g}, at least 0.9 was required.",
+        f"tally: log_loss is {figures.log_loss:.4g}, at most 0.1 was required.",
+    ]
+    tally.done("validate weather.csv --label play --how loo --require accuracy=0.5 --require log_loss=0.9")
+
+
+def test_validate_with_groups_folds_and_order(tally: Shell) -> None:
+    rows = WEATHER.splitlines()
+    Path("g.csv").write_text(
+        "\n".join([f"{rows[0]},part"] + [f"{row},{k % 3}" for k, row in enumerate(rows[1:])]) + "\n"
+    )
+    for option, keyword in (("--groups part --how loo", "groups"), ("--folds part", "folds")):
+        want = tb.validate("g.csv", "play", "loo" if keyword == "groups" else "10-fold", **{keyword: "part"})
+        assert tally.done(f"validate g.csv --label play {option}") == f"{want}\n"
+    want = tb.validate("g.csv", "play", "prequential", order="temperature")
+    assert tally.done("validate g.csv --label play --how prequential --order temperature") == f"{want}\n"
+
+
+def test_evaluate_a_model_and_a_file_of_its_answers_alike(tally: Shell, model: str) -> None:
+    by_model = tally.done(f"evaluate {model} weather.csv")
+    tally.done(f"predict {model} weather.csv -o answers.csv")
+    assert tally.done("evaluate answers.csv --label play") == by_model
+    loaded = tb.load(model)
+    true = [row.split(",")[-1] for row in WEATHER.splitlines()[1:]]
+    want = tb.evaluate(true, loaded.predict_proba("weather.csv"), loaded.classes, costs=[[0, 5], [1, 0]], positive="no")
+    options = "--costs '0,5;1,0' --positive no --json"
+    assert json.loads(tally.done(f"evaluate answers.csv --label play {options}")) == want.to_dict()
+    assert json.loads(tally.done(f"evaluate {model} weather.csv {options}")) == want.to_dict()
+    assert tally(f"evaluate {model} weather.csv --require auc=0.99").code == 1
+
+
+def test_evaluate_classes_alone(tally: Shell) -> None:
+    Path("said.csv").write_text("play,predicted\nyes,yes\nyes,no\nno,no\n")
+    assert json.loads(tally.done("evaluate said.csv --label play --json"))["matrix"] == [[1.0, 0.0], [1.0, 1.0]]
+    assert "--require: wanted a figure of decisions" in tally("evaluate said.csv -l play --require log_loss=1").err
+
+
+def test_show_has_classes_columns_choices_calibration_and_tables(tally: Shell, model: str) -> None:
+    shown = tally.done(f"show {model}")
+    loaded = tb.load(model)
+    for part in (loaded.tables().prior, loaded.table("outlook"), loaded.table("temperature")):
+        assert f"{part}\n" in shown
+    for line in ("outlook       categorical", "estimate    bayes", "rows left out              14"):
+        assert line in shown
+    assert tally.done(f"show {model} --column outlook") == f"{loaded.table('outlook')}\n"
+    told = json.loads(tally.done(f"show {model} --json"))
+    assert told["classes"] == ["no", "yes"]
+    assert told["rows"] == 14
+    assert told["events"]["humidity"] == "gaussian"
+    assert tally.done(f"show {model} --nomogram") == f"{loaded.nomogram()}\n"
+    assert tally.done(f"show {model} --importance") == f"{loaded.importance()}\n"
+
+
+def test_explain_takes_pairs_json_text_and_a_row_of_a_file(tally: Shell, model: str) -> None:
+    loaded = tb.load(model)
+    day = {"outlook": "sunny", "temperature": 66, "humidity": 90, "windy": True}
+    want = f"{loaded.explain(day)}\n"
+    assert tally.done(f"explain {model} outlook=sunny temperature=66 humidity=90 windy=true") == want
+    assert tally.done(f"explain {model} days.csv:1") == want
+    assert tally.done(f"explain {model} '{json.dumps(day)}'") == want
+    against = f"{loaded.explain({'outlook': 'rainy'}, of='yes', against='no')}\n"
+    assert tally.done(f"explain {model} outlook=rainy --of yes --against no") == against
+    Path("t.csv").write_text(
+        "text,y\nwin a big prize now,spam\nsee you at lunch then,ham\nwin big cash today now,spam\n"
+    )
+    tally.done("fit t.csv --label y --event text=text -o t.tally")
+    assert tally.done("explain t.tally win at lunch") == f"{tb.load('t.tally').explain({'text': 'win at lunch'})}\n"
+
+
+def test_learn_forget_and_merge_are_exact(tally: Shell, model: str) -> None:
+    once = tb.load(model)
+    out = tally.done(f"learn {model} week.csv -o more.tally")
+    assert out.endswith("19 rows, calibrated before the last change\nSaved to more.tally.\n")
+    assert tb.load("more.tally") == once.learn("week.csv")
+    tally.done("forget more.tally week.csv -o back.tally")
+    assert tb.load("back.tally").evidence == once.evidence
+    tally.done(f"merge {model} more.tally -o sum.tally")
+    assert tb.load("sum.tally") == once + once.learn("week.csv")
+    tally.done("forget more.tally week.csv --calibrate weather.csv --force")
+    assert tb.load("more.tally") == once
+
+
+def test_sample_draws_what_python_draws(tally: Shell, model: str) -> None:
+    loaded = tb.load(model)
+    drawn = loaded.sample(5, {"play": "yes", "windy": True}, seed=3)
+    lines = tally.done(f"sample {model} -n 5 --given play=yes --given windy=true --seed 3 --json").splitlines()
+    assert [json.loads(line) for line in lines] == drawn.to_pylist()
+    tally.done(f"sample {model} -n 7 -o seven.parquet")
+    assert pq.read_table("seven.parquet").equals(loaded.sample(7).replace_schema_metadata())
+
+
+def test_query_counts_rows_and_asks_models(tally: Shell, model: str) -> None:
+    assert tally.done("query weather.csv 'play=yes | outlook=sunny'") == (
+        "P(play=yes | outlook=sunny) = 0.4000\n\n2 of 5 rows; between 0.1176 and 0.7693 at 95 %.\n"
+    )
+    want = tb.load(model).probability("play=yes | outlook=sunny", level=0.9)
+    assert tally.done(f"query {model} 'play=yes | outlook=sunny' --level 0.9") == f"{want}\n"
+    asked = json.loads(tally.done("query weather.csv 'temperature>70' --interval beta --json"))
+    assert (asked["hits"], asked["total"]) == (9, 14)
+
+
+def test_compare_ends_with_a_recommendation(tally: Shell) -> None:
+    want = tb.compare("weather.csv", "play", "5-fold")
+    ran = tally("compare weather.csv --label play --how 5-fold")
+    assert ran.out == f"{want}\n"
+    assert ran.out.endswith(f"{want.recommendation}\n")
+    assert ran.err.startswith("tally: next: tally fit weather.csv --label play")
+    names = [
+        one["name"] for one in json.loads(tally.done("compare weather.csv -l play --partner none --json"))["candidates"]
+    ]
+    assert "logistic regression (ridge)" not in names
+
+
+LOOK = """\
+weather.csv: 14 rows, 5 columns
+column        taken as      values   missing   such as
+────────────────────────────────────────────────────────────────────────────────────
+outlook       categorical        3         0   sunny, overcast, rainy
+temperature   gaussian          12         0   85, 80, 83
+humidity      gaussian          10         0   85, 90, 86
+windy         categorical        2         0   false, true
+play          label              2         0   no, yes                  ← the class?
+'play' looks like the class: yes 9, no 5.
+Next:
+  tally report weather.csv --label play
+  tally fit weather.csv --label play
+  tally validate weather.csv --label play
+"""
+
+
+def test_data_alone_is_looked_at(tally: Shell) -> None:
+    assert tally.done("weather.csv") == tally.done("look weather.csv") == LOOK
+
+
+def test_a_look_notices_what_is_an_id_and_what_never_changes(tally: Shell) -> None:
+    rows = "".join(f"{k},same,{k % 2}\n" for k in range(40))
+    Path("ids.csv").write_text(f"id,c,class\n{rows}")
+    told = json.loads(tally.done("ids.csv --json"))
+    assert [one["remark"] for one in told["columns"]] == ["id? a value for each row", "always the same", "← the class?"]
+    assert told["commands"][1] == "tally fit ids.csv --label class --drop id"
+    Path("none.csv").write_text("a,b\n1.5,2.5\n3.5,4.5\n")
+    assert "No column looks like a class" in tally.done("none.csv")
+
+
+def test_standard_input_of_all_kinds(tally: Shell) -> None:
+    want = tb.fit("weather.csv", "play")
+    table = pa.Table.from_batches(list(tb.read("weather.csv")))
+    lines = "".join(f"{json.dumps(row)}\n" for row in table.to_pylist()).encode()
+    parquet, arrow = pa.BufferOutputStream(), pa.BufferOutputStream()
+    pq.write_table(table, parquet)
+    with pa.ipc.new_stream(arrow, table.schema) as writer:
+        writer.write_table(table)
+    kinds = [WEATHER.encode(), gzip.compress(WEATHER.encode()), lines, parquet.getvalue(), arrow.getvalue()]
+    for k, content in enumerate(kinds):
+        tally.done(f"fit - --label play -o {k}.tally", stdin=bytes(content))
+        assert tb.load(f"{k}.tally").evidence == want.evidence
+    semicolons = WEATHER.replace(",", ";").encode()
+    assert "values are separated by ';', not by ','." in tally("fit - --label play -o s.tally", stdin=semicolons).err
+    assert tally.done("query - 'play=yes' --format csv", stdin=WEATHER.encode()).startswith("P(play=yes) = 0.6429")
+
+
+def test_many_files_and_globs_are_one(tally: Shell) -> None:
+    head, *rows = WEATHER.splitlines()
+    for k, part in enumerate((rows[:5], rows[5:])):
+        Path(f"part{k}.csv").write_text("\n".join([head, *part]) + "\n")
+    want = tb.fit("weather.csv", "play")
+    tally.done("fit 'part*.csv' --label play -o glob.tally")
+    tally.done("fit part0.csv part1.csv --label play -o list.tally")
+    assert tb.load("glob.tally") == tb.load("list.tally") == want
+
+
+def test_a_file_without_an_ending_is_read_as_said(tally: Shell) -> None:
+    Path("weather.csv").rename("weather")
+    tally.done("fit weather --format csv --label play -o m.tally")
+    assert tb.load("m.tally").evidence.rows.sum().to_float() == 14
+
+
+def test_a_column_that_turns_to_text_late_is_read_again(tally: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tallybayes.batches import files
+
+    monkeypatch.setattr(files, "SAMPLE_BYTES", 64)
+    monkeypatch.setattr(files, "LEAST_SAMPLE", 64)
+    Path("late.csv").write_text("x,y\n" + "1,a\n2,b\n" * 50 + "oops,a\nwell,b\n")
+    tally.done("fit late.csv --label y -o late.tally")
+    assert tb.load("late.tally").schema.events() == {"x": "categorical"}
+    tally.done("predict late.tally late.csv -o out.csv")
+    answers = Path("out.csv").read_text()
+    assert len(answers.splitlines()) == 103
+    Path("few.csv").write_text("x\n1\n2\n")  # text in the model, whatever these look like
+    assert tally.done("predict late.tally few.csv --only").splitlines()[1:] == [
+        line.split(",", 2)[2] for line in answers.splitlines()[1:3]
+    ]
+
+
+def test_what_a_pipe_was_told_is_not_told_again(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tallybayes.batches import delimited, files
+
+    rows = WEATHER.splitlines()
+    text = "\n".join([f"{rows[0]},note"] + [f"{row},{k}" for k, row in enumerate(rows[1:] * 20)])
+    Path("noted.csv").write_text(f"{text}\n{rows[1]},late\n")
+    whole = tally.done(f"predict {model} noted.csv")
+    for where, name, size in ((files, "SAMPLE_BYTES", 64), (files, "LEAST_SAMPLE", 64), (delimited, "PIECE", 500)):
+        monkeypatch.setattr(where, name, size)
+    assert tally.done(f"predict {model} noted.csv") == whole
+
+
+def test_results_go_to_files_of_text_and_of_json(tally: Shell) -> None:
+    assert tally.done("query weather.csv play=yes -o answer.json") == ""
+    assert json.loads(Path("answer.json").read_text())["hits"] == 9
+    tally.done("query weather.csv play=yes -o answer.txt")
+    assert Path("answer.txt").read_text().startswith("P(play=yes) = 0.6429\n")

@@ -1,0 +1,133 @@
+"""Ways to model the same rows side by side: the same folds for all, and a recommendation that is not chance."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+
+import tallybayes as tb
+
+
+def pay(n: int = 400) -> dict[str, Any]:
+    rng = np.random.default_rng(0)
+    y = np.repeat(["low", "high"], n // 2)
+    return {"pay": np.exp(rng.normal(np.where(y == "low", 0.0, 1.0), 1.0)), "y": y}
+
+
+def test_each_candidate_is_what_validate_says_of_its_options() -> None:
+    rows = pay()
+    found = tb.compare(rows, "y", "5-fold", seed=3)
+    for one in found.candidates:
+        if one.kind not in ("partner", "prior"):
+            seen = tb.validate(rows, "y", "5-fold", seed=3, **one.options).evaluation
+            assert (one.accuracy, one.log_loss, one.auc) == (seen.accuracy, seen.log_loss, seen.auc), one.name
+    losses = [one.log_loss for one in found.candidates]
+    assert losses == sorted(losses)
+
+
+def test_the_shape_of_the_numbers_is_found() -> None:
+    found = tb.compare(pay(), "y")
+    assert found.recommended.name == "lognormal numbers"
+    assert found.recommended.ahead > 2 * found.recommended.error
+    assert found.recommendation.startswith("Take 'lognormal numbers': log-loss 0.")
+
+
+def test_the_difference_and_its_error_are_those_of_the_rows() -> None:
+    rows = pay()
+    found = tb.compare(rows, "y", partners=())["lognormal numbers"]
+    true = np.where(rows["y"] == "high", 0, 1)  # classes in their order: high, low
+    losses = []
+    for options in ({}, found.options):
+        p = tb.validate(rows, "y", **options).probabilities
+        losses.append(-np.log(p[np.arange(len(true)), true]))
+    apart = losses[0] - losses[1]
+    assert found.ahead == pytest.approx(apart.mean())
+    assert found.error == pytest.approx(apart.std(ddof=1) / np.sqrt(len(apart)))
+
+
+def test_noise_is_told_apart_from_nothing() -> None:
+    rng = np.random.default_rng(1)
+    rows = {"x": rng.normal(size=300), "y": rng.integers(0, 2, 300)}
+    found = tb.compare(rows, "y")
+    assert found.recommended is found.default
+    assert "nothing else is surely better" in found.recommendation
+    assert "no better than the class prior alone" in found.recommendation
+
+
+def test_the_partner_is_scikit_learns_on_the_same_folds() -> None:
+    rows = pay()
+    found = tb.compare(rows, "y", "4-fold", partners=("ridge",))["logistic regression (ridge)"]
+    folds = tb.validate(rows, "y", "4-fold").folds
+    p = np.empty((len(folds), 2))
+    for k in range(4):
+        train, test = (rows["pay"][mask, None] for mask in (folds != k, folds == k))
+        scaler = StandardScaler().fit(train)
+        model = LogisticRegression(max_iter=1000).fit(scaler.transform(train), rows["y"][folds != k])
+        p[folds == k] = model.predict_proba(scaler.transform(test))
+    seen = tb.evaluate(rows["y"], p, ["high", "low"])
+    assert found.log_loss == pytest.approx(seen.log_loss, rel=1e-6)
+    assert found.accuracy == seen.accuracy
+
+
+def test_where_columns_depend_on_each_other_the_partner_is_said_to_be_better() -> None:
+    rng = np.random.default_rng(2)
+    y = rng.integers(0, 2, 600)
+    x = y + rng.normal(size=600) * 1.5
+    noise = rng.normal(size=600) * 3
+    rows = {"sum": x + noise, "noise": noise, "y": y}
+    found = tb.compare(rows, "y")
+    assert "which is better: columns depend on each other given the class" in found.recommendation
+
+
+def test_words_are_compared_in_other_bags_and_several_changes_together(data: Path) -> None:
+    found = tb.compare(data / "titanic" / "titanic_passengers.csv.gz", "label", "5-fold", partners=())
+    names = {one.name for one in found.candidates}
+    assert {"words that are there or not", "lognormal numbers", "Poisson numbers", "whole numbers as names"} <= names
+    several = [one for one in found.candidates if one.kind == "several"]
+    for one in several:
+        seen = tb.validate(data / "titanic" / "titanic_passengers.csv.gz", "label", "5-fold", **one.options)
+        assert one.log_loss == seen.evaluation.log_loss
+
+
+def test_what_was_given_stays_for_all() -> None:
+    rows = pay() | {"id": np.arange(400)}
+    found = tb.compare(rows, "y", events={"id": "ignore"}, partners=())
+    assert all(one.options["events"]["id"] == "ignore" for one in found.candidates if "events" in one.options)
+    alone = tb.compare(pay(), "y", partners=())
+    assert found["lognormal numbers"].log_loss == alone["lognormal numbers"].log_loss
+
+
+def test_weights_count_in_the_difference() -> None:
+    rows = pay(200)
+    twice = {name: np.repeat(values, 2) for name, values in rows.items()} | {"w": np.tile([1.0, 0.0], 200)}
+    found, want = tb.compare(twice, "y", "5-fold", weights="w"), tb.compare(rows, "y", "5-fold")
+    assert {one.name for one in found.candidates} == {one.name for one in want.candidates}
+    assert found["the class prior alone"].log_loss == pytest.approx(want["the class prior alone"].log_loss, rel=0.02)
+
+
+def test_repeats_are_averaged_and_plain_values_are_plain() -> None:
+    found = tb.compare(pay(100), "y", "2x5", partners=())
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=False))
+    assert told["recommended"] == found.recommended.name
+    assert told["candidates"][0]["log_loss"] == found.candidates[0].log_loss
+    assert str(found).splitlines()[-1] == found.recommendation
+    assert repr(found).startswith("<Comparison of 'y': ")
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"how": "loo"}, "how: wanted folds"),
+        ({"partners": ("tree",)}, "partners: wanted some of ridge, lasso"),
+        ({"evnts": "gaussian"}, "option: wanted one of this function or of fit"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused(options: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(tb.errors.BadOption, match=sentence):
+        tb.compare(pay(100), "y", **options)

@@ -6,8 +6,6 @@ import inspect
 import re
 from typing import Any
 
-import typer.main
-
 from tallybayes.cli import main
 
 PAGE = "reference/command-line.md"
@@ -25,7 +23,7 @@ def pages() -> dict[str, str]:
 
 def program() -> Any:
     """The whole command line as typer has it."""
-    return main.program() if hasattr(main, "program") else typer.main.get_command(main.app)
+    return main.program()
 
 
 def walk(words: tuple[str, ...], command: Any) -> list[tuple[tuple[str, ...], Any]]:

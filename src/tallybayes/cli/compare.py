@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -43,6 +44,7 @@ def compare(
     """
     from tallybayes.cli.learned import fit_options, label_of
     from tallybayes.cli.opened import opened
+    from tallybayes.cli.progress import busy
     from tallybayes.cli.written import show
     from tallybayes.validation import compare as compared
 
@@ -53,8 +55,8 @@ def compare(
         options = fit_options(source, label, choosing)
         return compared(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)
 
-    with opened(data, reading) as rows:
-        found = rows.work(worked)
+    with opened(data, reading) as rows, busy("comparing"):
+        found = replace(rows, quiet=True).work(worked)
     show(found, showing)
     note(f"next: {_command(data, found.label, found.recommended.options)}")
 

@@ -34,10 +34,14 @@ def learn_from(rows: Opened, choosing: Choosing) -> Any:
 
 
 def fit_options(source: batches.Source, label: str, choosing: Choosing) -> dict[str, Any]:
-    """The keywords of `tb.fit`, classes and columns being those of the rows."""
+    """The keywords of `tb.fit` that are not what they would be anyway, classes and columns being those of the rows."""
+    from tallybayes.fitting import fit
+
     kind = source.schema.field(label).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return choosing.options(source.schema.names, lambda text: as_type(text, kind, "--prior"))
+    given = choosing.options(source.schema.names, lambda text: as_type(text, kind, "--prior"))
+    usual = fit.__kwdefaults__ or {}
+    return {name: value for name, value in given.items() if value != usual[name]}
 
 
 def label_of(source: batches.Source, given: str | None) -> str:

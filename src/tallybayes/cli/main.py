@@ -76,7 +76,7 @@ def main(args: Sequence[str] | None = None) -> int:
         return 0
     from tallybayes.cli.ending import ended
 
-    return ended(lambda: program()(given or ["--help"], prog_name="tally", standalone_mode=False))
+    return ended(lambda: program()(given or ["--help"], prog_name="tally", standalone_mode=False, obj=given))
 
 
 def program() -> Any:

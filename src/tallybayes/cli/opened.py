@@ -55,12 +55,15 @@ class Opened:
         What the user calls it.
     types : mapping of str to pyarrow.DataType
         Columns whose types are known before a row is read.
+    quiet : bool
+        Whether reading shows no bar, something else being shown.
     """
 
     paths: list[str]
     reading: Reading
     name: str
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
+    quiet: bool = False
 
     def like(self, model: Model) -> Opened:
         """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
@@ -79,7 +82,8 @@ class Opened:
         source = batches.read(
             [Path(path) for path in self.paths], types={**self.types, **(types or {})}, columns=columns, **how
         )
-        return watched(replace(source, name=self.name) if len(self.paths) > 1 else source, self.paths)
+        source = replace(source, name=self.name) if len(self.paths) > 1 else source
+        return source if self.quiet else watched(source, self.paths)
 
     def work(self, work: Callable[[batches.Source], T]) -> T:
         """Do work on the rows; start over where a file needs a wider type than its first rows showed."""

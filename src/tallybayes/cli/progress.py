@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +16,23 @@ import pyarrow as pa
 from tallybayes import batches
 from tallybayes.batches.chunks import CODECS
 
-__all__ = ["estimated_rows", "watched"]
+__all__ = ["busy", "estimated_rows", "watched"]
 
 # What is done within a second needs no bar.
 _PATIENCE = 1.0
 _SAMPLE = 1 << 20
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Something that turns while work is done of which nobody can say how long it takes, where somebody watches."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def watched(source: batches.Source, paths: Sequence[str]) -> batches.Source:

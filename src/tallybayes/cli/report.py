@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json as json_
 import shlex
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Reading, Seed
+
+if TYPE_CHECKING:
+    from tallybayes.cli.opened import Opened
 
 __all__ = ["report"]
 
@@ -21,6 +25,7 @@ __all__ = ["report"]
     "tally report weather.tally weather.csv -o weather-model.html",
 )
 def report(
+    ctx: typer.Context,
     data: Annotated[
         list[str],
         typer.Argument(metavar="[MODEL] DATA", help="Labelled rows; and a model, unless one is to be fitted."),
@@ -44,6 +49,7 @@ def report(
     assumption, its worst mistakes and their reasons: one file, which needs no network.
     """
     from tallybayes.cli.opened import opened
+    from tallybayes.cli.progress import busy
     from tallybayes.cli.written import check_free, replacing
     from tallybayes.modelfile import load
 
@@ -51,11 +57,9 @@ def report(
     model = load(data[0]) if is_model else None
     files = data[1:] if is_model else data
     target = None if json else check_free(output or f"{Path(files[0]).name.split('.')[0]}.html", force=force)
-    command = shlex.join(["tally", "report", *data, *(["--label", choosing.label] if choosing.label else [])])
-    with opened(files, reading) as rows:
-        found = rows.work(
-            lambda source: _reported(source, model, choosing, how, seed, reading.threads, rows.name, command)
-        )
+    with opened(files, reading) as rows, busy("making the report"):
+        told = {"command": shlex.join(["tally", *ctx.obj]), "how": how, "seed": seed, "threads": reading.threads}
+        found = _reported(replace(rows, quiet=True), model, choosing, told)
     if target is None:
         print(json_.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         return
@@ -64,19 +68,17 @@ def report(
     print(f"Wrote {target}.")
 
 
-def _reported(
-    source: Any,
-    model: Any,
-    choosing: Choosing,
-    how: str | None,
-    seed: int,
-    threads: int | None,
-    name: str,
-    command: str,
-) -> Any:
+def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]) -> Any:
+    """The report of the files themselves, so that it can tell their hashes."""
     from tallybayes.cli.learned import fit_options, label_of
 
+    source = rows.read()
     label = label_of(source, choosing.label if model is None else choosing.label or model.schema.label)
     options = fit_options(source, label, choosing) if model is None else {}
-    told = {"source": name, "command": command, "how": how, "seed": seed, "threads": threads}
-    return import_module("tallybayes.report").report(source, label, model, **told, **options)
+    if rows.reading.missing:
+        options["missing_values"] = tuple(rows.reading.missing)
+    if rows.reading.errors != "strict":
+        options["errors"] = rows.reading.errors
+    files = [Path(path) for path in rows.paths]
+    make = import_module("tallybayes.report").report
+    return make(files, label, model, source=rows.name, **told, **options)

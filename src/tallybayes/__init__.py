@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tallybayes.model import Model as Model
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.report import ReportData as ReportData
+    from tallybayes.report import report as report
     from tallybayes.validation import LearningCurve as LearningCurve
     from tallybayes.validation import Validation as Validation
     from tallybayes.validation import learning_curve as learning_curve
@@ -59,6 +61,8 @@ _PUBLIC = {
     "dependence": "tallybayes.explain.independence",
     "Probability": "tallybayes.explain.queries",
     "probability": "tallybayes.explain.queries",
+    "ReportData": "tallybayes.report",
+    "report": "tallybayes.report",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -91,6 +95,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "Probability",
+    "ReportData",
     "TextNB",
     "Validation",
     "__version__",
@@ -104,6 +109,7 @@ __all__ = [
     "load",
     "probability",
     "read",
+    "report",
     "rows_needed",
     "running_estimate",
     "validate",

@@ -29,7 +29,9 @@ def column_chart(
     spread : list of dict, optional
         What `Histogram.points` gives: how the column is spread, drawn behind the curves.
     """
-    base = alt.Chart(alt.InlineData(values=points), title=column)
+    # Altair copies a chart, data and all, at every step: data comes last.
+    drawn = {"data": alt.InlineData(values=points), "title": column}
+    base = alt.Chart()
     tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
     if kind == "values":
         chart = base.mark_bar().encode(
@@ -39,7 +41,7 @@ def column_chart(
             color=_colour(classes),
             tooltip=tips,
         )
-        return chart.properties(height=HEIGHT).configure_view(stroke=None).configure_title(anchor="start")
+        return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
     y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
     x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
@@ -48,12 +50,8 @@ def column_chart(
     area = _spread(spread, x, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
         x=x, y=y.stack(None), color=_colour(classes)
     )
-    return (
-        (area + line)
-        .properties(width=WIDTH + 80, height=HEIGHT)
-        .configure_view(stroke=None)
-        .configure_title(anchor="start")
-    )
+    both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
+    return both.properties(width=WIDTH + 80, height=HEIGHT, **drawn)
 
 
 def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
@@ -68,15 +66,19 @@ def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
     """
     values = list(dict.fromkeys(str(point["value"]) for point in points))
     told = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
-    bars = alt.Chart(alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])).mark_bar()
-    chart = bars.encode(
-        y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=130, ticks=False, domain=False),
-        yOffset=alt.YOffset("class:N", sort=classes),
-        x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
-        color=_colour(classes),
-        tooltip=told,
+    drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
+    chart = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=130, ticks=False, domain=False),
+            yOffset=alt.YOffset("class:N", sort=classes),
+            x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
+            color=_colour(classes),
+            tooltip=told,
+        )
     )
-    return chart.properties(width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
+    return chart.properties(data=drawn, width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
 
 
 def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> Any:

@@ -57,7 +57,7 @@ def panels(chart: Any) -> list[dict[str, Any]]:
     ('container', 'var(--c0)')
     """
     with alt.data_transformers.enable(consolidate_datasets=False):
-        whole = chart.to_dict()
+        whole = chart.to_dict(validate=False)
     for beside in ("hconcat", "vconcat", "concat"):
         if beside in whole:  # data that all of them draw stands above them
             shared = {"data": whole["data"]} if "data" in whole else {}

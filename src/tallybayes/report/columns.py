@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -10,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.encode import Rows
-from tallybayes.encoded import Floats
 from tallybayes.model import Model
 from tallybayes.report.rows import Looked
 from tallybayes.schema import Schema
@@ -129,7 +129,7 @@ def _short(value: Any, most: int = 40) -> str:
 
 
 def remarks_on(
-    looked: Looked, model: Model, facts: tuple[ColumnFacts, ...], information: Floats, *, inferred: bool
+    looked: Looked, model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float], *, inferred: bool
 ) -> tuple[Remark, ...]:
     """What has to be said of label and columns.
 
@@ -137,7 +137,7 @@ def remarks_on(
     ----------
     looked, model, facts
         The rows, the model, and what the columns are.
-    information : ndarray, shape (F,)
+    told : mapping of str to float
         How many bits each of the model's columns tells of the class.
     inferred : bool
         Whether event models were inferred from the values, rather than given with the model.
@@ -145,7 +145,7 @@ def remarks_on(
     return (
         *_on_label(model),
         *(remark for one in facts for remark in _on_column(one, looked.rows, inferred)),
-        *_giving_away(model, facts, information),
+        *_giving_away(model, facts, told),
     )
 
 
@@ -199,13 +199,12 @@ def _on_label(model: Model) -> list[Remark]:
     return found
 
 
-def _giving_away(model: Model, facts: tuple[ColumnFacts, ...], information: Floats) -> list[Remark]:
+def _giving_away(model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float]) -> list[Remark]:
     shares = np.exp(model.belief.log_prior)
     whole = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
-    place = {name: f for f, name in enumerate(model.schema.columns)}
     found = []
     for one in facts:
-        bits = float(information[place[one.name]])
+        bits = told[one.name]
         if whole > 0 and bits >= _GIVEN_AWAY * whole and not _names_rows(one):
             said = f"{one.name!r} alone tells {model.schema.label!r} almost completely ({bits:.2f} of {whole:.2f} bits)"
             found.append(Remark("gives away", one.name, f"{said}. Would it be known before {model.schema.label!r} is?"))

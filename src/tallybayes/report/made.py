@@ -18,13 +18,13 @@ from tallybayes import batches, sources
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.dice import Dice
 from tallybayes.evidence import Evidence
+from tallybayes.explain.bits import counted_information
 from tallybayes.explain.dependence import Dependence
 from tallybayes.explain.histograms import Histogram, histogram
 from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.independence import of_model
 from tallybayes.explain.nomogram import Nomogram, nomogram
 from tallybayes.explain.tables import Table, prior_table, table
-from tallybayes.fitting import fit
 from tallybayes.model import Model
 from tallybayes.report.answer import Answer, answer_by, answer_on_new, chosen_how
 from tallybayes.report.columns import Remark, facts_of, remarks_on
@@ -32,6 +32,7 @@ from tallybayes.report.data import Origin, ReportData
 from tallybayes.report.mistakes import worst_mistakes
 from tallybayes.report.rows import Looked, look_at
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
+from tallybayes.validation.validated import learner
 
 __all__ = ["report"]
 
@@ -142,7 +143,7 @@ def _asked(
     looked: Looked, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
 ) -> _Asked:
     if model is None:
-        made = fit(looked.source, looked.label, weights=looked.weight, threads=threads, **options)
+        made = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
         return _Asked(looked, made, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(looked.source, looked.label, weights=looked.weight, threads=threads)
@@ -165,8 +166,9 @@ def _reported(asked: _Asked, origin: Origin) -> ReportData:
         left_out.append(f"Of {len(ranking):,} columns the {_DRAWN} that matter most are drawn.")
     kept = set(ranking[:_LISTED])
     facts = facts_of(looked, model.schema, [name for name in model.schema.columns if name in kept])
-    remarks = remarks_on(looked, model, facts, mattering.information, inferred=asked.fitted)
     tables = tuple(table(model, name) for name in ranking[:_DRAWN])
+    told = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
+    remarks = remarks_on(looked, model, facts, told | counted_information(tables), inferred=asked.fitted)
     return ReportData(
         label=looked.label,
         rows=looked.rows,

@@ -73,6 +73,7 @@ def worst_mistakes(model: Model, looked: Looked, answer: Answer, most: int, *, l
     found = []
     for place, batch in zip(worst, looked.take(worst), strict=True):
         asked = model.forget(batch, looked.label, weights=looked.weight) if learned else model
+        asked = asked if len(asked.classes) > 1 else model  # of the only row of a class, nothing is left to ask
         found.append(
             Mistake(
                 int(place) + 1,

@@ -25,7 +25,7 @@ from tallybayes.shown import Column, Grid, Sheet, number
 __all__ = ["SECTIONS"]
 
 # What a page can show and a person can read.
-_CLASSES, _CURVES, _VALUES, _LEGEND = 12, 6, 12, 6
+_CLASSES, _CURVES, _VALUES, _LEGEND, _NOTES = 12, 6, 12, 6, 3
 _HOW = {"loo": "each row by all others (leave-one-out)", "new rows": "the rows being new to the model"}
 
 
@@ -88,9 +88,14 @@ def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
         "better": told.low > told.plain,
         "worse": told.high < told.plain,
         "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.standings],
-        "table": replace(answer.shown(), title=""),
+        "table": _few_notes(replace(answer.shown(), title="")),
         "by_class": _by_class(data),
     }
+
+
+def _few_notes(grid: Grid) -> Grid:
+    more = len(grid.notes) - _NOTES
+    return replace(grid, notes=(*grid.notes[:_NOTES], f"and {more} more such remarks")) if more > 1 else grid
 
 
 def _tile(one: Standing, title: str) -> dict[str, Any]:
@@ -226,8 +231,8 @@ def the_learning(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Whether more rows would help."""
     if data.learning is None:
         return {"charts": [], "table": None}
-    shown = data.learning.shown()
-    return {"charts": charts.add("learning", data.learning.chart()), "table": shown}
+    names = charts.add("learning", data.learning.chart())
+    return {"charts": names, "table": data.learning.shown(), "compared": len(data.learning.models) > 1}
 
 
 def the_columns(data: ReportData, charts: Figures) -> dict[str, Any]:

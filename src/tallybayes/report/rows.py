@@ -90,7 +90,11 @@ def look_at(given: sources.Labelled, seed: int) -> Looked:
                 kept = None
     if not count:
         raise BadData(wanted(rows.name, "rows to report on", "none"))
-    table = rows if kept is None else batches.Source(rows.schema, count, True, rows.name, lambda: iter(kept))
+    if kept is None:
+        return Looked(rows, label, weight, count, missing, sample.rows())
+    # In one piece: a first look at the first batch is then a look at all rows, however they came.
+    whole = _joined(kept) if size <= _KEPT_BYTES else kept
+    table = batches.Source(whole[0].schema, count, True, rows.name, lambda: iter(whole))
     return Looked(table, label, weight, count, missing, sample.rows())
 
 
@@ -125,6 +129,13 @@ def _missing(batch: pa.RecordBatch) -> Iterator[tuple[str, Any]]:
                 yield from ((names[f], counts[f]) for f in np.flatnonzero(counts).tolist())
 
 
+def _joined(parts: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The rows of several batches as one."""
+    if len(parts) == 1:
+        return parts
+    return list(pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches())
+
+
 class _Sample:
     """Rows drawn at random as they come by: each has a random number, and the lowest numbers stay."""
 
@@ -156,7 +167,7 @@ class _Sample:
         return self._parts[0]
 
     def _cut(self) -> None:
-        whole = pa.Table.from_batches(self._parts).unify_dictionaries().combine_chunks().to_batches()[0]
+        [whole] = _joined(self._parts)
         keys, places = np.concatenate(self._keys), np.concatenate(self._places)
         if len(keys) > self._most:
             low = np.argpartition(keys, self._most)[: self._most]

@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import estimators, explain, foundation, memory, probabilities, texts, validation
+from benchmarks import estimators, explain, foundation, memory, probabilities, report, texts, validation
 
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
@@ -17,6 +17,7 @@ SUITES = {
     "memory": (memory.run, "files larger than the memory they are read in"),
     "probabilities": (probabilities.run, "how far probabilities can be believed, beside scikit-learn and uncalibrated"),
     "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
+    "report": (report.run, "a report, from rows to a page"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
 }
 

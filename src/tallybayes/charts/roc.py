@@ -38,7 +38,6 @@ def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: li
     equal = alt.Chart(alt.InlineData(values=line, name="line")).mark_line(color=AGAINST, strokeWidth=1.5, clip=True)
     chart = alt.layer(
         guessing,
-        whole.mark_area(color=FOR, opacity=0.1).encode(y2=alt.Y2Datum(0)),
         whole.mark_line(color=FOR, strokeWidth=2),
         hull.mark_line(color=QUIET, strokeWidth=1),
         hull.mark_point(filled=True, size=22, color=QUIET, opacity=1),

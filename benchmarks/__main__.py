@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import cli, estimators, explain, foundation, memory, probabilities, texts, validation
+from benchmarks import cli, estimators, explain, foundation, memory, probabilities, report, texts, validation
 
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
@@ -18,6 +18,7 @@ SUITES = {
     "probabilities": (probabilities.run, "how far probabilities can be believed, beside scikit-learn and uncalibrated"),
     "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
     "cli": (cli.run, "how soon the command line answers, and a large csv file beside pyarrow reading it"),
+    "report": (report.run, "a report, from rows to a page"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
 }
 

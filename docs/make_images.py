@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import re
+import shutil
 import struct
 import zlib
 from pathlib import Path
@@ -117,6 +118,42 @@ def smaller(png: bytes) -> bytes:
     return png[:8] + b"".join(chunks)
 
 
+def draw_report(folder: Path) -> None:
+    """The first screens of a report, as a desk and as a telephone show them, where there is a browser."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("chromium is not there: docs/images/report.png and report-phone.png are left as they are")
+        return
+    from playwright.sync_api import sync_playwright
+
+    rows = tb.read(folder / "heart-cleveland" / "heart_cleveland.csv.gz", missing=["?"])
+    table = pa.Table.from_batches(list(rows))
+    table = table.rename_columns(["diagnosis" if name == "label" else name for name in table.column_names])
+    shown = {"<50": "healthy", ">50_1": "ill"}
+    names = pa.array([shown[name] for name in table.column("diagnosis").to_pylist()])
+    table = table.set_column(table.column_names.index("diagnosis"), "diagnosis", names)
+    made = tb.report(table, "diagnosis", source="heart_cleveland.csv", command="tally report heart_cleveland.csv")
+    page = IMAGES / "report.html"
+    page.write_text(made.to_html(), encoding="utf-8")
+    try:
+        with sync_playwright() as driver:
+            opened = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+            screens = {"report": (1280, 960, "light", "#data"), "report-phone": (390, 844, "dark", "#costs")}
+            for name, (width, height, scheme, section) in screens.items():
+                size = {"width": width, "height": height}
+                sheet = opened.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
+                sheet.goto(page.as_uri())
+                sheet.wait_for_function("document.documentElement.dataset.drawn === 'all'")
+                if section != "#data":
+                    sheet.locator(section).evaluate("part => part.scrollIntoView({behavior: 'instant'})")
+                    sheet.wait_for_timeout(300)
+                picture = IMAGES / f"{name}.png"
+                picture.write_bytes(smaller(sheet.screenshot()))
+            opened.close()
+    finally:
+        page.unlink()
+
+
 def main() -> None:
     """Write every picture; those of data sets where TALLY_DATA names their folder."""
     IMAGES.mkdir(exist_ok=True)
@@ -128,6 +165,7 @@ def main() -> None:
         draw_digits(DATA)
         draw_messages(DATA)
         draw_votes(DATA)
+        draw_report(DATA)
     else:
         print(f"{DATA} is not there: set TALLY_DATA to the folder of the data sets to remake their pictures")
 

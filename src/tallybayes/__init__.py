@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from tallybayes.model import Model as Model
     from tallybayes.modelfile import load as load
     from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.report import ReportData as ReportData
+    from tallybayes.report import report as report
     from tallybayes.validation import Comparison as Comparison
     from tallybayes.validation import LearningCurve as LearningCurve
     from tallybayes.validation import Validation as Validation
@@ -63,6 +65,8 @@ _PUBLIC = {
     "probability": "tallybayes.explain.queries",
     "Comparison": "tallybayes.validation",
     "compare": "tallybayes.validation",
+    "ReportData": "tallybayes.report",
+    "report": "tallybayes.report",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
@@ -96,6 +100,7 @@ __all__ = [
     "MultinomialNB",
     "NaiveBayes",
     "Probability",
+    "ReportData",
     "TextNB",
     "Validation",
     "__version__",
@@ -110,6 +115,7 @@ __all__ = [
     "load",
     "probability",
     "read",
+    "report",
     "rows_needed",
     "running_estimate",
     "validate",

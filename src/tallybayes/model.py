@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -30,6 +30,7 @@ from tallybayes.posterior import Temper, normalise
 from tallybayes.schema import Schema
 from tallybayes.score import leave_one_out
 from tallybayes.scorer import Scorer
+from tallybayes.shown import Column, Grid, Sheet, html, number
 from tallybayes.why import Why
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
 __all__ = ["Model"]
 
 T = TypeVar("T")
+# So many classes and columns are listed where a model is shown.
+_SUMMED = 12
 _Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
 
 
@@ -107,6 +110,27 @@ class Model(Why):
         return (
             f"<tallybayes.Model of {self.schema.label!r}: {len(self.classes)} classes, {len(self.schema.columns)} "
             f"columns ({', '.join(events)}), {total:g} rows{stale}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what is told, the classes, and what each column is."""
+        return html(self._summary())
+
+    def _summary(self) -> Sheet:
+        counts = zip(self.classes, self.evidence.rows.to_float(), self.prior.values(), strict=True)
+        classes = tuple((str(name), number(n), f"{p:.4f}") for name, n, p in counts)
+        columns = tuple((name, self.schema.event(name).spec) for name in self.schema.columns[:_SUMMED])
+        return Sheet(
+            repr(self).strip("<>"),
+            (
+                Grid("", (self.schema.label, "rows", "prior"), classes[:_SUMMED], _more(classes, "classes")),
+                Grid(
+                    "",
+                    ("column", Column("event model", right=False)),
+                    columns,
+                    _more(self.schema.columns, "columns"),
+                ),
+            ),
         )
 
     def log_joint(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
@@ -420,3 +444,8 @@ class Model(Why):
         """What `work` makes of the rows, opened, and of whether they may lack columns."""
         partial = sources.are_named_cells(rows)
         return sources.reading(lambda types: work(sources.to_score(rows, self.schema, types), partial))
+
+
+def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:
+    left = len(things) - _SUMMED
+    return (f"and {left:,} more {kind}",) if left > 0 else ()

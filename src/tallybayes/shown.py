@@ -1,4 +1,4 @@
-"""Results that can be shown: tables of text that become a rich table or plain text, and plain values for JSON.
+"""Results that can be shown: tables of text that become a rich table, plain text or HTML, and plain values for JSON.
 
 The one door to rich outside the command line, opened when something is shown. A result says what its tables hold
 (`Grid`, `Sheet`); how they look is decided here, once.
@@ -12,9 +12,10 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
-__all__ = ["Column", "Grid", "Result", "Sheet", "number", "plain"]
+__all__ = ["Column", "Grid", "Result", "Sheet", "html", "number", "plain"]
 
 # Plain text is as wide as its tables are: a terminal cuts, a string need not.
 _WIDE = 400
@@ -59,8 +60,15 @@ class Grid:
     rows: tuple[tuple[str, ...], ...]
     notes: tuple[str, ...] = ()
 
+    def heads(self) -> tuple[Column, ...]:
+        """The columns, each with its side."""
+        return tuple(one if isinstance(one, Column) else Column(one, right=k > 0) for k, one in enumerate(self.columns))
+
     def __rich__(self) -> Any:
         return _rich(self)
+
+    def _repr_html_(self) -> str:
+        return html(self)
 
     def __str__(self) -> str:
         return _text(self)
@@ -77,12 +85,15 @@ class Sheet:
     def __rich__(self) -> Any:
         return _rich(self)
 
+    def _repr_html_(self) -> str:
+        return html(self)
+
     def __str__(self) -> str:
         return _text(self)
 
 
 class Result(ABC):
-    """What a result can do besides holding numbers: be shown in a terminal, as text, and as plain values."""
+    """What a result can do besides holding numbers: be shown in a terminal or a notebook, as text, as plain values."""
 
     @abstractmethod
     def shown(self) -> Grid | Sheet:
@@ -94,6 +105,10 @@ class Result(ABC):
 
     def __rich__(self) -> Any:
         return _rich(self.shown())
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return html(self.shown())
 
     def __str__(self) -> str:
         return _text(self.shown())
@@ -137,6 +152,39 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)
 
 
+def html(shown: Grid | Sheet) -> str:
+    """The tables as HTML, every name in them escaped; their looks are left to the page.
+
+    Examples
+    --------
+    >>> made = html(Grid("", ("kind", "count"), (("<b>", "3"),), ("Counted on Monday.",)))
+    >>> "&lt;b&gt;" in made, made.endswith("<p>Counted on Monday.</p></div>")
+    (True, True)
+    """
+    title = f"<p><strong>{escape(shown.title)}</strong></p>" if shown.title else ""
+    inside = _html_table(shown) if isinstance(shown, Grid) else "".join(map(html, shown.grids))
+    notes = "".join(f"<p>{escape(note)}</p>" for note in shown.notes)
+    return f'<div class="tally">{title}{inside}{notes}</div>'
+
+
+def _html_table(grid: Grid) -> str:
+    sides = ["right" if head.right else "left" for head in grid.heads()]
+    # Written at each cell: a notebook has rules of its own, which a page's style sheet does not reach.
+    heads = (
+        f'<th style="text-align:{side}">{escape(head.name)}</th>'
+        for head, side in zip(grid.heads(), sides, strict=True)
+    )
+    rows = (
+        f'<tr><th style="text-align:{sides[0]};font-weight:inherit">{escape(row[0])}</th>'
+        + "".join(
+            f'<td style="text-align:{side}">{escape(cell)}</td>' for cell, side in zip(row[1:], sides[1:], strict=True)
+        )
+        + "</tr>"
+        for row in grid.rows
+    )
+    return f"<table><thead><tr>{''.join(heads)}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
 def _rich(shown: Grid | Sheet) -> Any:
     from rich.console import Group
     from rich.text import Text
@@ -157,8 +205,7 @@ def _table(grid: Grid) -> Any:
     from rich.text import Text
 
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False, padding=(0, 1))
-    for k, column in enumerate(grid.columns):
-        column = column if isinstance(column, Column) else Column(column, right=k > 0)
+    for column in grid.heads():
         table.add_column(Text(column.name), justify="right" if column.right else "left")
     for row in grid.rows:
         table.add_row(*(Text(cell) for cell in row))  # Text: a class called [red] is a name and no colour

@@ -146,3 +146,10 @@ def test_the_chart_is_drawn(tmp_path: Path):
     assert sum(bar["says"] for bar in bars) == pytest.approx(one.log_odds)
     one.chart().save(tmp_path / "one.png")
     assert (tmp_path / "one.png").stat().st_size > 5_000
+
+
+def test_a_column_without_any_value_says_nothing() -> None:
+    rows = {"x": [None] * 4, "z": [1.0, 2.0, 3.0, 4.0], "y": ["no", "no", "yes", "yes"]}
+    why = tb.fit(rows, "y").explain({"x": None, "z": 2.0})
+    [part] = [part for part in why.parts if part.column == "x"]
+    assert (part.term, part.counts) == (0.0, (0.0, 0.0))

@@ -8,10 +8,12 @@ import altair as alt
 
 from tallybayes.charts.theme import COLOURS, HEIGHT, WIDTH
 
-__all__ = ["column_chart", "words_chart"]
+__all__ = ["column_chart", "lying_chart", "words_chart"]
 
 
-def column_chart(points: list[dict[str, Any]], column: str, classes: list[str], kind: str) -> Any:
+def column_chart(
+    points: list[dict[str, Any]], column: str, classes: list[str], kind: str, spread: list[dict[str, Any]] | None = None
+) -> Any:
     """Bars side by side for each value, or a curve for each class.
 
     Parameters
@@ -24,8 +26,12 @@ def column_chart(points: list[dict[str, Any]], column: str, classes: list[str], 
         The classes, in the order of the legend.
     kind : str
         What `Says.kind` says of the values.
+    spread : list of dict, optional
+        What `Histogram.points` gives: how the column is spread, drawn behind the curves.
     """
-    base = alt.Chart(alt.InlineData(values=points), title=column)
+    # Altair copies a chart, data and all, at every step: data comes last.
+    drawn = {"data": alt.InlineData(values=points), "title": column}
+    base = alt.Chart()
     tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
     if kind == "values":
         chart = base.mark_bar().encode(
@@ -35,19 +41,59 @@ def column_chart(points: list[dict[str, Any]], column: str, classes: list[str], 
             color=_colour(classes),
             tooltip=tips,
         )
-        return chart.properties(height=HEIGHT).configure_view(stroke=None).configure_title(anchor="start")
+        return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
     y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
     x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
         x=x, y=y, color=_colour(classes), tooltip=tips
     )
-    area = base.mark_area(opacity=0.15, interpolate="monotone").encode(x=x, y=y.stack(None), color=_colour(classes))
-    return (
-        (area + line)
-        .properties(width=WIDTH + 80, height=HEIGHT)
-        .configure_view(stroke=None)
-        .configure_title(anchor="start")
+    area = _spread(spread, x, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
+        x=x, y=y.stack(None), color=_colour(classes)
     )
+    both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
+    return both.properties(width=WIDTH + 80, height=HEIGHT, **drawn)
+
+
+def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
+    """Bars for each value, one below the other: names of any length have room, however narrow the page.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `Table.points` gives.
+    classes : list of str
+        The classes, in the order of the legend.
+    """
+    values = list(dict.fromkeys(str(point["value"]) for point in points))
+    told = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
+    drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
+    chart = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=130, ticks=False, domain=False),
+            yOffset=alt.YOffset("class:N", sort=classes),
+            x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
+            color=_colour(classes),
+            tooltip=told,
+        )
+    )
+    return chart.properties(data=drawn, width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
+
+
+def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> Any:
+    if not spread:
+        return None
+    told = [
+        alt.Tooltip("class:N"),
+        alt.Tooltip("from:Q", format=".4~g"),
+        alt.Tooltip("to:Q", format=".4~g"),
+        alt.Tooltip("rows:Q", format=",.6~r"),
+    ]
+    bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
+    ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
+    height = alt.Y("density:Q", title="density in the class").stack(None)
+    return bars.encode(**ends, y=height, y2=alt.Y2Datum(0), color=_colour(classes), tooltip=told)
 
 
 def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
@@ -81,5 +127,5 @@ def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -
 
 def _colour(classes: list[str]) -> Any:
     return alt.Color("class:N", sort=classes, scale=alt.Scale(domain=classes, range=COLOURS), title=None).legend(
-        orient="top"
+        orient="top", symbolOpacity=1
     )

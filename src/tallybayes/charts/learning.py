@@ -25,7 +25,9 @@ def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
     colour = alt.Color(
         "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=COLOURS), title=None
     ).legend(orient="top", symbolOpacity=1, symbolSize=120)
-    panels = [_panel([p for p in points if p["figure"] == name], name, colour) for name in ("accuracy", "log-loss")]
+    figures = {name: [p for p in points if p["figure"] == name] for name in ("accuracy", "log-loss")}
+    # where every mean is infinite there is nothing to draw
+    panels = [_panel(own, name, colour) for name, own in figures.items() if any(one["mean"] is not None for one in own)]
     return alt.hconcat(*panels).configure_view(stroke=None)
 
 

@@ -7,6 +7,7 @@ Knows nothing of models, evidence or files. `evaluate` gives everything at once;
 from tallybayes.evaluation.averaged import AverageRoc, average_roc
 from tallybayes.evaluation.curve import Hull, RocCurve, roc
 from tallybayes.evaluation.evaluated import Evaluation, evaluate
+from tallybayes.evaluation.headline import Figure, headline, majority
 from tallybayes.evaluation.intervals import wilson
 from tallybayes.evaluation.losses import LogLoss
 from tallybayes.evaluation.matrix import Averages, Confusion, confusion
@@ -20,6 +21,7 @@ __all__ = [
     "Calibration",
     "Confusion",
     "Evaluation",
+    "Figure",
     "Hull",
     "LogLoss",
     "OperatingPoint",
@@ -29,6 +31,8 @@ __all__ = [
     "calibration",
     "confusion",
     "evaluate",
+    "headline",
+    "majority",
     "roc",
     "wilson",
 ]

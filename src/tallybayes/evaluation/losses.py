@@ -23,11 +23,14 @@ class LogLoss(NamedTuple):
         The number of such rows.
     rest : float
         The mean over the other rows; NaN where there are none.
+    error : float
+        The standard error of that mean; NaN of fewer than two rows.
     """
 
     mean: float
     impossible: int
     rest: float
+    error: float
 
 
 def true_probabilities(places: Places, probabilities: Floats) -> Floats:  # (n,)
@@ -54,14 +57,22 @@ def log_loss(true: Floats, weights: Floats | None = None) -> LogLoss:
     >>> round(log_loss(np.array([0.5, 0.25])).mean / 0.693147, 4)       # in bits: one, and two
     1.5
     >>> log_loss(np.array([1.0, 0.0, 1.0]))
-    LogLoss(mean=inf, impossible=1, rest=0.0)
+    LogLoss(mean=inf, impossible=1, rest=0.0, error=0.0)
     """
     possible = true > 0
     impossible = len(true) - int(np.count_nonzero(possible))
     kept = true if not impossible else true[possible]
     w = weights if weights is None or not impossible else weights[possible]
-    rest = float(np.average(-np.log(kept), weights=w)) + 0.0 if len(kept) else float("nan")
-    return LogLoss(float("inf") if impossible else rest, impossible, rest)
+    rest, error = _mean_and_error(-np.log(kept), w) if len(kept) else (float("nan"), float("nan"))
+    return LogLoss(float("inf") if impossible else rest, impossible, rest, error)
+
+
+def _mean_and_error(losses: Floats, weights: Floats | None) -> tuple[float, float]:
+    mean = float(np.average(losses, weights=weights)) + 0.0
+    rows = float(len(losses) if weights is None else weights.sum())
+    if rows <= 1:
+        return mean, float("nan")
+    return mean, float(np.sqrt(np.average((losses - mean) ** 2, weights=weights) / (rows - 1)))
 
 
 def brier(places: Places, probabilities: Floats, weights: Floats | None = None) -> float:

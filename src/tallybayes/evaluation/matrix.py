@@ -99,6 +99,11 @@ class Confusion(Result):
         return np.asarray(self.matrix.sum(axis=1))
 
     @property
+    def shares(self) -> Floats:  # (C, C)
+        """Of the rows of each class, the share decided for each; NaN of a class that no row has."""
+        return np.asarray(divided(self.matrix, self.support[:, None]))
+
+    @property
     def accuracy(self) -> float:
         """The share of rows decided rightly."""
         return float(np.trace(self.matrix) / self.total)

@@ -40,6 +40,11 @@ class OperatingPoint(Result):
     slope: float
     reversed: bool = False
 
+    @property
+    def specificity(self) -> float:
+        """Of the negatives, the share left alone."""
+        return 1 - self.fpr
+
     def shown(self) -> Grid:
         """The point as a table of one row."""
         rule = f"score {'<' if self.reversed else '≥'} {number(self.threshold)}"

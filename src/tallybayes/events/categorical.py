@@ -108,6 +108,8 @@ class Categorical(Event):
     def behind(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
         """How many rows of each class had the same value."""
         counts, found = statistic.sums["counts"].to_float(), data.first()
+        if not counts.shape[1]:  # columns without any value at all
+            return np.zeros((len(found), len(counts)))
         seen = (found >= 0) & (found < statistic.sizes)
         starts = np.cumsum(statistic.sizes) - statistic.sizes
         return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)

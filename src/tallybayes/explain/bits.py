@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.special import xlogy
 
@@ -11,7 +14,10 @@ from tallybayes.events.dice import Dice
 from tallybayes.events.text import Text
 from tallybayes.model import Model
 
-__all__ = ["information", "mutual_information"]
+if TYPE_CHECKING:
+    from tallybayes.explain.tables import Table
+
+__all__ = ["counted_information", "information", "mutual_information"]
 
 
 def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
@@ -28,6 +34,39 @@ def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
         ratio = np.where(joint > 0, shares / value, 1.0)
     bits = xlogy(joint, ratio).sum(axis=-1) / np.log(2)
     return np.asarray(np.maximum(bits, 0.0))  # below 0 by rounding only
+
+
+def counted_information(tables: Iterable[Table]) -> dict[str, float]:
+    """How much columns of values tell of the class by what was counted, less what comes of counting few rows (in bits).
+
+    Smoothing keeps what is believed of few rows from being certain; this asks what these rows show. Columns whose
+    tables hold parameters, or words, are left out.
+
+    Notes
+    -----
+    Of N rows, a column of K values that has nothing to do with C classes tells (K − 1)(C − 1) / 2N nats on average
+    (G. A. Miller 1955).
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": list("ppqq") * 100, "z": list("rsrs") * 100, "y": ["no", "no", "yes", "yes"] * 100}
+    >>> {name: round(bits, 3) for name, bits in counted_information(tb.fit(rows, "y").tables().columns).items()}
+    {'x': 0.998, 'z': 0.0}
+    """
+    found = {}
+    for table in tables:
+        if table.counts is None or table.says.kind != "values":
+            continue
+        totals = table.counts.sum(axis=0)
+        if not totals.sum():
+            continue
+        shares = table.counts / np.where(totals > 0, totals, 1.0)
+        values, classes = (table.counts.sum(axis=1) > 0).sum(), (totals > 0).sum()
+        by_chance = (values - 1) * (classes - 1) / (2 * totals.sum() * np.log(2))
+        told = mutual_information(shares, totals / totals.sum()).sum()
+        found[table.column] = max(0.0, float(told - by_chance))
+    return found
 
 
 def information(model: Model) -> Floats:  # (F,)

@@ -172,10 +172,16 @@ class Nomogram(Result):
         """An Altair chart: a line for each column with its values at their points, and the scale of the sum."""
         from tallybayes.charts.nomogram import nomogram_chart
 
+        # neighbours on the line are written on different sides of it
         ticks = [
-            {"column": scale.column, "value": _cell(value), "points": float(points), "side": k % 2}
+            {
+                "column": scale.column,
+                "value": _cell(scale.values[k]),
+                "points": float(scale.points[k]),
+                "side": rank % 2,
+            }
             for scale in self.scales[:_SHOWN]
-            for k, (value, points) in enumerate(zip(scale.values, scale.points, strict=True))
+            for rank, k in enumerate(np.argsort(scale.points, kind="stable"))
         ]
         title = f"{self.of} against {self.against}"
         return nomogram_chart(ticks, self.probabilities(), title, str(self.of))

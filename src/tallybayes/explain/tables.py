@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -58,6 +59,25 @@ class Table(Result):
     def totals(self) -> Floats | None:  # (C,)
         """The sum of the counts of each class."""
         return None if self.counts is None else self.counts.sum(axis=0)
+
+    def of_classes(self, keep: Sequence[Any]) -> Self:
+        """The same of some of the classes."""
+        at = [self.classes.index(name) for name in keep]
+        cut: dict[str, Any] = {name: part[:, at] for name, part in self._parts().items()}
+        return replace(self, classes=tuple(keep), says=replace(self.says, log=self.says.log[:, at]), **cut)
+
+    def frequent(self, most: int) -> Self:
+        """The same with the most frequent values only, in their order; a table of parameters stays as it is."""
+        if self.counts is None or len(self.rows) <= most or self.rows != tuple(self.says.values):
+            return self
+        at = np.sort(np.argsort(-self.counts.sum(axis=1), kind="stable")[:most])
+        rows = tuple(self.rows[k] for k in at)
+        cut: dict[str, Any] = {name: part[at] for name, part in self._parts().items()}
+        return replace(self, rows=rows, says=replace(self.says, values=rows, log=self.says.log[at]), **cut)
+
+    def _parts(self) -> dict[str, Floats]:
+        """The arrays that have a row for each value and a column for each class."""
+        return {"values": self.values} | ({} if self.counts is None else {"counts": self.counts})
 
     def shown(self) -> Grid | Sheet:
         """Counts beside probabilities, or parameters, class by class."""
@@ -134,6 +154,9 @@ class WordTable(Table):
 
     documents: Floats
     log_odds: Floats
+
+    def _parts(self) -> dict[str, Floats]:
+        return super()._parts() | {"documents": self.documents, "log_odds": self.log_odds}
 
     def telling(self, most: int = _SHOWN_WORDS) -> dict[Any, list[TellingWord]]:
         """The words that say most for each class.

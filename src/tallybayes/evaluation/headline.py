@@ -1,0 +1,111 @@
+"""The few figures that answer "how good is it?", each with its interval, beside those of always saying the same."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tallybayes.encoded import Floats
+from tallybayes.evaluation.evaluated import Evaluation, evaluate
+from tallybayes.evaluation.inputs import class_names, places, row_weights
+from tallybayes.evaluation.intervals import LEVEL, wilson
+from tallybayes.interval import z_of
+
+__all__ = ["Figure", "headline", "majority"]
+
+
+class Figure(NamedTuple):
+    """A figure, and between which bounds it lies.
+
+    Attributes
+    ----------
+    value : float
+        As measured.
+    low, high : float
+        Its 95 % interval; NaN where there is none.
+    """
+
+    value: float
+    low: float
+    high: float
+
+
+def majority(labels: Any, classes: Iterable[Any], *, weights: Any = None) -> Evaluation:
+    """The evaluation of looking at nothing: every row is given the shares that the classes have.
+
+    Examples
+    --------
+    >>> plain = majority(["ham", "ham", "ham", "spam"], ["ham", "spam"])
+    >>> plain.accuracy, plain["ham"].sensitivity, plain["spam"].sensitivity
+    (0.75, 1.0, 0.0)
+    """
+    names = class_names(classes)
+    true = places(labels, names)
+    shares = np.bincount(true, row_weights(weights, len(true)), len(names))
+    return evaluate(labels, np.tile(shares / shares.sum(), (len(true), 1)), names, weights=weights)
+
+
+def headline(seen: Evaluation, positive: Any = None, level: float = LEVEL) -> dict[str, Figure]:
+    """Accuracy, log-loss, sensitivity and specificity, each with its interval, and the area under the ROC curve.
+
+    Parameters
+    ----------
+    seen : Evaluation
+        Of which they are taken.
+    positive : object, optional
+        Whose sensitivity and specificity are told. Of more than two classes and none named, they are averages in
+        which each class counts alike.
+    level : float
+        That of the intervals.
+
+    Notes
+    -----
+    Shares have Wilson's interval, areas DeLong's, log-loss the normal one about a mean. An averaged sensitivity is a
+    mean of independent shares, whose variances add; an averaged specificity is not, and has no interval.
+
+    Examples
+    --------
+    >>> seen = evaluate(["ham"] * 4 + ["spam"] * 4, [[0.8, 0.2]] * 5 + [[0.2, 0.8]] * 3, ["ham", "spam"])
+    >>> found = headline(seen, "spam")
+    >>> found["accuracy"].value, found["sensitivity"].value, found["specificity"].value
+    (0.875, 0.75, 1.0)
+    """
+    z = z_of(level)
+    loss = seen.loss
+    figures = {
+        "accuracy": Figure(seen.accuracy, *seen.accuracy_interval(level)),
+        "log-loss": Figure(loss.mean, loss.mean - z * loss.error, loss.mean + z * loss.error)
+        if np.isfinite(loss.mean)
+        else Figure(loss.mean, float("nan"), float("nan")),
+    }
+    if positive is not None:
+        own = seen[positive]
+        figures["sensitivity"] = _share(own.sensitivity, own.tp + own.fn, level)
+        figures["specificity"] = _share(own.specificity, own.tn + own.fp, level)
+    else:
+        figures["sensitivity"] = _mean_share(seen.sensitivity, seen.confusion.support, z)
+        figures["specificity"] = Figure(seen.macro.specificity, float("nan"), float("nan"))
+    figures["AUC"] = _area(list(seen.curves.values()), seen.auc, level)
+    return figures
+
+
+def _share(share: float, count: float, level: float) -> Figure:
+    low, high = wilson(share, count, level)
+    return Figure(share, float(low), float(high))
+
+
+def _mean_share(shares: Floats, counts: Floats, z: float) -> Figure:
+    known = ~np.isnan(shares)
+    s, n = shares[known], counts[known]
+    if not len(s):
+        return Figure(*[float("nan")] * 3)
+    mean, error = float(s.mean()), float(np.sqrt((s * (1 - s) / n).sum())) / len(s)
+    return Figure(mean, max(0.0, mean - z * error), min(1.0, mean + z * error))
+
+
+def _area(curves: Sequence[Any], mean: float, level: float) -> Figure:
+    if len(curves) != 1:
+        return Figure(mean, float("nan"), float("nan"))
+    return Figure(mean, *curves[0].interval(level))

@@ -1,0 +1,122 @@
+"""How the numbers of a column are spread in each class: what a density is drawn over."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.encode import Rows
+from tallybayes.encoded import Floats
+from tallybayes.evidence import class_codes, row_weights
+from tallybayes.explain.tables import Table
+from tallybayes.model import Model
+from tallybayes.shown import Grid, Result, number, plain
+
+__all__ = ["Histogram", "histogram"]
+
+BINS = 24
+
+
+@dataclass(frozen=True, eq=False)
+class Histogram(Result):
+    """The share of each class's rows in bins of equal width, as a density.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    classes : tuple
+        The classes.
+    edges : ndarray, shape (B + 1,)
+        Where bins end.
+    counts : ndarray, shape (B, C)
+        The weight of rows in each bin; rows outside of all bins are in `totals` only.
+    totals : ndarray, shape (C,)
+        The weight of all rows that have a value.
+    """
+
+    column: str
+    classes: tuple[Any, ...]
+    edges: Floats
+    counts: Floats
+    totals: Floats
+
+    @property
+    def density(self) -> Floats:  # (B, C)
+        """Share of rows for each unit of the column; 0 of a class without rows."""
+        area = np.where(self.totals > 0, self.totals, 1.0) * np.diff(self.edges)[:, None]
+        return np.asarray(self.counts / area)
+
+    def points(self) -> list[dict[str, Any]]:
+        """A plain record for each bin and class: what the chart draws."""
+        density = self.density
+        return [
+            {
+                "from": float(self.edges[b]),
+                "to": float(self.edges[b + 1]),
+                "class": str(name),
+                "density": float(density[b, c]),
+                "rows": float(self.counts[b, c]),
+            }
+            for b in range(len(self.counts))
+            for c, name in enumerate(self.classes)
+            if self.counts[b, c] > 0
+        ]
+
+    def shown(self) -> Grid:
+        """The rows in each bin."""
+        rows = tuple(
+            (f"{self.edges[b]:.4g} to {self.edges[b + 1]:.4g}", *map(number, self.counts[b]))
+            for b in range(len(self.counts))
+        )
+        return Grid(self.column, ("", *map(str, self.classes)), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        named = {"column": self.column, "classes": self.classes, "edges": self.edges}
+        return dict(plain({**named, "counts": self.counts, "totals": self.totals}))
+
+
+def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weight: str | None) -> Histogram | None:
+    """How a column is spread in labelled rows, over the values that its table draws; None of what is no number.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = pa.record_batch({"x": [0.0, 1.0, 1.0, 5.0, 6.0, 6.0], "y": ["no", "no", "no", "yes", "yes", "yes"]})
+    >>> model = tb.fit(rows, "y")
+    >>> found = histogram(model, model.table("x"), rows, "y", None)
+    >>> found.counts.sum(axis=0).tolist(), float((found.density * np.diff(found.edges)[:, None]).sum().round(6))
+    ([3.0, 3.0], 2.0)
+    """
+    if table.says.kind not in ("numbers", "counts"):
+        return None
+    part = Rows(rows, 0, model.schema.missing)
+    x = np.asarray(part.column(table.column).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    codes, found = class_codes(part, label)
+    classes = model.evidence.classes.find(found.array).astype(np.intp)[codes]
+    w = row_weights(part, weight)
+    w = np.ones(len(x)) if w is None else w
+    some = np.isfinite(x) & (classes >= 0)
+    x, classes, w = x[some], classes[some], w[some]
+    if not len(x):
+        return None
+    edges = _edges(x, np.asarray(table.says.values, np.float64), whole=bool((x == np.floor(x)).all()))
+    C = len(model.classes)
+    counts = np.stack([np.histogram(x[classes == c], edges, weights=w[classes == c])[0] for c in range(C)], axis=1)
+    totals = np.bincount(classes, w, C).astype(np.float64)
+    return Histogram(table.column, model.classes, edges, counts.astype(np.float64), totals)
+
+
+def _edges(x: Floats, drawn: Floats, *, whole: bool) -> Floats:
+    """Bins over what is both drawn and there; whole numbers stand in the middle of theirs."""
+    low, high = max(float(x.min()), float(drawn.min())), min(float(x.max()), float(drawn.max()))
+    if not high > low:
+        return np.array([low - 0.5, low + 0.5])
+    if whole:
+        step = max(1.0, float(np.ceil((high - low + 1) / BINS)))
+        return np.asarray(np.arange(np.floor(low), np.ceil(high) + step + 0.5, step) - 0.5)
+    return np.linspace(low, high, BINS + 1)

@@ -1,0 +1,65 @@
+"""Rows that reports are made of."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+import tallybayes as tb
+
+HOSTILE = "<script>window.pwned = 1</script>"
+
+
+def patients(n: int = 300, seed: int = 0) -> dict[str, Any]:
+    """Numbers, values, a text and gaps, of which some tell who is ill."""
+    rng = np.random.default_rng(seed)
+    ill = rng.random(n) < 0.4
+    words = np.where(ill, "fever and a cough at night", "felt well and went for a walk")
+    return {
+        "age": np.where(rng.random(n) < 0.1, np.nan, rng.normal(50 + 8 * ill, 9)),
+        "smoker": np.where(rng.random(n) < 0.3 + 0.4 * ill, "yes", "no").tolist(),
+        "ward": rng.choice(["north", "south", "east"], n).tolist(),
+        "note": [f"{word} {rng.integers(50)} {rng.choice(['today', 'again', 'now'])}" for word in words],
+        "state": np.where(ill, "ill", "well").tolist(),
+    }
+
+
+def without_notes(n: int = 300) -> dict[str, Any]:
+    """The same without the text, which tells everything."""
+    return {name: values for name, values in patients(n).items() if name != "note"}
+
+
+@cache
+def mixed() -> tb.ReportData:
+    """A report of two classes, numbers and values, with mistakes to explain."""
+    return tb.report(without_notes(), "state", source="patients.csv", command="tally report patients.csv")
+
+
+@cache
+def flowers() -> tb.ReportData:
+    """A report of three classes and numbers only."""
+    from sklearn.datasets import load_iris
+
+    iris = load_iris(as_frame=True)
+    return tb.report(iris.data.assign(species=iris.target_names[iris.target]), "species")
+
+
+@cache
+def hostile() -> tb.ReportData:
+    """A report in which every name tries to be run."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 2, 80)
+    rows = {
+        "<img src=x onerror='window.pwned=2'>": np.where(rng.random(80) < 0.8, np.where(y, HOSTILE, "b"), "</script>"),
+        "x": rng.normal(y),
+        "y": np.where(y, HOSTILE, "\"'&amp;</script>"),
+    }
+    return tb.report(rows, "y", source="<b>rows</b>", command="tally report '<i>'")
+
+
+@cache
+def page_of(name: str) -> str:
+    """The page of one of the reports above."""
+    return {"mixed": mixed, "flowers": flowers, "hostile": hostile}[name]().to_html()

@@ -306,6 +306,19 @@ def test_standard_input_of_all_kinds(tally: Shell) -> None:
     assert tally.done("query - 'play=yes' --format csv", stdin=WEATHER.encode()).startswith("P(play=yes) = 0.6429")
 
 
+def test_weka_s_files_by_name_and_from_a_pipe(tally: Shell) -> None:
+    head = "@relation weather\n@attribute outlook {sunny, overcast, rainy}\n@attribute temperature numeric\n"
+    head += "@attribute humidity numeric\n@attribute windy {true, false}\n@attribute play {yes, no}\n@data\n"
+    text = head + "\n".join(WEATHER.splitlines()[1:]) + "\n"
+    Path("weather.arff").write_text(text)
+    tally.done("fit weather.arff --label play -o a.tally")
+    tally.done("fit - --label play -o b.tally", stdin=text.encode())
+    assert tb.load("a.tally") == tb.load("b.tally")
+    # The same numbers; windy is text here and a boolean in the csv file.
+    scores = tb.fit("weather.csv", "play").log_joint("weather.csv")
+    np.testing.assert_allclose(tb.load("a.tally").log_joint("weather.arff"), scores, rtol=1e-12)
+
+
 def test_many_files_and_globs_are_one(tally: Shell) -> None:
     head, *rows = WEATHER.splitlines()
     for k, part in enumerate((rows[:5], rows[5:])):

@@ -75,3 +75,15 @@ def test_what_cannot_be_drawn_is_refused():
     assert "Smooth (alpha above 0)." in str(impossible.value)
     with pytest.raises(BadOption, match="Did you mean 'x'"):
         tb.fit(rows, "y").nomogram("no", "yes").total({"xx": "p"})
+
+
+def test_values_that_have_no_room_on_the_line_are_not_written_over_each_other() -> None:
+    rows = {"x": [f"a long name of value {k}" for k in range(6)] * 4, "z": list("pq") * 12, "y": ["no", "yes"] * 12}
+    drawn = tb.fit(rows, "y").nomogram().chart().to_dict()
+    values = next(data for data in drawn["datasets"].values() if "label" in data[0])
+    written = [tick for tick in values if tick["label"]]
+    assert 0 < len(written) < len(values)  # all long names stand at two places
+    for column in ("x", "z"):
+        for side in (0, 1):
+            places = [tick["points"] for tick in written if (tick["column"], tick["side"]) == (column, side)]
+            assert len(places) == len(set(places))

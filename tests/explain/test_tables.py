@@ -62,3 +62,24 @@ def test_densities_are_those_that_the_lecture_works_out():
     assert dict(zip(table.rows, table.values[:, 1], strict=True))["mean"] == 73
     said = model.schema.blocks[0].event.says(model.belief.parameters[0], 0, [66.0])
     assert np.exp(said.log[0]) == pytest.approx([0.027918, 0.033964], abs=5e-7)
+
+
+def test_a_table_of_some_classes_and_of_frequent_values() -> None:
+    rows = {"x": list("aaabbcdd"), "y": ["p", "q", "r", "p", "q", "r", "p", "q"]}
+    table = tb.fit(rows, "y").table("x")
+    some = table.of_classes(["r", "p"])
+    assert some.classes == ("r", "p")
+    assert (some.values == table.values[:, [2, 0]]).all()
+    assert (some.density == table.density[:, [2, 0]]).all()
+    few = table.frequent(2)
+    assert few.rows == ("a", "b")
+    assert (few.counts == table.counts[:2]).all()  # type: ignore[index]
+    assert [point["value"] for point in few.points()][::3] == ["a", "b"]
+    assert table.frequent(4) is table
+
+
+def test_a_table_of_words_of_some_classes() -> None:
+    model = tb.fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
+    table = model.table("text").of_classes(["spam"])
+    assert list(table.telling(1)) == ["spam"]
+    assert table.telling(1)["spam"][0].word == "cheap"

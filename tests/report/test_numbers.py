@@ -179,6 +179,14 @@ def test_the_form_of_the_rows_changes_nothing(form: str) -> None:
     assert tb.report(given, "state", source="rows").to_dict() == expected
 
 
+def test_rows_that_do_not_fit_are_read_again_each_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "rows.csv"
+    pa.csv.write_csv(pa.table(without_notes(200)), path)
+    expected = tb.report(path, "state").to_dict()
+    monkeypatch.setattr("tallybayes.report.rows._KEPT_BYTES", 10)
+    assert tb.report(path, "state").to_dict() == expected
+
+
 def test_a_column_that_changes_its_type_late_is_read_again(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     early = "".join(

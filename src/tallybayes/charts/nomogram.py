@@ -17,7 +17,7 @@ def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, fl
     Parameters
     ----------
     ticks : list of dict
-        column, value, points, and the side of the line on which the value is written.
+        column, value, points, the side of the line on which the value is written, and what is written there.
     probabilities : list of dict
         probability and points.
     title, of : str
@@ -32,7 +32,7 @@ def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, fl
     tip = [alt.Tooltip("column:N"), alt.Tooltip("value:N"), alt.Tooltip("points:Q", format=".1f")]
     marks = base.mark_point(filled=True, size=36, color=FOR, opacity=1).encode(tooltip=tip)
     words = [
-        base.transform_filter(f"datum.side == {side}").mark_text(dy=dy, fontSize=10).encode(text="value:N")
+        base.transform_filter(f"datum.side == {side}").mark_text(dy=dy, fontSize=10).encode(text="label:N")
         for side, dy in ((0, -11), (1, 12))
     ]
     upper = alt.layer(line, marks, *words).properties(width=WIDTH + 220, height=alt.Step(46))

@@ -27,6 +27,8 @@ __all__ = ["Nomogram", "Scale", "nomogram"]
 # Of a density, values are shown that are at least this share as likely as the likeliest in some class.
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15
+# So many letters fit along the longest line of the picture.
+_LETTERS = 90
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
 
@@ -172,17 +174,10 @@ class Nomogram(Result):
         """An Altair chart: a line for each column with its values at their points, and the scale of the sum."""
         from tallybayes.charts.nomogram import nomogram_chart
 
-        # neighbours on the line are written on different sides of it
-        ticks = [
-            {
-                "column": scale.column,
-                "value": _cell(scale.values[k]),
-                "points": float(scale.points[k]),
-                "side": rank % 2,
-            }
-            for scale in self.scales[:_SHOWN]
-            for rank, k in enumerate(np.argsort(scale.points, kind="stable"))
-        ]
+        shown = self.scales[:_SHOWN]
+        ends = [float(end) for scale in shown if len(scale.points) for end in (scale.points.min(), scale.points.max())]
+        room = (max(ends) - min(ends)) / _LETTERS if ends else 0.0
+        ticks = [tick for scale in shown for tick in _ticks(scale, room)]
         title = f"{self.of} against {self.against}"
         return nomogram_chart(ticks, self.probabilities(), title, str(self.of))
 
@@ -284,6 +279,20 @@ def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:
     digits = max(0, int(np.ceil(-np.log10(step))))
     ticks = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
     return tuple(int(tick) if whole else round(float(tick), digits) + 0.0 for tick in ticks) or (low, high)
+
+
+def _ticks(scale: Scale, room: float) -> list[dict[str, Any]]:
+    """A record for each value; neighbours are written on different sides of the line, where there is room for them."""
+    free = [-np.inf, -np.inf]  # up to where each side is written on
+    ticks = []
+    for at, k in enumerate(np.argsort(scale.points, kind="stable")):
+        name, points, side = _cell(scale.values[k]), float(scale.points[k]), at % 2
+        half = (len(name) + 1) / 2 * room
+        fits = points - half >= free[side]
+        free[side] = points + half if fits else free[side]
+        label = name if fits else ""
+        ticks.append({"column": scale.column, "value": name, "points": points, "side": side, "label": label})
+    return ticks
 
 
 def _is_missing(value: Any) -> bool:

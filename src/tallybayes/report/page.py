@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
-from tallybayes.charts.web import CONFIG, panels
+from tallybayes.charts.web import CONFIG, panels, unchecked
 from tallybayes.report.data import ReportData
 from tallybayes.report.sections import SECTIONS
 from tallybayes.shown import Grid, Sheet, html
@@ -37,7 +37,8 @@ class Charts:
 def page(data: ReportData) -> str:
     """The page: one file that needs no other and no network."""
     charts = Charts()
-    sections = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
+    with unchecked():
+        sections = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
     drawn = {"config": CONFIG, "specs": charts.specs, "sliders": charts.sliders}
     return (
         _environment()

@@ -279,7 +279,9 @@ def the_importance(data: ReportData, charts: Figures) -> dict[str, Any]:
     """How much each column matters."""
     table = replace(data.importance.shown(), title="")
     known = data.importance.change is not None
-    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": known}
+    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": known} | {
+        "words": any(isinstance(one, WordTable) for one in data.tables)
+    }
 
 
 def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:

@@ -78,7 +78,7 @@ class LearningCurve(Result):
         by_accuracy, by_loss = self.ahead("accuracy"), self.ahead("log_loss")
         for name in self.models[1:]:
             until = f"{self._until(by_accuracy[name])} by accuracy, {self._until(by_loss[name])} by log-loss"
-            notes.append(f"Naive Bayes is not behind {name} {until}.")
+            notes.append(f"Naive Bayes is level with {name}, or ahead, {until}.")
         if np.isinf(self.log_loss).any():
             notes.append("Log-loss is infinite where a true class was given probability 0, being in no row learned.")
         return tuple(notes)

@@ -222,8 +222,8 @@ class Explanation(Result):
         """One plain record for each bar of the chart: the prior, then the parts that say most."""
         bars = [{"what": "prior", "says": plain(self.prior)}]
         for part in self.heard[:_SHOWN]:
-            value = _cell(part)
-            bars.append({"what": _named(part) + (f" = {value}" if value else ""), "says": plain(part.term)})
+            value, joint = _cell(part), " = " if part.word is None else " "
+            bars.append({"what": _named(part) + (joint + value if value else ""), "says": plain(part.term)})
         if self.heard[_SHOWN:]:
             bars.append({"what": f"{len(self.heard) - _SHOWN} more", "says": plain(self.rest)})
         if round(self.split, 3):

@@ -56,10 +56,15 @@ class Scale:
     points: Floats
     missing: float
 
+    def reach(self, sign: float) -> float:
+        """How far one row can get above 0, or below it (−1): words add up, of other values there is one."""
+        points = np.maximum(sign * self.points, 0.0)
+        return float(points.sum() if self.kind == "words" else points.max(initial=0.0))
+
     @property
     def span(self) -> float:
-        """How far the points reach."""
-        return float(np.ptp(self.points)) if len(self.points) else 0.0
+        """How far the points reach, from or to 0, which is what a word that is not there has."""
+        return float(np.ptp([0.0, *self.points]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,8 +124,13 @@ class Nomogram(Result):
 
     @property
     def most(self) -> float:
-        """The points of a row that has the most of every column; of texts, those of their most telling word."""
-        return float(sum(scale.points.max(initial=0.0) for scale in self.scales))
+        """The points of a row that has the most of every column; of texts, those of all words shown for the class."""
+        return float(sum(scale.reach(1.0) for scale in self.scales))
+
+    @property
+    def fewest(self) -> float:
+        """The points of a row that has the fewest of every column."""
+        return -float(sum(scale.reach(-1.0) for scale in self.scales))
 
     def shown(self) -> Sheet:
         """The points of each column's values, and the probabilities that sums of them stand for."""
@@ -142,7 +152,7 @@ class Nomogram(Result):
 
     def probabilities(self) -> list[dict[str, float]]:
         """Round probabilities, and the points that stand for them, as far as points go."""
-        low = min(0.0, *(float(scale.points.min(initial=0.0)) for scale in self.scales)) if self.scales else 0.0
+        low = self.fewest
         found = [{"probability": p, "points": self.points_of(p)} for p in _PROBABILITIES]
         inside = [tick for tick in found if low <= tick["points"] <= self.most]
         return inside or [
@@ -238,7 +248,7 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
         least[name] = low
         start += low
         raw.append((name, kind, values, said if kind == "words" else said - low))
-    width = max((float(np.ptp(said)) for *_, said in raw if len(said)), default=0.0)
+    width = max((float(np.ptp([0.0, *said])) for *_, said in raw), default=0.0)
     per_point = width / 100 if width > 0 else 1.0
     scales = [Scale(name, kind, values, said / per_point, -least[name] / per_point) for name, kind, values, said in raw]
     ordered = tuple(sorted(scales, key=lambda scale: -scale.span))
@@ -253,9 +263,9 @@ def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float
     says = event.says(parameters, f)
     said = odds.difference(says.log)
     if isinstance(event, Text):
-        best = np.sort(np.argsort(-np.abs(said), kind="stable")[:_WORDS])
         base = odds.difference(parameters[f].base[None, :])[0].item()
-        best = best[np.argsort(-said[best], kind="stable")]
+        order = np.argsort(-said, kind="stable")
+        best = order if len(order) <= _WORDS else np.concatenate([order[: _WORDS // 2], order[-_WORDS // 2 :]])
         return "words", tuple(says.values[k] for k in best), said[best], base
     if isinstance(event, Dice):
         return "counts", tuple(says.values), said, 0.0

@@ -3,6 +3,7 @@
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import adbc_driver_sqlite.dbapi
@@ -200,7 +201,8 @@ def test_what_is_wrong_is_said_in_one_sentence(folder, sql, url, sentence):
     assert said.startswith(sentence)
     assert "\n" not in said
     assert "secret" not in said
-    assert sqlite3.connect("days.db").execute("SELECT count(*) FROM days").fetchone() == (ROWS,)
+    with closing(sqlite3.connect("days.db")) as made:
+        assert made.execute("SELECT count(*) FROM days").fetchone() == (ROWS,)
 
 
 def test_an_absolute_path_with_too_few_slashes_is_told_apart(folder):

@@ -35,6 +35,7 @@ def fit(
     missing_values: tuple[str, ...] | list[str] = (),
     errors: str = "strict",
     tokenizer: Tokenizer | None = None,
+    connection: Any = None,
     threads: int | None = None,
 ) -> Model:
     """A naive Bayes model, from one pass over the rows.
@@ -42,7 +43,7 @@ def fit(
     Parameters
     ----------
     source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
-        The rows. A file larger than memory is read batch by batch.
+        The rows. A file larger than memory is read batch by batch. With a `connection`, the text of a query.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     events : str, Event or mapping, optional
@@ -76,6 +77,9 @@ def fit(
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
     tokenizer : callable, optional
         What makes words of the columns of text: given a text, it returns a list of its words.
+    connection : str, DuckDB connection or ADBC connection, optional
+        The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
+        "postgresql://user@host/name", or an open connection. Its rows come batch by batch.
     threads : int, optional
         How many threads count; one per core by default. The result does not depend on it.
 
@@ -101,6 +105,7 @@ def fit(
         missing_values=missing_values,
         errors=errors,
         tokenizer=tokenizer,
+        connection=connection,
         threads=threads,
     )
     if len(model.classes) == 1:
@@ -120,6 +125,7 @@ def begin(
     missing_values: tuple[str, ...] | list[str] = (),
     tokenizer: Tokenizer | None = None,
     errors: str = "strict",
+    connection: Any = None,
     threads: int | None = None,
 ) -> tuple[Model, Chosen | None]:
     """As `fit`, but content with a single class: others may come later.
@@ -135,7 +141,7 @@ def begin(
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
         rows, name, weight = sources.labelled(
-            source, label, weights, missing=missing_values, types=types, errors=errors
+            source, label, weights, missing=missing_values, types=types, errors=errors, connection=connection
         )
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)

@@ -47,9 +47,10 @@ def labelled(
     missing: Sequence[str] = (),
     types: Types | None = None,
     errors: str = "strict",
+    connection: Any = None,
 ) -> Labelled:
     """The source with label and weights among its columns, be they given as names or as arrays."""
-    rows = batches.read(source, missing=tuple(missing), types=types, errors=errors)
+    rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)

@@ -61,7 +61,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("fit weather.csv -l play -o folder", "folder: wanted a file to write, got a directory."),
         ("fit weather.csv -l play --estimate guess", "Invalid value for '--estimate'"),
         ("fit weather.csv --lable play", "No such option: --lable"),
-        ("fit", "Missing argument 'DATA'"),
+        ("fit", "DATA: wanted files, or a query behind --sql, got neither."),
         ("fitt weather.csv", "No such command or file 'fitt'. Did you mean 'fit'?"),
         ("nothing.csv", "nothing.csv: wanted a file, got none at that path."),
         ("predict weather.csv days.csv", "model file 'weather.csv': wanted a tallybayes model, got something else"),

@@ -1,4 +1,4 @@
-"""Anything that has rows, as the same Arrow record batches: files, frames, arrays, streams.
+"""Anything that has rows, as the same Arrow record batches: files, frames, arrays, streams, queries.
 
 ``read`` is the one way in. What comes out is a :class:`Source`, and nothing after it knows where the rows came from.
 """
@@ -14,6 +14,7 @@ import pyarrow as pa
 from tallybayes.batches import arrays, frames, steps
 from tallybayes.batches.attached import attach
 from tallybayes.batches.columns import is_scipy_sparse
+from tallybayes.batches.databases import of_query
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
 from tallybayes.batches.source import LateType, Source
@@ -48,6 +49,7 @@ def read(
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
     errors: str = "strict",
+    connection: Any = None,
 ) -> Source:
     """The rows of anything, as a :class:`Source` of record batches.
 
@@ -59,7 +61,8 @@ def read(
         - anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``: pandas, polars, pyarrow, duckdb, ...;
         - a dict of columns, a list of dicts, a list of strings (one column, "text");
         - a NumPy array of numbers (n, F) or a scipy.sparse matrix, which become one column "x" (see `kind_of`); a
-          structured array, or one of objects or strings (n, F), which become a column each; a list of lists.
+          structured array, or one of objects or strings (n, F), which become a column each; a list of lists;
+        - with a `connection`, the text of a query.
     columns : sequence of str, optional
         The columns to read, in this order. The rest of a file is not read. By default all, except a pandas index.
     missing : sequence of str
@@ -73,6 +76,9 @@ def read(
         Columns to read as another type than the one found.
     errors : {"strict", "replace"}
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    connection : str, DuckDB connection or ADBC connection, optional
+        The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
+        "postgresql://user@host/name", or an open connection. The query is run anew for each pass over its rows.
 
     Returns
     -------
@@ -100,7 +106,11 @@ def read(
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     if errors not in ("strict", "replace"):
         raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
-    if is_path(source):
+    if connection is not None:
+        if names is not None:
+            raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
+        made = steps.blank(of_query(source, connection, errors), missing)
+    elif is_path(source):
         made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows, errors))
     else:
         made = steps.blank(_in_memory(source, names), missing)

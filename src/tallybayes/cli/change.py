@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Annotated
@@ -45,8 +46,8 @@ Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite a model th
 )
 def learn(
     model: ModelFile,
-    data: Data,
     reading: Reading,
+    data: Data = None,
     label: Label = None,
     weight: Weight = None,
     calibrate: Calibrate = None,
@@ -63,8 +64,8 @@ def learn(
 @example("tally forget fortnight.tally week.csv -o before.tally")
 def forget(
     model: ModelFile,
-    data: Data,
     reading: Reading,
+    data: Data = None,
     label: Label = None,
     weight: Weight = None,
     calibrate: Calibrate = None,
@@ -101,7 +102,7 @@ def merge(
 def _changed(
     how: str,
     model: str,
-    data: list[str],
+    data: list[str] | None,
     reading: Reading,
     label: str | None,
     weight: str | None,
@@ -121,7 +122,7 @@ def _changed(
             lambda source: getattr(changed, how)(source, label, weights=weight, threads=reading.threads)
         )
     if calibrate is not None:
-        with opened([calibrate], reading) as rows:
+        with opened([calibrate], replace(reading, sql=None, db=None)) as rows:
             changed = rows.like(changed).work(
                 lambda source: changed.calibrate(source, label, weights=weight, threads=reading.threads)
             )

@@ -24,10 +24,10 @@ __all__ = ["compare"]
     "tally compare weather.csv --label play --partner ridge --partner lasso --json",
 )
 def compare(
-    data: Data,
     choosing: Choosing,
     reading: Reading,
     showing: Showing,
+    data: Data = None,
     how: Annotated[str, typer.Option("--how", metavar="HOW", help="Folds: 10-fold, 5-fold, 10x10.")] = "10-fold",
     partner: Annotated[
         list[str] | None,
@@ -58,7 +58,7 @@ def compare(
     with opened(data, reading) as rows, busy("comparing"):
         found = replace(rows, quiet=True).work(worked)
     show(found, showing)
-    note(f"next: {_command(data, found.label, found.recommended.options)}")
+    note(f"next: {_command(reading.words(data), found.label, found.recommended.options)}")
 
 
 def _command(data: list[str], label: str, options: dict[str, Any]) -> str:

@@ -26,14 +26,14 @@ _ANSWER = "predicted"
     "tally evaluate answers.csv --label play --positive yes --costs '0,5;1,0'",
 )
 def evaluate(
+    reading: Reading,
+    showing: Showing,
     data: Annotated[
-        list[str],
+        list[str] | None,
         typer.Argument(
             metavar="[MODEL] DATA", help="A model and labelled rows; or rows with 'predicted' or P(class) columns."
         ),
-    ],
-    reading: Reading,
-    showing: Showing,
+    ] = None,
     label: Annotated[
         str | None, typer.Option("--label", "-l", metavar="NAME", help="The column that holds the true class.")
     ] = None,
@@ -61,10 +61,10 @@ def evaluate(
 
     asked = asked_of(require_)
     how = {"costs": costs_of(costs), "positive": positive}
-    is_model = len(data) > 1 and data[0].lower().endswith(".tally")
-    with opened(data[1:] if is_model else data, reading) as rows:
-        if is_model:
-            found: Evaluation | Confusion = _of_model(data[0], rows, label, weight, how)
+    model, files = reading.apart(data)
+    with opened(files, reading) as rows:
+        if model is not None:
+            found: Evaluation | Confusion = _of_model(model, rows, label, weight, how)
         else:
             found = rows.work(lambda source: _of_file(source, label, weight, how))
     show(found, showing)

@@ -9,7 +9,7 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import ModelFile, Reading, Showing
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = ["explain"]
 
@@ -21,12 +21,15 @@ __all__ = ["explain"]
 )
 def explain(
     model: ModelFile,
-    row: Annotated[
-        list[str],
-        typer.Argument(metavar="ROW", help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW."),
-    ],
     reading: Reading,
     showing: Showing,
+    row: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="ROW",
+            help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; --sql: its first.",
+        ),
+    ] = None,
     of: Annotated[str | None, typer.Option("--of", metavar="CLASS", help="The class to speak for.")] = None,
     against: Annotated[
         str | None, typer.Option("--against", metavar="CLASS", help="The class to speak against.")
@@ -42,7 +45,12 @@ def explain(
     from tallybayes.modelfile import load
 
     loaded = load(model)
-    found = _in_file(loaded, row, reading) or row_of(loaded, row)
+    if not row and reading.sql is None:
+        raise BadOption(wanted("ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW", "none"))
+    if not row or reading.words(()):
+        found = _row(loaded, row, reading, 1)
+    else:
+        found = _in_file(loaded, row, reading) or row_of(loaded, row)
     classes = {"of": class_of(loaded, of, "--of"), "against": class_of(loaded, against, "--against")}
     show(loaded.explain(found, **classes), showing)
 
@@ -52,16 +60,21 @@ def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | N
     path, colon, place = row[0].rpartition(":")
     if len(row) > 1 or not colon or not place.isdigit() or not os.path.exists(path):
         return None
+    return _row(model, [path], reading, int(place))
+
+
+def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> dict[str, Any]:
+    """One of the rows, counted from 1."""
     from tallybayes import batches
     from tallybayes.cli.opened import opened
 
     def found(source: batches.Source) -> dict[str, Any]:
-        left, total = int(place) - 1, 0
+        left, total = place - 1, 0
         for batch in source:
             if 0 <= left < batch.num_rows:
                 return dict(batch.slice(left, 1).to_pylist()[0])
             left, total = left - batch.num_rows, total + batch.num_rows
-        raise BadData(wanted(path, f"a row {place}, counted from 1", f"{total} rows"))
+        raise BadData(wanted(source.name, f"a row {place}, counted from 1", f"{total} rows"))
 
-    with opened([path], reading) as rows:
+    with opened(data, reading) as rows:
         return rows.like(model).work(found)

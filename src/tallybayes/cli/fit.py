@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -17,12 +18,13 @@ __all__ = ["fit"]
 @example(
     "tally fit weather.csv --label play",
     "tally fit weather.csv --label play --event temperature=lognormal --drop windy -o dry.tally",
+    """tally fit --sql "select * from 'weather.csv' where temperature > 65" --label play -o warm.tally""",
     "cat weather.csv | tally fit - --label play --estimate mle --no-calibrate -o plain.tally",
 )
 def fit(
-    data: Data,
     choosing: Choosing,
     reading: Reading,
+    data: Data = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -40,15 +42,16 @@ def fit(
     from tallybayes.cli.opened import opened
     from tallybayes.cli.written import check_free
 
-    target = check_free(output or _beside(data[0]), force=force)
+    target = check_free(output or _beside(data), force=force)
     with opened(data, reading) as rows:
         model = learn_from(rows, choosing)
     model.save(target)
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
-    note(f"next: tally show {target}, or tally validate {data[0]} --label {model.schema.label}")
+    named = shlex.join(reading.words((data or [])[:1]))
+    note(f"next: tally show {target}, or tally validate {named} --label {model.schema.label}")
 
 
-def _beside(data: str) -> str:
-    name = Path(data).name.split(".")[0].strip("*?")
-    return f"{name or 'model'}.tally" if data != "-" else "model.tally"
+def _beside(data: list[str] | None) -> str:
+    name = Path(data[0]).name.split(".")[0].strip("*?-") if data else ""
+    return f"{name or 'model'}.tally"

@@ -21,7 +21,7 @@ _EXAMPLES = 3
 
 
 @example("tally weather.csv", "tally look weather.csv --json")
-def look(data: Data, reading: Reading, showing: Showing) -> None:
+def look(reading: Reading, showing: Showing, data: Data = None) -> None:
     """Look at a file and suggest what to do next.
 
     What each column is taken for, how many values it has and how many are missing in the first rows, and which column
@@ -31,7 +31,7 @@ def look(data: Data, reading: Reading, showing: Showing) -> None:
     from tallybayes.cli.written import show
 
     with opened(data, reading) as rows:
-        show(rows.work(lambda source: looked(source, data)), showing)
+        show(rows.work(lambda source: looked(source, reading.words(data))), showing)
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class Look(Result):
     Attributes
     ----------
     data : tuple of str
-        The files.
+        The files; or --sql and the query, and --db and the URL.
     rows : int
         How many rows were looked at.
     whole : bool
@@ -84,6 +84,10 @@ class Look(Result):
     label: str | None
     classes: dict[str, int]
     columns: tuple[Seen, ...]
+
+    @property
+    def _called(self) -> str:
+        return "the query" if self.data[0] == "--sql" else ", ".join(self.data)
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -117,7 +121,7 @@ class Look(Result):
             shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
             notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
         size = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
-        title = f"{', '.join(self.data)}: {size}, {len(self.columns):,} columns"
+        title = f"{self._called}: {size}, {len(self.columns):,} columns"
         columns = tuple(
             one if isinstance(one, Column) else Column(one, right=one in ("values", "missing")) for one in titles
         )

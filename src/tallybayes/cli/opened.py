@@ -1,4 +1,4 @@
-"""What the user names on the command line, as rows: files, globs, standard input, each opened by the one door."""
+"""What the user names on the command line, as rows: files, globs, standard input, a query, all by the one door."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class Opened:
-    """Files that have been found, and how they are to be read.
+    """Files that have been found, or a query, and how they are to be read.
 
     Attributes
     ----------
     paths : list of str
-        Files and globs, each with an ending that tells what it is.
+        Files and globs, each with an ending that tells what it is; none where there is a query.
     reading : Reading
         The options.
     name : str
@@ -79,9 +79,10 @@ class Opened:
     def read(self, types: sources.Types | None = None, columns: Sequence[str] | None = None) -> batches.Source:
         """The rows, with a progress bar where somebody watches."""
         how: dict[str, Any] = {"missing": self.reading.missing or (), "errors": self.reading.errors}
-        source = batches.read(
-            [Path(path) for path in self.paths], types={**self.types, **(types or {})}, columns=columns, **how
-        )
+        rows: Any = [Path(path) for path in self.paths]
+        if self.reading.sql is not None:
+            rows, how["connection"] = self.reading.sql, self.reading.db or "duckdb"
+        source = batches.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else watched(source, self.paths)
 
@@ -91,8 +92,12 @@ class Opened:
 
 
 @contextmanager
-def opened(data: Sequence[str], reading: Reading) -> Iterator[Opened]:
-    """The files that a command was given; what comes from elsewhere has been put beside, and is gone afterwards."""
+def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
+    """The rows that a command was given; what comes from elsewhere has been put beside, and is gone afterwards."""
+    _check(data, reading)
+    if not data:
+        yield Opened([], reading, "the query")
+        return
     with tempfile.TemporaryDirectory(prefix="tally-") as folder:
         called: dict[str, str] = {}
         try:
@@ -107,6 +112,20 @@ def opened(data: Sequence[str], reading: Reading) -> Iterator[Opened]:
             if sentence == str(error):
                 raise
             raise BadData(sentence) from None
+
+
+def _check(data: Sequence[str] | None, reading: Reading) -> None:
+    """Refuse what is neither files nor a query, or both."""
+    if reading.sql is None:
+        if reading.db is not None:
+            raise BadOption(wanted("--db", "a query beside it", "none", "Add --sql"))
+        if not data:
+            raise BadOption(wanted("DATA", "files, or a query behind --sql", "neither"))
+        return
+    if data:
+        raise BadOption(wanted("--sql", "no DATA beside it", repr(data[0]), "Name files within the query"))
+    if reading.format is not None:
+        raise BadOption(wanted("--format", "files", "a query"))
 
 
 def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]) -> str:

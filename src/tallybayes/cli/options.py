@@ -14,9 +14,9 @@ from tallybayes.errors import BadOption, wanted
 __all__ = ["Choosing", "Data", "ModelFile", "Reading", "Seed", "Showing", "Threads", "Writing", "pairs"]
 
 Data = Annotated[
-    list[str],
+    list[str] | None,
     typer.Argument(
-        metavar="DATA", help="Files, globs, or - for standard input: csv, tsv, parquet, arrow, jsonl, arff."
+        metavar="DATA", help="Files, globs, or - for standard input: csv, tsv, parquet, arrow, jsonl, arff; or --sql."
     ),
 ]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model that 'tally fit' saved.")]
@@ -29,7 +29,7 @@ _Texts = list[str] | None
 
 @dataclass(frozen=True)
 class Reading:
-    """How files are read."""
+    """Which rows are read beside those of files, and how."""
 
     format: Annotated[
         str | None,
@@ -50,7 +50,30 @@ class Reading:
         Literal["strict", "replace"],
         typer.Option("--errors", help="Whether bytes that are not UTF-8 are refused or replaced."),
     ] = "strict"
+    sql: Annotated[
+        str | None, typer.Option("--sql", metavar="QUERY", help="A query whose rows are read, in place of DATA.")
+    ] = None
+    db: Annotated[
+        str | None,
+        typer.Option(
+            "--db",
+            metavar="URL",
+            help="Who answers it: duckdb:///FILE, sqlite:///FILE, postgresql://...; DuckDB over files by default.",
+        ),
+    ] = None
     threads: Threads = None
+
+    def apart(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
+        """The model that may stand before rows, and the files of rows, of which there are none beside a query."""
+        files = list(data or ())
+        is_model = len(files) > (self.sql is None) and files[0].lower().endswith(".tally")
+        return (files[0], files[1:]) if is_model else (None, files)
+
+    def words(self, data: Sequence[str] | None) -> list[str]:
+        """How the rows are named on the command line: by their files, or by a query."""
+        if self.sql is None:
+            return list(data or ())
+        return ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ __all__ = ["predict"]
 )
 def predict(
     model: ModelFile,
-    data: Data,
     reading: Reading,
     writing: Writing,
+    data: Data = None,
     only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the rows.")] = False,
     costs: Annotated[
         str | None,

@@ -8,6 +8,7 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Reading, Showing
+from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
     from tallybayes.explain.probability import Probability
@@ -21,13 +22,15 @@ __all__ = ["query"]
     "tally query weather.tally 'play=yes | outlook=sunny, temperature=66' --json",
 )
 def query(
-    source: Annotated[str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model to ask.")],
-    question: Annotated[
-        str,
-        typer.Argument(metavar="QUESTION", help="Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."),
+    source: Annotated[
+        str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model to ask; left out beside --sql.")
     ],
     reading: Reading,
     showing: Showing,
+    question: Annotated[
+        str | None,
+        typer.Argument(metavar="QUESTION", help="Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."),
+    ] = None,
     interval: Annotated[
         Literal["wilson", "beta"], typer.Option("--interval", help="Which interval is put around a share of rows.")
     ] = "wilson",
@@ -46,12 +49,15 @@ def query(
     from tallybayes.explain.queries import probability
     from tallybayes.modelfile import load
 
-    if source.lower().endswith(".tally"):
-        show(load(source).probability(question, level=level), showing)
+    files, asked = ([source], question) if reading.sql is None or question is not None else ([], source)
+    if asked is None:
+        raise BadOption(wanted("QUESTION", "one behind DATA, such as 'play=yes | outlook=sunny'", "none"))
+    if reading.sql is None and source.lower().endswith(".tally"):
+        show(load(source).probability(asked, level=level), showing)
         return
 
     def counted(rows: batches.Source) -> Probability:
-        return probability(rows, question, interval=interval, level=level, threads=reading.threads)
+        return probability(rows, asked, interval=interval, level=level, threads=reading.threads)
 
-    with opened([source], reading) as rows:
+    with opened(files, reading) as rows:
         show(rows.work(counted), showing)

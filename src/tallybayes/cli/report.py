@@ -26,12 +26,12 @@ __all__ = ["report"]
 )
 def report(
     ctx: typer.Context,
-    data: Annotated[
-        list[str],
-        typer.Argument(metavar="[MODEL] DATA", help="Labelled rows; and a model, unless one is to be fitted."),
-    ],
     choosing: Choosing,
     reading: Reading,
+    data: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[MODEL] DATA", help="Labelled rows; and a model, unless one is to be fitted."),
+    ] = None,
     how: Annotated[
         str | None, typer.Option("--how", metavar="HOW", help="How rows are held out, as in 'tally validate'.")
     ] = None,
@@ -53,10 +53,10 @@ def report(
     from tallybayes.cli.written import check_free, replacing
     from tallybayes.modelfile import load
 
-    is_model = len(data) > 1 and data[0].lower().endswith(".tally")
-    model = load(data[0]) if is_model else None
-    files = data[1:] if is_model else data
-    target = None if json else check_free(output or f"{Path(files[0]).name.split('.')[0]}.html", force=force)
+    path, files = reading.apart(data)
+    model = None if path is None else load(path)
+    name = Path(files[0]).name.split(".")[0] if files else "report"
+    target = None if json else check_free(output or f"{name}.html", force=force)
     with opened(files, reading) as rows, busy("making the report"):
         told = {"command": shlex.join(["tally", *ctx.obj]), "how": how, "seed": seed, "threads": reading.threads}
         found = _reported(replace(rows, quiet=True), model, choosing, told)
@@ -79,6 +79,6 @@ def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]
         options["missing_values"] = tuple(rows.reading.missing)
     if rows.reading.errors != "strict":
         options["errors"] = rows.reading.errors
-    files = [Path(path) for path in rows.paths]
+    files: Any = [Path(path) for path in rows.paths] or source
     make = import_module("tallybayes.report").report
     return make(files, label, model, source=rows.name, **told, **options)

@@ -34,10 +34,10 @@ Require = Annotated[
     "tally validate weather.csv --label play --how 10x10 --seed 1 --json",
 )
 def validate(
-    data: Data,
     choosing: Choosing,
     reading: Reading,
     showing: Showing,
+    data: Data = None,
     how: Annotated[
         str,
         typer.Option(

@@ -170,8 +170,14 @@ class _Columnar:
 
 
 def _pour(rows: Iterable[pa.RecordBatch], writer: _Writer) -> None:
-    for batch in rows:
-        writer.write(batch)
+    try:
+        for batch in rows:
+            writer.write(batch)
+    except BaseException:
+        # A parquet writer that is left open writes its end later, into a file that is closed by then.
+        if isinstance(writer, _Columnar):
+            writer.close()
+        raise
     writer.close()
 
 

@@ -47,7 +47,7 @@ def _pair(
         calls = [partial(_repeat, times, getattr(estimator, work), arguments) for estimator in estimators]
         # Both sides take turns, so that a busy moment of the machine meets both; short works have more of them.
         turns: list[list[float]] = []
-        while len(turns) < repeat or times * np.sum(turns) < _LEAST_SECONDS:
+        while len(turns) < repeat or (times == 1 and np.sum(turns) < _LEAST_SECONDS):
             turns.append([best(call, 1).seconds / times for call in calls])
         _row(table, f"{name}, {what}: {work}", *np.min(turns, axis=0), want)
 

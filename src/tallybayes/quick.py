@@ -64,7 +64,7 @@ def _array(rows: np.ndarray[Any, Any], schema: Schema, parameters: Sequence[Any]
 
 
 def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Labels], unseen: str) -> Codes | None:
-    if not all(slot.kind == "whole numbers" for slot in slots):
+    if any(slot.kind != "whole numbers" for slot in slots):
         return None
     places = [slot.positions for slot in slots]
     lengths = np.array(list(map(len, places)))

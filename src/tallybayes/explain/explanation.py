@@ -369,7 +369,7 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):
             found = data.first()
-            unseen = found >= np.array([len(labels.positions) for labels in data.labels])
+            unseen = found >= statistic.sizes
             notes[at] = np.where(found < 0, MISSING, np.where(unseen, UNSEEN, ""))
         elif block.event.takes == "text":
             notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]  # type: ignore

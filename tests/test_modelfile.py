@@ -15,7 +15,7 @@ from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
 
 import tallybayes as tb
-from tallybayes import modelfile
+from tallybayes import stored
 from tallybayes.errors import BadModelFile
 from tallybayes.modelfile import dump, parse_bytes
 
@@ -122,8 +122,8 @@ def forged(change) -> bytes:
     header = json.loads(json.loads(CONTENT[8 : 8 + size])["__metadata__"]["tallybayes"])
     del header["checksum"]
     change(header, tensors)
-    header["checksum"] = modelfile._checksum(header, tensors)
-    return save_tensors(tensors, metadata={"tallybayes": modelfile._json(header)})
+    header["checksum"] = stored._checksum(header, tensors)
+    return save_tensors(tensors, metadata={"tallybayes": stored._json(header)})
 
 
 def test_the_forgery_itself_is_sound() -> None:

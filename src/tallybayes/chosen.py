@@ -75,10 +75,13 @@ class Chosen:
         What each column is.
     parts : tuple of Part
         The rows kept so far: twice as many as are chosen in the end, or fewer.
+    bound : int or None
+        Of rows seen whose hash is above this one, some are no longer among the parts (see `few`).
     """
 
     schema: Schema
     parts: tuple[Part, ...] = ()
+    bound: int | None = None
 
     @classmethod
     def of(cls, rows: Rows, schema: Schema) -> Chosen:
@@ -91,9 +94,10 @@ class Chosen:
 
     def __add__(self, other: Chosen) -> Chosen:
         parts = self.parts + other.parts
+        bound = min((one for one in (self.bound, other.bound) if one is not None), default=None)
         if _fits(parts):
-            return Chosen(self.schema, parts)
-        return Chosen(self.schema, _not_held(_lowest([part.hashed(self.schema) for part in parts])))
+            return Chosen(self.schema, parts, bound)
+        return Chosen(self.schema, _not_held(_lowest([part.hashed(self.schema) for part in parts])), bound)
 
     def __sub__(self, other: Chosen) -> Chosen:
         mine, gone = self._one(), other._one()
@@ -109,7 +113,30 @@ class Chosen:
     def settled(self) -> Chosen:
         """The same, in memory of its own."""
         one = self._one()
-        return Chosen(self.schema, () if one is None else (one,))
+        return Chosen(self.schema, () if one is None else (one,), self.bound)
+
+    def few(self, share: float) -> Chosen:
+        """Of the rows chosen the first ones: a share of what there is room for.
+
+        Where rows lie in a thousand places, each has to give about a thousandth of the choice, and need not send all
+        that it would choose if it were alone. `complete` tells of the sum whether that was enough.
+        """
+        one = self._one()
+        if one is None:
+            return self
+        most = min(len(one), max(1, round(share * MOST_ROWS)))
+        if one.text is not None:
+            most = min(most, 1 + int(np.searchsorted(np.cumsum(one.text), share * MOST_BYTES, side="right")))
+        if most >= len(one):
+            return Chosen(self.schema, (one,), self.bound)
+        first = one.of(np.arange(most)).alone()
+        return Chosen(self.schema, (first,), int(_known(first.hashes)[-1]))
+
+    @property
+    def complete(self) -> bool:
+        """Whether these are the rows that would be chosen if each place had sent all of its own."""
+        one = self._one()
+        return self.bound is None or (one is not None and int(_known(one.hashes)[-1]) < self.bound)
 
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""

@@ -1,98 +1,32 @@
-"""What is made of all rows in one pass, on all cores: their evidence, the choice of rows to calibrate by, or both."""
+"""What is made of all rows in one pass, wherever they lie: their evidence, the rows to calibrate by, or both."""
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TypeVar
-
-import pyarrow as pa
-
-from tallybayes import batches, engines
+from tallybayes import afar, batches, engines, here
 from tallybayes.chosen import Chosen
-from tallybayes.encode import Rows
-from tallybayes.evidence import Evidence, count, count_rows
+from tallybayes.evidence import Evidence
 from tallybayes.schema import Schema
 
 __all__ = ["choose_all", "count_all", "count_and_choose"]
 
-# Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
-_WHOLE = 1 << 62
-# A merge of vocabularies costs as much as they are long, however few the rows: small batches of text are joined.
-_TOGETHER = 32 << 20
-
-T = TypeVar("T")
-
 
 def count_all(schema: Schema, rows: batches.Source, threads: int) -> Evidence:
     """The evidence of all rows."""
-    together = _gathered(rows, schema)
-    return _folded(rows, together, lambda batch, first: count(schema, batch, first), Evidence.empty(schema), threads)
+    lying = engines.partitions_of(rows)
+    counted = here.known(schema, rows, threads, choose=False) if lying is None else afar.known(schema, lying, None)
+    return counted.evidence
 
 
 def choose_all(schema: Schema, rows: batches.Source, threads: int) -> Chosen:
     """Of all rows those by which a model is calibrated."""
-
-    def work(batch: pa.RecordBatch, first: int) -> Chosen:
-        return Chosen.of(Rows(batch, first, schema.missing), schema)
-
-    return _folded(rows, rows, work, Chosen(schema), threads)
+    if engines.partitions_of(rows) is None:
+        return here.choose(schema, rows, threads)
+    return count_and_choose(schema, rows, threads)[1]  # reading them is most of the work
 
 
 def count_and_choose(schema: Schema, rows: batches.Source, threads: int) -> tuple[Evidence, Chosen]:
     """Both in one pass."""
-
-    def work(batch: pa.RecordBatch, first: int) -> _Both:
-        rows = Rows(batch, first, schema.missing)
-        return _Both(count_rows(schema, rows), Chosen.of(rows, schema))
-
-    both = _folded(rows, _gathered(rows, schema), work, _Both(Evidence.empty(schema), Chosen(schema)), threads)
+    lying = engines.partitions_of(rows)
+    both = here.known(schema, rows, threads, choose=True) if lying is None else afar.known_and_chosen(schema, lying)
+    assert both.chosen is not None
     return both.evidence, both.chosen
-
-
-@dataclass(frozen=True)
-class _Both:
-    evidence: Evidence
-    chosen: Chosen
-
-    def __add__(self, other: _Both) -> _Both:
-        return _Both(self.evidence + other.evidence, self.chosen + other.chosen)
-
-
-def _gathered(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
-    """The same rows in the same order, small batches joined if there is text among them."""
-    if not any(block.event.takes == "text" for block in schema.blocks):
-        yield from rows
-        return
-    held: list[pa.RecordBatch] = []
-    size = 0
-    for batch in rows:
-        if held and size + batch.nbytes > _TOGETHER:
-            yield _joined(held)
-            held, size = [], 0
-        held.append(batch)
-        size += batch.nbytes
-    if held:
-        yield _joined(held)
-
-
-def _joined(held: list[pa.RecordBatch]) -> pa.RecordBatch:
-    return held[0] if len(held) == 1 else pa.Table.from_batches(held).combine_chunks().to_batches()[0]
-
-
-def _folded(
-    rows: batches.Source,
-    pieces: Iterable[pa.RecordBatch],
-    work: Callable[[pa.RecordBatch, int], T],
-    zero: T,
-    threads: int,
-) -> T:
-    return engines.fold(
-        pieces,
-        work,
-        operator.add,
-        zero,
-        threads=threads,
-        slice_bytes=_WHOLE if any(batches.kind_of(field) == "sparse" for field in rows.schema) else engines.SLICE_BYTES,
-    )

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
-from tallybayes import batches
-from tallybayes.errors import BadData, wanted
+from tallybayes import batches, engines
+from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
@@ -28,6 +28,8 @@ __all__ = [
 ]
 
 T = TypeVar("T")
+# As many rows are brought from elsewhere to be looked at.
+_LOOKED_AT = 1000
 Types = Mapping[str, pa.DataType]
 
 
@@ -50,11 +52,23 @@ def labelled(
     connection: Any = None,
 ) -> Labelled:
     """The source with label and weights among its columns, be they given as names or as arrays."""
+    lying = engines.opened(source, missing)
+    if lying is not None:
+        return Labelled(
+            lying.source(), _by_name("label", label), None if weights is None else _by_name("weights", weights)
+        )
     rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
     return Labelled(rows, label, weights)
+
+
+def _by_name(role: str, column: Any) -> str:
+    if isinstance(column, str):
+        return column
+    got, do = f"a {type(column).__name__}", "Put it among the columns first: rows elsewhere have no order to go by"
+    raise BadOption(wanted(role, "the name of a column", got, do))
 
 
 def as_in(
@@ -80,6 +94,9 @@ def beside(rows: batches.Source, name: str, column: Any) -> tuple[batches.Source
 
 def peek(source: batches.Source) -> tuple[batches.Source, Callable[[], pa.RecordBatch | None]]:
     """The source, and a way to look at its first rows without losing them."""
+    lying = engines.partitions_of(source)
+    if lying is not None:
+        return source, lambda: lying.head(_LOOKED_AT)
     if source.again:
         return source, lambda: next(iter(source), None)
     stream = iter(source)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
-from tallybayes.cli import progress
+from tallybayes import bars
 from tallybayes.cli.progress import estimated_rows, watched
 
 ROWS = "a,b\n" + "".join(f"{k},x\n" for k in range(20_000))
@@ -25,7 +25,7 @@ def watching(monkeypatch: pytest.MonkeyPatch, patience: float = 0.0) -> Terminal
     made = Terminal()
     monkeypatch.setattr("sys.stderr", made)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "_PATIENCE", patience)
+    monkeypatch.setattr(bars, "_PATIENCE", patience)
     return made
 
 

@@ -18,6 +18,7 @@ from tallybayes.batches.databases import of_query
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
 from tallybayes.batches.source import LateType, Source
+from tallybayes.batches.steps import conform
 from tallybayes.batches.taken import gather, take
 from tallybayes.errors import BadData, BadOption, wanted
 
@@ -25,6 +26,7 @@ __all__ = [
     "LateType",
     "Source",
     "attach",
+    "conform",
     "gather",
     "is_path",
     "is_prose",

@@ -19,6 +19,7 @@ __all__ = [
     "ahead",
     "blank",
     "chosen",
+    "conform",
     "first_not_utf8",
     "guarded",
     "in_words",
@@ -119,6 +120,38 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
             yield pa.RecordBatch.from_arrays([cast(batch, field) for field in schema], schema=schema)
 
     return replace(source, schema=schema, start=start)
+
+
+def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = True) -> Source:
+    """The rows of one of several partitions with the columns that all have, and in their types if `cast`.
+
+    Numbers may be narrower or wider, text coded or not, and a column empty; a column of another kind is refused.
+    """
+    for name, kind in types.items():
+        at = source.schema.get_field_index(name)
+        if at < 0:
+            raise BadData(wanted(source.name, f"a column '{name}', as in the other partitions", "none of that name"))
+        got = source.schema.field(at).type
+        if not _alike(got, kind):
+            where, want = f"{source.name}, column '{name}'", f"{type_in_words(kind)}, as in the other partitions"
+            raise BadData(wanted(where, want, type_in_words(got), "Make them one type"))
+    known = {name: kind for name, kind in types.items() if not pa.types.is_null(kind)}
+    return project(retype(source, known) if cast else source, list(types))
+
+
+def _alike(one: pa.DataType, other: pa.DataType) -> bool:
+    """Whether values of both types are of one kind."""
+    one, other = (kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other))
+    if pa.types.is_null(one) or pa.types.is_null(other) or one == other:
+        return True
+    return any(
+        all(any(is_(kind) for is_ in kinds) for kind in (one, other))
+        for kinds in (
+            (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal),
+            (pa.types.is_string, pa.types.is_large_string, pa.types.is_string_view),
+            (pa.types.is_temporal,),
+        )
+    )
 
 
 def blank(source: Source, missing: Sequence[str]) -> Source:

@@ -5,21 +5,18 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Any
 
 import pyarrow as pa
 
 from tallybayes import batches
+from tallybayes.bars import counting
 from tallybayes.batches.chunks import CODECS
 
 __all__ = ["busy", "estimated_rows", "watched"]
 
-# What is done within a second needs no bar.
-_PATIENCE = 1.0
 _SAMPLE = 1 << 20
 
 
@@ -62,34 +59,9 @@ def estimated_rows(paths: Sequence[str]) -> int | None:
 
 
 def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None) -> Iterator[pa.RecordBatch]:
-    begun, rows, bar, task = time.monotonic(), 0, None, None
-    try:
+    rows = 0
+    with counting(os.path.basename(name), "rows", total) as tell:
         for batch in batches_:
             yield batch
             rows += batch.num_rows
-            if bar is None and time.monotonic() - begun > _PATIENCE:
-                bar = _bar()
-                bar.start()
-                task = bar.add_task(os.path.basename(name), total=total, rate=0.0)
-            if bar is not None:
-                rate = rows / (time.monotonic() - begun)
-                bar.update(task, completed=rows, total=None if total is None else max(total, rows), rate=rate)
-    finally:
-        if bar is not None:
-            bar.update(task, completed=rows, total=rows)
-            bar.stop()
-
-
-def _bar() -> Any:
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        """Rows, and rows in a second."""
-
-        def render(self, task: Any) -> Text:
-            return Text(f"{task.completed:,.0f} rows, {task.fields['rate']:,.0f}/s", style="cyan")
-
-    columns = (TextColumn("{task.description}"), BarColumn(), Rate(), TimeRemainingColumn(elapsed_when_finished=True))
-    return Progress(*columns, console=Console(stderr=True))
+            tell(rows)

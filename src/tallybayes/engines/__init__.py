@@ -1,5 +1,39 @@
-"""Where the work is done: a fold over batches, on this machine's threads. Engines know nothing of Bayes."""
+"""Where the work is done: a fold over batches, on threads or on a cluster. Engines know nothing of Bayes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 from tallybayes.engines.local import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
+from tallybayes.engines.partitions import Partitions, partitions_of
 
-__all__ = ["SLICE_BYTES", "default_threads", "fold", "fold_rows", "map_rows", "map_slices"]
+__all__ = [
+    "SLICE_BYTES",
+    "Partitions",
+    "default_threads",
+    "fold",
+    "fold_rows",
+    "map_rows",
+    "map_slices",
+    "opened",
+    "partitions_of",
+]
+
+
+def opened(source: Any, missing: Sequence[str] = ()) -> Partitions | None:
+    """The rows of a Dask or a Spark collection, in the partitions in which they lie; None for anything else.
+
+    Parameters
+    ----------
+    source : object
+        Anything with rows. Neither Dask nor Spark is imported to tell whether it is one of theirs.
+    missing : sequence of str
+        Texts that stand for a missing value.
+    """
+    home = type(source).__module__.split(".")[0]
+    if home in ("dask", "dask_expr"):
+        from tallybayes.engines.dask import of_dask
+
+        return of_dask(source, missing)
+    return None

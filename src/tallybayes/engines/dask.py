@@ -1,0 +1,234 @@
+"""Dask: a DataFrame or a Bag, on the workers of a `distributed.Client` if there is one, else on Dask's own threads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pyarrow as pa
+
+from tallybayes import batches
+from tallybayes.bars import counting
+from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Work, answer_of, attempted, joined
+from tallybayes.errors import BadData, wanted
+
+__all__ = ["DaskPartitions", "of_dask"]
+
+# So many items of a Bag are looked at to find what its rows are.
+_LOOKED_AT = 1000
+
+
+def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
+    """The partitions of a Dask DataFrame, or of a Bag of dicts, of tables or of paths."""
+    name = f"the Dask {type(collection).__name__}"
+    if hasattr(collection, "map_partitions") and hasattr(collection, "_meta") and hasattr(collection, "columns"):
+        meta = batches.read(collection._meta).schema
+        vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
+        found = DaskPartitions(collection, Reading(meta, missing, name))
+        if vague:  # what pandas keeps as objects, and categories, only rows can tell
+            head = found.head(_LOOKED_AT)
+            for field in vague:
+                kind = pa.null() if head is None else head.schema.field(field.name).type
+                meta = meta.set(meta.get_field_index(field.name), field.with_type(_plain(kind)))
+            found = replace(found, reading=Reading(meta, missing, name))
+        return found
+    if hasattr(collection, "take") and hasattr(collection, "map_partitions"):
+        items = list(collection.take(_LOOKED_AT, npartitions=-1, warn=False))
+        if not items:
+            raise BadData(wanted(name, "rows", "none"))
+        schema = batches.read(_rows_of(items)).schema
+        return DaskPartitions(collection, Reading(schema, missing, name, cast=False))
+    do = "Make a DataFrame of it, for instance with dask.dataframe.from_dask_array"
+    raise BadData(wanted(name, "a DataFrame or a Bag", f"a {type(collection).__name__}", do))
+
+
+@dataclass(frozen=True)
+class DaskPartitions(Partitions):
+    """The partitions of a Dask collection."""
+
+    collection: Any
+    reading: Reading
+
+    @property
+    def count(self) -> int:
+        """How many partitions there are."""
+        return int(self.collection.npartitions)
+
+    def __call__(self) -> Iterator[pa.RecordBatch]:
+        """Bring the rows here, one partition after the other."""
+        for k, part in enumerate(self._parts()):
+            yield from self.reading.source(_rows_of(part.compute()), k)
+
+    def head(self, rows: int) -> pa.RecordBatch | None:
+        """The first rows; None if there are none."""
+        held: list[pa.RecordBatch] = []
+        for k in range(self.count):
+            if self._is_bag:
+                part = list(self.collection.to_delayed()[k].compute())
+            else:
+                part = self.collection.get_partition(k).head(rows, npartitions=1, compute=True)
+            if not len(part):
+                continue
+            held += self.reading.source(_rows_of(part[:rows]), k)
+            if sum(batch.num_rows for batch in held) >= rows:
+                break
+        if not held:
+            return None
+        table = pa.concat_tables([pa.Table.from_batches([one]) for one in held], promote_options="permissive")
+        return table.slice(0, rows).combine_chunks().to_batches()[0]
+
+    def select(self, columns: Sequence[str]) -> DaskPartitions:
+        """The same rows with some of the columns, so that no others are read."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        narrow = self.collection if self._is_bag else self.collection[list(columns)]
+        return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
+
+    def fold(self, work: Work, merge: Merge) -> bytes:
+        """Do work on each partition, where it lies, and merge the answers in a tree."""
+        with counting(self.name, "partitions", self.count) as tell:
+            return answer_of(self._run(self._answers(work), merge, tell))
+
+    def each(self, work: Work) -> list[bytes]:
+        """Do work on each partition, where it lies; the answers in the order of the partitions."""
+        with counting(self.name, "partitions", self.count) as tell:
+            return [answer_of(one) for one in self._run(self._answers(work), None, tell)]
+
+    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
+        """The same kind of collection, with these fields added by work on each batch; nothing is computed yet."""
+        if self._is_bag:
+            return self.collection.map_partitions(_answered_items, self.reading, work)
+        meta = self.collection._meta.copy()
+        for field in fields:
+            meta[field.name] = pa.nulls(0, field.type).to_pandas().array
+        return self.collection.map_partitions(_answered_frame, self.reading, work, tuple(fields), meta=meta)
+
+    @property
+    def _is_bag(self) -> bool:
+        return not hasattr(self.collection, "columns")
+
+    def _parts(self) -> list[Any]:
+        return list(self.collection.to_delayed())
+
+    def _answers(self, work: Work) -> list[Any]:
+        """What each partition is to answer, as tasks that have not begun."""
+        from dask import delayed
+
+        ask = delayed(_asked, pure=False, traverse=False)
+        return [ask(work, self.reading, part, k) for k, part in enumerate(self._parts())]
+
+    def _run(self, answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+        try:
+            client = _client()
+            run = _locally if client is None else _on_client(client)
+            return run(answers, merge, tell)
+        except (ImportError, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            got = f"an error while they were ({type(error).__name__}: {_first_line(error)})"
+            raise BadData(wanted(self.name, "partitions that can be read", got)) from error
+
+
+def _client() -> Any:
+    """The client of a cluster, if this program has made one."""
+    distributed = sys.modules.get("distributed")
+    if distributed is None:
+        return None
+    try:
+        return distributed.get_client()
+    except ValueError:
+        return None
+
+
+def _on_client(client: Any) -> Callable[[list[Any], Merge | None, Callable[[int], None]], Any]:
+    def run(answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+        from distributed import as_completed
+
+        level = client.compute(answers)
+        watched = as_completed(level)
+        if merge is None:
+            for done, _ in enumerate(watched, 1):
+                tell(done)
+            return client.gather(level)
+        while len(level) > 1:  # each sum is asked for at once, so that what it is made of need not be kept
+            groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
+            level = [client.submit(_joined_list, merge, group, pure=False) for group in groups]
+        for done, future in enumerate(watched, 1):
+            tell(done)
+            future.release()
+        [total] = level
+        return total.result()
+
+    return run
+
+
+def _locally(answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+    import dask
+    from dask.callbacks import Callback
+
+    done = 0
+    names = {answer.key for answer in answers}
+
+    def after(key: Any, *_: Any) -> None:
+        nonlocal done
+        if key in names:
+            done += 1
+            tell(done)
+
+    with Callback(posttask=after):
+        if merge is None:
+            return list(dask.compute(*answers))
+        level = answers
+        while len(level) > 1:
+            join = dask.delayed(_joined_list, pure=False)
+            level = [join(merge, level[at : at + FAN_IN]) for at in range(0, len(level), FAN_IN)]
+        return level[0].compute()
+
+
+def _asked(work: Work, reading: Reading, part: Any, partition: int) -> bytes:
+    """What one partition answers; run where it lies."""
+    return attempted(work, reading, _rows_of(part), partition)
+
+
+def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:
+    return joined(merge, answers)
+
+
+def _rows_of(part: Any) -> Any:
+    """A partition as something that can be read: a frame is, and items of a Bag may be rows, paths or tables."""
+    if hasattr(part, "columns"):
+        return part
+    items = list(part)
+    if items and (hasattr(items[0], "__arrow_c_stream__") or hasattr(items[0], "__dataframe__")):
+        tables = [pa.table(item) for item in items]
+        return pa.concat_tables(tables, promote_options="permissive")
+    return items
+
+
+def _answered_frame(frame: Any, reading: Reading, work: Any, fields: tuple[pa.Field, ...]) -> Any:
+    """A partition with answers beside it."""
+    frame = frame.copy(deep=False)
+    parts = [work(batch) for batch in reading.source(frame, "")]
+    for k, field in enumerate(fields):
+        column = pa.chunked_array([part.column(k) for part in parts], field.type)
+        frame[field.name] = column.to_pandas().array
+    return frame
+
+
+def _answered_items(items: Any, reading: Reading, work: Any) -> list[dict[str, Any]]:
+    """Rows of a Bag with answers among them."""
+    rows = list(items)
+    if not rows:
+        return []
+    source = reading.source(_rows_of(rows), "")
+    answers = [answer for batch in source for answer in work(batch).to_pylist()]
+    return [{**row, **answer} for row, answer in zip(rows, answers, strict=True)]
+
+
+def _plain(kind: pa.DataType) -> pa.DataType:
+    return kind.value_type if pa.types.is_dictionary(kind) else kind
+
+
+def _first_line(error: BaseException) -> str:
+    return str(error).strip().split("\n")[0][:300] or "no more is known"

@@ -1,0 +1,143 @@
+"""What is known of some rows, as bytes: their evidence, and of them those by which a model is calibrated.
+
+So it travels from the workers of a cluster, and so a long run is saved on its way. It is what a model file holds of
+evidence, with the rows chosen beside it as an Arrow stream. Parcels add as what they hold does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes import batches, stored
+from tallybayes.chosen import Chosen, Part
+from tallybayes.errors import BadModelFile, wanted
+from tallybayes.evidence import Evidence
+from tallybayes.schema import Schema
+
+__all__ = ["Parcel", "merged", "open_parcel"]
+
+
+@dataclass(frozen=True)
+class Parcel:
+    """Evidence, and the rows chosen where they are wanted.
+
+    Attributes
+    ----------
+    evidence : Evidence
+        The exact counts and sums of some rows.
+    chosen : Chosen or None
+        Of these rows those by which a model is calibrated.
+    more : mapping
+        What else goes along, of plain values; a sum has none of it.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> evidence = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").evidence
+    >>> open_parcel(Parcel(evidence).pack()).evidence == evidence
+    True
+    """
+
+    evidence: Evidence
+    chosen: Chosen | None = None
+    more: Mapping[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Parcel) -> Parcel:
+        evidence = self.evidence + other.evidence
+        if self.chosen is None or other.chosen is None:
+            return Parcel(evidence)
+        return Parcel(evidence, self.chosen + other.chosen)
+
+    def pack(self) -> bytes:
+        """As bytes."""
+        tensors: stored.Tensors = {}
+        header = stored.put(self.evidence, tensors)
+        header["chosen"] = None if self.chosen is None else _put_chosen(self.chosen, tensors)
+        return stored.pack({**header, "more": dict(self.more)}, tensors)
+
+
+def open_parcel(content: bytes, schema: Schema | None = None, where: str = "parcel") -> Parcel:
+    """What was packed.
+
+    Parameters
+    ----------
+    content : bytes
+        What `Parcel.pack` gave.
+    schema : Schema, optional
+        The schema that the evidence is known to have: of functions that make words, bytes hold only the names.
+    where : str
+        What messages call it.
+    """
+    header, tensors = stored.unpack(content, where)
+    try:
+        evidence = stored.Reader(header, tensors).evidence()
+        if schema is not None:
+            stored.require(_names(evidence.schema) == _names(schema), "the schema of the others")
+            evidence = replace(evidence, schema=schema)
+        chosen, more = header["chosen"], header["more"]
+        stored.require(isinstance(more, dict), "more")
+        return Parcel(evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), more)
+    except stored.BROKEN as error:
+        what = str(error) or type(error).__name__
+        raise BadModelFile(wanted(where, "the parts of a parcel", f"something else ({what})")) from None
+
+
+def merged(parcels: Iterable[bytes], zero: Parcel) -> bytes:
+    """Of several parcels the sum; `zero` is that of none, and has the schema of all."""
+    schema = zero.evidence.schema
+    return reduce(add, (open_parcel(one, schema) for one in parcels), zero).pack()
+
+
+def _names(schema: Schema) -> Any:
+    blocks = [(block.event.spec, list(block.columns)) for block in schema.blocks]
+    return schema.label, schema.weight, schema.missing, blocks
+
+
+def _put_chosen(chosen: Chosen, tensors: stored.Tensors) -> dict[str, Any]:
+    settled = chosen.settled()
+    for part in settled.parts:
+        assert part.hashes is not None
+        tensors["chosen"] = np.frombuffer(_as_stream(_needed(part.batch, chosen.schema)), np.uint8)
+        tensors["chosen.hashes"] = part.hashes
+        if part.text is not None:
+            tensors["chosen.text"] = part.text.astype(np.int64)
+    return {"bound": chosen.bound, "rows": sum(map(len, settled.parts))}
+
+
+def _get_chosen(header: dict[str, Any], tensors: stored.Tensors, schema: Schema) -> Chosen:
+    bound, n = header["bound"], header["rows"]
+    stored.require(bound is None or isinstance(bound, int), "bound")
+    if n == 0:
+        return Chosen(schema, (), bound)
+    batch = _from_stream(tensors["chosen"])
+    hashes, text = tensors["chosen.hashes"], tensors.get("chosen.text")
+    for numbers in (hashes, text):
+        stored.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
+    stored.require(batch.num_rows == n, "rows chosen")
+    return Chosen(schema, (Part(batch, np.arange(n), text, hashes),), bound)
+
+
+def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
+    """Only the columns that are read: features, label and weight."""
+    wanted_ones = {*schema.columns, schema.label, schema.weight}
+    return batch.select([f.name for f in batch.schema if f.name in wanted_ones or batches.kind_of(f) != "column"])
+
+
+def _as_stream(batch: pa.RecordBatch) -> pa.Buffer:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue()
+
+
+def _from_stream(content: Any) -> pa.RecordBatch:
+    [batch] = pa.ipc.open_stream(pa.py_buffer(np.array(content)))  # a copy begins where numbers may begin
+    batch.validate(full=True)
+    return batch

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from tallybayes import batches, engines, here
 from tallybayes.chosen import MOST_ROWS
-from tallybayes.events.text import Text
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.parcel import Parcel, merged, open_parcel
 from tallybayes.schema import Schema
@@ -30,13 +29,7 @@ class Sent(NamedTuple):
     @classmethod
     def of(cls, schema: Schema) -> Sent:
         """The schema, ready to go."""
-        functions = {
-            name: block.event.tokenizer
-            for block in schema.blocks
-            if isinstance(block.event, Text) and callable(block.event.tokenizer)
-            for name in block.columns
-        }
-        return cls(here.nothing(schema, choose=False).pack(), functions)
+        return cls(here.nothing(schema, choose=False).pack(), schema.tokenizers())
 
     def opened(self) -> Schema:
         """The schema, where it has arrived."""

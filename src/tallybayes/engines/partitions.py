@@ -106,8 +106,20 @@ class Partitions(ABC):
         """Do work on each partition, where it lies; the answers in the order of the partitions."""
 
     @abstractmethod
-    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
-        """The same kind of collection, with these fields added by work on each batch; nothing is computed yet."""
+    def map(
+        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
+    ) -> Any:
+        """The same kind of collection, with these fields added; nothing is computed yet.
+
+        Parameters
+        ----------
+        work : callable
+            Makes the new columns of a batch of rows.
+        fields : sequence of Field
+            What the new columns are.
+        columns : sequence of str
+            The columns that `work` is given.
+        """
 
     def source(self) -> Source:
         """As any other source of rows."""

@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
 
-__all__ = ["gather", "take"]
+__all__ = ["aligned", "gather", "take"]
+
+# Bytes in the largest number that is read at once.
+_WORD = 8
 
 Index: TypeAlias = npt.NDArray[np.integer]
 
@@ -33,6 +36,18 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
         for field, column in zip(batch.schema, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def aligned(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows, numbers beginning where the machine reads them; memory that came over a network may not be so."""
+    buffers = (buffer for column in batch.columns for buffer in column.buffers() if buffer is not None)
+    if not any(buffer.address % _WORD for buffer in buffers):
+        return batch
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    [copy] = pa.ipc.open_stream(sink.getvalue())
+    return copy
 
 
 def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.RecordBatch:

@@ -61,7 +61,7 @@ def needed(schema: Schema) -> list[str]:
 def _share(places: int) -> float:
     """Of the rows to choose the share that each of so many places sends: four times its due, and what chance adds."""
     due = MOST_ROWS / max(1, places)
-    return float(min(1.0, (4 * due + 10 * due**0.5 + 100) / MOST_ROWS))
+    return float(min(1.0, (4 * due + 10 * due**0.5 + 10) / MOST_ROWS))
 
 
 def _known_there(sent: Sent, share: float | None, rows: batches.Source) -> bytes:

@@ -30,6 +30,8 @@ __all__ = ["Chosen", "row_hashes"]
 # Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
+# So many texts are sent by each of many places, however long they are: the few chosen in all may lie in one of them.
+_FEWEST = 8
 # Of batches that are kept for a few of their rows no more than this stays in memory.
 _HELD_BYTES = 128 << 20
 
@@ -121,16 +123,20 @@ class Chosen:
         Where rows lie in a thousand places, each has to give about a thousandth of the choice, and need not send all
         that it would choose if it were alone. `complete` tells of the sum whether that was enough.
         """
-        one = self._one()
-        if one is None:
+        parts = _lowest([part.hashed(self.schema) for part in self.parts])
+        if not parts:
             return self
-        most = min(len(one), max(1, round(share * MOST_ROWS)))
-        if one.text is not None:
-            most = min(most, 1 + int(np.searchsorted(np.cumsum(one.text), share * MOST_BYTES, side="right")))
-        if most >= len(one):
-            return Chosen(self.schema, (one,), self.bound)
-        first = one.of(np.arange(most)).alone()
-        return Chosen(self.schema, (first,), int(_known(first.hashes)[-1]))
+        hashes, each = _all_hashes(parts), [part.text for part in parts if part.text is not None]
+        order = np.argsort(hashes, kind="stable")
+        most = max(1, round(share * MOST_ROWS))
+        if each:
+            heavy = np.searchsorted(np.cumsum(np.concatenate(each)[order]), share * MOST_BYTES, side="right")
+            most = min(most, max(_FEWEST, int(heavy)))
+        if most >= len(order):
+            return Chosen(self.schema, parts, self.bound)
+        bound = int(hashes[order[most - 1]])
+        first = (part.of(np.flatnonzero(_known(part.hashes) <= bound)) for part in parts)
+        return Chosen(self.schema, tuple(part for part in first if len(part)), bound)
 
     @property
     def complete(self) -> bool:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_row_end, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
-from tallybayes.batches.source import LateType, Source, check_distinct, of_table
+from tallybayes.batches.source import LateType, Source, check_distinct
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
 from tallybayes.batches.trail import Place, Trail
 from tallybayes.errors import BadData, wanted
@@ -87,7 +87,7 @@ def of_delimited(
         if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
             _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, 0)
     if next(pieces, None) is None:
-        return of_table(first.combine_chunks(), path)
+        return trail.whole(first, path)
     inferred = {field.name: field.type for field in first.schema}
 
     def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:

@@ -50,12 +50,10 @@ class Options:
     errors: str
 
     def plain(self) -> dict[str, Any]:
-        """What of it decides which rows files give, as plain values under the names of options."""
+        """What of it, besides columns and types, decides which rows files give: plain values by names of options."""
         return {
-            "columns": None if self.columns is None else list(self.columns),
             "missing_values": sorted(self.missing),
             "names": None if self.names is None else list(self.names),
-            "types": {name: str(kind) for name, kind in self.types.items()},
             "errors": self.errors,
         }
 
@@ -80,7 +78,7 @@ def of_paths(source: Any, options: Options) -> Source:
     given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     found = [(file, base) for path in given for file, base in _expand(path)]
     keys = _partitions(found)
-    trail = Trail([file for file, _ in found], options.plain())
+    trail = Trail([file for file, _ in found], options.types, options.plain())
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)

@@ -9,7 +9,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
-from tallybayes.batches.source import LateType, Source, of_table
+from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
 from tallybayes.batches.trail import Place, Trail
 from tallybayes.errors import BadData, wanted
@@ -47,7 +47,7 @@ def of_lines(
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
     first = first.select(chosen(first.schema, columns, path))
     if next(pieces, None) is None:
-        return blank(of_table(first.combine_chunks(), path), missing)
+        return blank(trail.whole(first, path), missing)
 
     def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
         others = "error" if columns is None else "ignore"

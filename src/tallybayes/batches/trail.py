@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from tallybayes.batches.source import Source
+from tallybayes.batches.source import Source, of_table
 
 __all__ = ["Place", "Trail", "by_rows", "without_first"]
 
@@ -43,17 +43,22 @@ class Trail:
     ----------
     files : sequence of str
         Their paths, in the order in which they are read.
+    types : mapping of str to pyarrow.DataType
+        The types that were known when they were opened.
     how : mapping
         What else decides which rows they give, as plain values under the names of options.
     begin : Place
         Where the next pass begins.
+    before : int
+        How many rows of all files come before that.
     place : Place
         Where the batch begins that was handed out last.
     """
 
-    def __init__(self, files: Sequence[str], how: Mapping[str, Any]) -> None:
-        self.files, self.how = files, how
+    def __init__(self, files: Sequence[str], types: Mapping[str, pa.DataType], how: Mapping[str, Any]) -> None:
+        self.files, self.types, self.how = files, types, how
         self.begin = self.place = Place()
+        self.before = 0
 
     def file(self, k: int, source: Source) -> Source:
         """The rows of one of the files; none, and nothing is opened, if a pass begins behind it."""
@@ -66,6 +71,11 @@ class Trail:
             self.place = Place(k + 1)
 
         return replace(source, start=start)
+
+    def whole(self, table: pa.Table, path: str) -> Source:
+        """The rows of a file that was small enough to be read when it was opened."""
+        source = of_table(table.combine_chunks(), path)
+        return replace(source, start=lambda: without_first(source.start(), self.place.rows))
 
     def handed(self, placed: Iterable[tuple[Place, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """The batches, each leaving its place behind when it is taken."""

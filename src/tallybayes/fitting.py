@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any, Literal
 
-from tallybayes import engines, sources
+from tallybayes import batches, engines, sources
 from tallybayes.calibration import calibrate as calibrated
+from tallybayes.checkpoint import Checkpoint
 from tallybayes.chosen import Chosen
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.estimate import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.evidence import Evidence
 from tallybayes.folded import count_all, count_and_choose
@@ -36,6 +38,7 @@ def fit(
     errors: str = "strict",
     tokenizer: Tokenizer | None = None,
     connection: Any = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     threads: int | None = None,
 ) -> Model:
     """A naive Bayes model, from one pass over the rows.
@@ -80,6 +83,10 @@ def fit(
     connection : str, DuckDB connection or ADBC connection, optional
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. Its rows come batch by batch.
+    checkpoint : path, optional
+        A file in which a run over files is saved every minute. Killed, and called again with the same arguments, it
+        goes on from there to the same bits; the file is gone when the model is made. A
+        :class:`~tallybayes.checkpoint.Checkpoint` says how often, and whether it stays.
     threads : int, optional
         How many threads count; one per core by default. The result does not depend on it.
 
@@ -95,6 +102,7 @@ def fit(
     array(['no'], dtype='<U3')
     """
     choices = Choices(estimate, alpha, prior, variance, floor, unseen, calibrate)  # type: ignore[arg-type]
+    saved = Checkpoint.of(checkpoint)
     model, _ = begin(
         source,
         label,
@@ -106,11 +114,14 @@ def fit(
         errors=errors,
         tokenizer=tokenizer,
         connection=connection,
+        checkpoint=saved,
         threads=threads,
     )
     if len(model.classes) == 1:
         got = f"only {model.classes[0]!r}"
         raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+    if saved is not None and not saved.kept:
+        saved.remove()
     return model
 
 
@@ -126,6 +137,7 @@ def begin(
     tokenizer: Tokenizer | None = None,
     errors: str = "strict",
     connection: Any = None,
+    checkpoint: Checkpoint | None = None,
     threads: int | None = None,
 ) -> tuple[Model, Chosen | None]:
     """As `fit`, but content with a single class: others may come later.
@@ -138,6 +150,8 @@ def begin(
         The rows by which it was calibrated, for who wants to calibrate it again when more have come.
     """
     workers = engines.default_threads(threads)
+    if checkpoint is not None:
+        _check_named(label, weights)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
         rows, name, weight = sources.labelled(
@@ -147,14 +161,28 @@ def begin(
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
+        if checkpoint is not None:
+            both = checkpoint.known(schema, rows, workers, choose=choices.open(schema), missing_values=missing_values)
+            return both.evidence, both.chosen, rows.name
         if not choices.open(schema):
             return count_all(schema, rows, workers), None, rows.name
         return *count_and_choose(schema, rows, workers), rows.name
 
-    evidence, chosen, where = sources.reading(learned)
+    if isinstance(source, batches.Source):  # whoever opened it starts over where that is needed
+        evidence, chosen, where = learned(None)
+    else:
+        evidence, chosen, where = sources.reading(learned, None if checkpoint is None else checkpoint.types())
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
         raise BadData(wanted(where, "rows to learn from", got))
     if chosen is None:
         return Model(evidence, choices), None
     return Model(evidence, choices, calibrated(evidence, choices, chosen, workers)), chosen
+
+
+def _check_named(label: Any, weights: Any) -> None:
+    """Refuse labels and weights given as values to a run that may begin in the midst of its rows."""
+    for role, column in (("label", label), ("weights", weights)):
+        if column is not None and not isinstance(column, str):
+            do = "Put it among the columns of the files, or leave out the checkpoint"
+            raise BadOption(wanted(role, "the name of a column, with a checkpoint", f"a {type(column).__name__}", do))

@@ -25,14 +25,42 @@ _TOGETHER = 32 << 20
 T = TypeVar("T")
 
 
-def known(schema: Schema, rows: batches.Source, threads: int, *, choose: bool) -> Parcel:
-    """The evidence of all rows, and of them those by which a model is calibrated, if these are to be chosen."""
+def known(
+    schema: Schema,
+    rows: batches.Source,
+    threads: int,
+    *,
+    choose: bool,
+    earlier: Parcel | None = None,
+    before: int = 0,
+    tell: Callable[[Parcel, int], None] | None = None,
+) -> Parcel:
+    """The evidence of all rows, and of them those by which a model is calibrated, if these are to be chosen.
+
+    Parameters
+    ----------
+    schema : Schema
+        What each column is.
+    rows : Source
+        The rows.
+    threads : int
+        How many threads count.
+    choose : bool
+        Whether rows are chosen.
+    earlier : Parcel, optional
+        What is known of rows that come before these, to be added to.
+    before : int
+        How many rows these are.
+    tell : callable, optional
+        Is told now and then what is known so far, and of how many rows.
+    """
 
     def work(batch: pa.RecordBatch, first: int) -> Parcel:
         rows = Rows(batch, first, schema.missing)
         return Parcel(count_rows(schema, rows), Chosen.of(rows, schema) if choose else None)
 
-    return _folded(rows, _gathered(rows, schema), work, nothing(schema, choose=choose), threads)
+    zero = nothing(schema, choose=choose) if earlier is None else earlier
+    return _folded(rows, _gathered(rows, schema), work, zero, threads, before, tell)
 
 
 def nothing(schema: Schema, *, choose: bool) -> Parcel:
@@ -76,6 +104,8 @@ def _folded(
     work: Callable[[pa.RecordBatch, int], T],
     zero: T,
     threads: int,
+    before: int = 0,
+    tell: Callable[[T, int], None] | None = None,
 ) -> T:
     return engines.fold(
         pieces,
@@ -84,4 +114,6 @@ def _folded(
         zero,
         threads=threads,
         slice_bytes=_WHOLE if any(batches.kind_of(field) == "sparse" for field in rows.schema) else engines.SLICE_BYTES,
+        before=before,
+        tell=tell,
     )

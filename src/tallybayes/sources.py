@@ -148,9 +148,12 @@ def one_row(rows: Any) -> Any:
     return rows
 
 
-def reading(work: Callable[[Types | None], T]) -> T:
-    """Do work that reads a source; start over where a text file needs a wider type than its first rows showed."""
-    types: dict[str, pa.DataType] = {}
+def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
+    """Do work that reads a source; start over where a text file needs a wider type than its first rows showed.
+
+    `types` are those of which that is known already.
+    """
+    types = dict(types or {})
     while True:
         try:
             return work(types or None)

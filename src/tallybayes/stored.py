@@ -70,8 +70,8 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
     return header, tensors
 
 
-def write(content: bytes, path: str | os.PathLike[str]) -> None:
-    """Write bytes so that the file is whole or not there at all."""
+def write(content: bytes, path: str | os.PathLike[str], what: str = "model file") -> None:
+    """Write bytes so that the file is whole or not there at all; `what` is what messages call it."""
     target = Path(path).expanduser()
     temporary = None
     try:
@@ -85,7 +85,7 @@ def write(content: bytes, path: str | os.PathLike[str]) -> None:
     except OSError as error:
         if temporary is not None:
             Path(temporary).unlink(missing_ok=True)
-        raise BadOption(wanted(f"model file {str(target)!r}", "a place to write", str(error.strerror))) from None
+        raise BadOption(wanted(f"{what} {str(target)!r}", "a place to write", str(error.strerror))) from None
 
 
 def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:

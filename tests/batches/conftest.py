@@ -64,7 +64,7 @@ def sentence(all_of):
 @pytest.fixture
 def small_pieces(monkeypatch):
     """Read text files in pieces of some hundred bytes, so that short files have many."""
-    from tallybayes.batches import delimited, files, lines
+    from tallybayes.batches import arff, delimited, files, lines
 
     monkeypatch.setattr(files, "SAMPLE_BYTES", 256)
     monkeypatch.setattr(files, "LEAST_SAMPLE", 256)
@@ -72,3 +72,4 @@ def small_pieces(monkeypatch):
     monkeypatch.setattr(delimited, "BLOCK", 128)
     monkeypatch.setattr(lines, "PIECE", 256)
     monkeypatch.setattr(lines, "BLOCK", 128)
+    monkeypatch.setattr(arff, "PIECE", 256)

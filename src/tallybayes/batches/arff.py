@@ -24,6 +24,7 @@ import pyarrow as pa
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, ahead, guarded
+from tallybayes.batches.trail import Place, Trail
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_attributes"]
@@ -66,20 +67,23 @@ class Attribute:
         return {"numeric": pa.float64(), "date": pa.timestamp("us")}.get(self.kind, pa.string())
 
 
-def of_attributes(path: str, *, errors: str) -> Source:
+def of_attributes(path: str, *, errors: str, trail: Trail) -> Source:
     """A source of an ARFF file."""
     attributes, begin = _header(path)
     schema = pa.schema([(one.name, one.type) for one in attributes])
 
-    def start() -> Iterator[pa.RecordBatch]:
-        rows = 0
-        with open_text(path, begin) as stream:
+    def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+        with open_text(path, begin + place.at) as stream:
             for piece in whole_rows(stream, PIECE, last_line_end, path):
+                rows = place.rows
                 table = _Piece(path, attributes, schema, rows).parsed(_decoded(path, piece, rows, errors))
-                rows += table.num_rows
-                yield from table.combine_chunks().to_batches()
+                yield from ((place, batch) for batch in table.combine_chunks().to_batches())
+                place = Place(place.file, place.at + len(piece), rows + table.num_rows)
 
-    return Source(schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
+    def read() -> Iterator[pa.RecordBatch]:
+        return trail.handed(ahead(guarded(start(trail.place), path, "a readable file")))
+
+    return Source(schema, None, True, path, read)
 
 
 def _header(path: str) -> tuple[list[Attribute], int]:

@@ -21,13 +21,18 @@ CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 # A row longer than this is taken for a quotation mark that never closes, rather than read until memory is full.
 LONGEST_ROW = 128 << 20
+_SKIPPED = 1 << 20
 
 
 def open_text(path: str, skip: int = 0) -> Any:
     """The stream of a file's bytes, uncompressed, from the given byte on."""
     codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
     stream = pa.input_stream(path, compression=codec)
-    stream.read(skip)
+    if codec is None:
+        stream.seek(skip)
+        return stream
+    while skip and (read := stream.read(min(skip, _SKIPPED))):  # what is compressed has to be read up to there
+        skip -= len(read)
     return stream
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import ahead, chosen, guarded, project, valid
+from tallybayes.batches.trail import Place, Trail, by_rows, without_first
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_arrow_file", "of_parquet"]
@@ -21,7 +22,7 @@ BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
 
-def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None, errors: str) -> Source:
+def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None, errors: str, trail: Trail) -> Source:
     """A source of a parquet file.
 
     Notes
@@ -38,13 +39,15 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None,
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
-    def decoded() -> Iterator[pa.RecordBatch]:
+    def decoded(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
         options = {"buffer_size": BUFFER_BYTES, "pre_buffer": False, "metadata": metadata}
+        groups, inside = _groups_from(metadata, place.at)
         with parquet.ParquetFile(path, **options) as file:
-            yield from valid(file.iter_batches(rows, columns=names), path, errors)
+            batches = without_first(file.iter_batches(rows, row_groups=groups, columns=names), inside)
+            yield from by_rows(valid(batches, path, errors, place.rows), place)
 
     def start() -> Iterator[pa.RecordBatch]:
-        return ahead(guarded(decoded(), path, "a readable parquet file"))
+        return trail.handed(ahead(guarded(decoded(trail.place), path, "a readable parquet file")))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
     return project(Source(read, metadata.num_rows, True, path, start), names)
@@ -55,7 +58,17 @@ def _bytes_per_row(metadata: Any) -> int:
     return int(sum(groups)) // max(1, int(metadata.num_rows))
 
 
-def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str) -> Source:
+def _groups_from(metadata: Any, row: int) -> tuple[list[int], int]:
+    """The row groups from the one on in which a row stands, and how many rows of that come before it."""
+    for group in range(metadata.num_row_groups):
+        n = metadata.row_group(group).num_rows
+        if row < n:
+            return list(range(group, metadata.num_row_groups)), row
+        row -= n
+    return [], 0
+
+
+def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str, trail: Trail) -> Source:
     """A source of an Arrow file (also called feather or ipc) or of a stream saved to a file; its bytes tell which."""
     with open(path, "rb") as file:
         magic = file.read(6)
@@ -67,7 +80,9 @@ def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str) -> Sour
     def start() -> Iterator[pa.RecordBatch]:
         batches = batches_of(path)
         next(batches)
-        return guarded(valid(batches, path, errors), path, "a readable Arrow file")
+        place = trail.place
+        checked = valid(without_first(batches, place.at), path, errors, place.rows)
+        return trail.handed(by_rows(guarded(checked, path, "a readable Arrow file"), place))
 
     return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
 

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_row_end, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
-from tallybayes.batches.source import LateType, Source, check_distinct, of_table
+from tallybayes.batches.source import LateType, Source, check_distinct
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
+from tallybayes.batches.trail import Place, Trail
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["delimiter_of", "of_delimited"]
@@ -42,11 +43,10 @@ class Layout:
     missing: tuple[str, ...]
     replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
 
-    def pieces(self, size: int) -> Iterator[bytes]:
-        """The rows after the header, as text."""
-        with open_text(self.path, self.begin) as stream:
-            pieces = whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
-            yield from map(mended, pieces) if self.replace else pieces
+    def pieces(self, size: int, at: int = 0) -> Iterator[bytes]:
+        """The rows after the header, as they are written; without so many bytes of them, which end where a row does."""
+        with open_text(self.path, self.begin + at) as stream:
+            yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
 
     def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> Any:
         """A table of the rows in a piece of text."""
@@ -74,6 +74,7 @@ def of_delimited(
     types: Types,
     errors: str,
     sample: int,
+    trail: Trail,
 ) -> Source:
     """A source of a delimited file, whose first line names the columns unless `names` does.
 
@@ -86,17 +87,19 @@ def of_delimited(
         if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
             _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, 0)
     if next(pieces, None) is None:
-        return of_table(first.combine_chunks(), path)
+        return trail.whole(first, path)
     inferred = {field.name: field.type for field in first.schema}
 
-    def start() -> Iterator[pa.RecordBatch]:
-        rows = 0
-        for piece in ahead(layout.pieces(PIECE)):
-            table = _parse(layout, piece, inferred, types, rows)
-            rows += table.num_rows
-            yield from table.combine_chunks().to_batches()
+    def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+        for piece in ahead(layout.pieces(PIECE, place.at)):
+            table = _parse(layout, piece, inferred, types, place.rows)
+            yield from ((place, batch) for batch in table.combine_chunks().to_batches())
+            place = Place(place.file, place.at + len(piece), place.rows + table.num_rows)
 
-    return Source(first.schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
+    def read() -> Iterator[pa.RecordBatch]:
+        return trail.handed(ahead(guarded(start(trail.place), path, "a readable file")))
+
+    return Source(first.schema, None, True, path, read)
 
 
 def _lay_out(
@@ -181,6 +184,7 @@ def _delimiter(lines: list[str], default: str) -> str:
 
 def _parse(layout: Layout, text: bytes, types: Types, declared: Types, rows: int) -> pa.Table:
     """A table of the rows in a piece of text that begins after `rows` rows."""
+    text = mended(text) if layout.replace else text
     try:
         try:
             return layout.parse(text, types)

@@ -20,6 +20,7 @@ from tallybayes.batches.delimited import of_delimited
 from tallybayes.batches.lines import of_lines
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
+from tallybayes.batches.trail import Trail
 from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = ["ARROW", "COMPRESSED", "ENDINGS", "LINES", "PARQUET", "TEXT", "ending_of", "is_path", "of_paths"]
@@ -48,6 +49,14 @@ class Options:
     batch_rows: int | None
     errors: str
 
+    def plain(self) -> dict[str, Any]:
+        """What of it, besides columns and types, decides which rows files give: plain values by names of options."""
+        return {
+            "missing_values": sorted(self.missing),
+            "names": None if self.names is None else list(self.names),
+            "errors": self.errors,
+        }
+
 
 def is_path(source: object) -> bool:
     """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does."""
@@ -69,15 +78,18 @@ def of_paths(source: Any, options: Options) -> Source:
     given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     found = [(file, base) for path in given for file, base in _expand(path)]
     keys = _partitions(found)
+    trail = Trail([file for file, _ in found], options.types, options.plain())
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
     sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
-    opened = [_with_keys(_open(file, options, sample), key) for (file, _), key in zip(found, keys, strict=True)]
+    each = [trail.file(k, _open(file, options, sample, trail)) for k, (file, _) in enumerate(found)]
+    opened = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
     if len(opened) == 1:
-        return opened[0]
+        return replace(opened[0], trail=trail)
     optional = all(ending_of(file) in LINES for file, _ in found)
-    return _chained(opened, given[0] if len(given) == 1 else f"{len(found)} files", optional=optional)
+    name = given[0] if len(given) == 1 else f"{len(found)} files"
+    return replace(_chained(opened, name, optional=optional), trail=trail)
 
 
 def _expand(path: str) -> list[tuple[str, str]]:
@@ -103,7 +115,7 @@ def _expand(path: str) -> list[tuple[str, str]]:
     return [(str(file), "") for file in sorted(files)]
 
 
-def _open(path: str, options: Options, sample: int) -> Source:
+def _open(path: str, options: Options, sample: int, trail: Trail) -> Source:
     ending = ending_of(path)
     if not ending:
         got = f"'{''.join(Path(path).suffixes[-2:])}'" if Path(path).suffix else "no ending"
@@ -112,18 +124,17 @@ def _open(path: str, options: Options, sample: int) -> Source:
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
     columns, missing, types, errors = options.columns, options.missing, options.types, options.errors
+    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": types, "errors": errors}
     try:
         if ending in TEXT:
-            mark, names = TEXT[ending], options.names
-            how: dict[str, Any] = {"columns": columns, "missing": missing, "types": types, "errors": errors}
-            return of_delimited(path, mark, names=names, sample=sample, **how)
+            return of_delimited(path, TEXT[ending], names=options.names, sample=sample, trail=trail, **how)
         if ending in LINES:
-            return of_lines(path, columns=columns, missing=missing, types=types, errors=errors, sample=sample)
+            return of_lines(path, sample=sample, trail=trail, **how)
         if ending in ATTRIBUTES:
-            return blank(of_attributes(path, errors=errors), missing)
+            return blank(of_attributes(path, errors=errors, trail=trail), missing)
         if ending in PARQUET:
-            return blank(of_parquet(path, columns, options.batch_rows, errors), missing)
-        return blank(of_arrow_file(path, columns, errors), missing)
+            return blank(of_parquet(path, columns, options.batch_rows, errors, trail), missing)
+        return blank(of_arrow_file(path, columns, errors, trail), missing)
     except BROKEN as error:
         raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
 

@@ -9,8 +9,9 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
-from tallybayes.batches.source import LateType, Source, of_table
+from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
+from tallybayes.batches.trail import Place, Trail
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_lines"]
@@ -34,35 +35,43 @@ def of_lines(
     types: Mapping[str, pa.DataType],
     errors: str,
     sample: int,
+    trail: Trail,
 ) -> Source:
     """A source of a file of JSON lines; a key that a line lacks is null.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    pieces = _pieces(path, sample, errors)
-    first = _parse(path, next(pieces, b""), pa.schema(list(types.items())), "infer", 0)
+    pieces = (piece for piece in _pieces(path, sample) if not piece.isspace())
+    first = _parse(path, _as_asked(next(pieces, b""), errors), pa.schema(list(types.items())), "infer", 0)
     if not first.num_columns:
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
     first = first.select(chosen(first.schema, columns, path))
     if next(pieces, None) is None:
-        return blank(of_table(first.combine_chunks(), path), missing)
+        return blank(trail.whole(first, path), missing)
 
-    def start() -> Iterator[pa.RecordBatch]:
-        rows = 0
-        for piece in ahead(_pieces(path, PIECE, errors)):
-            table = _parse(path, piece, first.schema, "error" if columns is None else "ignore", rows)
-            rows += table.num_rows
-            yield from table.combine_chunks().to_batches()
-
-    batches = Source(first.schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
-    return blank(batches, missing)
-
-
-def _pieces(path: str, size: int, errors: str) -> Iterator[bytes]:
-    with open_text(path) as stream:
-        for piece in whole_rows(stream, size, last_line_end, path):
+    def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+        others = "error" if columns is None else "ignore"
+        for piece in ahead(_pieces(path, PIECE, place.at)):
+            rows = 0
             if not piece.isspace():
-                yield mended(piece) if errors == "replace" else piece
+                table = _parse(path, _as_asked(piece, errors), first.schema, others, place.rows)
+                rows = table.num_rows
+                yield from ((place, batch) for batch in table.combine_chunks().to_batches())
+            place = Place(place.file, place.at + len(piece), place.rows + rows)
+
+    def read() -> Iterator[pa.RecordBatch]:
+        return trail.handed(ahead(guarded(start(trail.place), path, "a readable file")))
+
+    return blank(Source(first.schema, None, True, path, read), missing)
+
+
+def _pieces(path: str, size: int, at: int = 0) -> Iterator[bytes]:
+    with open_text(path, at) as stream:
+        yield from whole_rows(stream, size, last_line_end, path)
+
+
+def _as_asked(text: bytes, errors: str) -> bytes:
+    return mended(text) if errors == "replace" else text
 
 
 def _parse(path: str, text: bytes, schema: pa.Schema, others: str, rows: int) -> pa.Table:

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tallybayes.errors import BadData, wanted
+
+if TYPE_CHECKING:
+    from tallybayes.batches.trail import Trail
 
 __all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
 
@@ -43,6 +47,8 @@ class Source:
         Whether it can be iterated more than once (files, frames in memory) or only once (streams).
     name : str
         What messages call it: the path, "the array", "the DataFrame".
+    trail : Trail or None
+        Of files, where a pass over them is; None for what cannot be read from a place in its midst.
 
     Notes
     -----
@@ -61,6 +67,7 @@ class Source:
     again: bool
     name: str
     start: Callable[[], Iterable[pa.RecordBatch]] = field(repr=False)
+    trail: Trail | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:
         check_distinct(self.schema.names, self.name)

@@ -227,12 +227,12 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
     return replace(source, start=start)
 
 
-def valid(batches: Iterable[pa.RecordBatch], where: str, errors: str) -> Iterator[pa.RecordBatch]:
+def valid(batches: Iterable[pa.RecordBatch], where: str, errors: str, rows: int = 0) -> Iterator[pa.RecordBatch]:
     """The same batches, after a look at what readers take on trust: offsets in Arrow files, UTF-8 in all.
 
     With `errors` "replace", bytes that are not UTF-8 become U+FFFD; else they are refused with their row and place.
+    `rows` is how many come before the first.
     """
-    rows = 0
     for batch in batches:
         try:
             batch.validate(full=True)

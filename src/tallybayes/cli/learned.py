@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
@@ -14,6 +14,9 @@ from tallybayes.cli.typed import as_type
 from tallybayes.errors import BadData, wanted
 from tallybayes.names import hint
 
+if TYPE_CHECKING:
+    from tallybayes.checkpoint import Checkpoint
+
 __all__ = ["fit_options", "label_among", "label_of", "learn_from", "looks_like_label"]
 
 # What people call the column that holds the class.
@@ -22,15 +25,16 @@ _NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "
 _MANY = 50
 
 
-def learn_from(rows: Opened, choosing: Choosing) -> Any:
-    """The model of the rows."""
+def learn_from(rows: Opened, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
+    """The model of the rows; with a checkpoint, from where a run was left that began earlier."""
     from tallybayes.fitting import fit
 
     def learned(source: batches.Source) -> Any:
         label = label_of(source, choosing.label)
-        return fit(source, label, threads=rows.reading.threads, **fit_options(source, label, choosing))
+        how = fit_options(source, label, choosing)
+        return fit(source, label, threads=rows.reading.threads, checkpoint=checkpoint, **how)
 
-    return rows.work(learned)
+    return rows.work(learned, None if checkpoint is None else checkpoint.types())
 
 
 def fit_options(source: batches.Source, label: str, choosing: Choosing) -> dict[str, Any]:

@@ -86,9 +86,12 @@ class Opened:
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else watched(source, self.paths)
 
-    def work(self, work: Callable[[batches.Source], T]) -> T:
-        """Do work on the rows; start over where a file needs a wider type than its first rows showed."""
-        return sources.reading(lambda types: work(self.read(types)))
+    def work(self, work: Callable[[batches.Source], T], types: sources.Types | None = None) -> T:
+        """Do work on the rows; start over where a file needs a wider type than its first rows showed.
+
+        `types` are those of which that is known already.
+        """
+        return sources.reading(lambda found: work(self.read(found)), types)
 
 
 @contextmanager

@@ -38,7 +38,8 @@ def watched(source: batches.Source, paths: Sequence[str]) -> batches.Source:
         return source
 
     def start() -> Iterator[pa.RecordBatch]:
-        return _shown(source, source.name, source.rows or estimated_rows(paths))
+        before = 0 if source.trail is None else source.trail.before
+        return _shown(source, source.name, source.rows or estimated_rows(paths), before)
 
     return replace(source, start=start)
 
@@ -58,8 +59,7 @@ def estimated_rows(paths: Sequence[str]) -> int | None:
     return round(total) or None
 
 
-def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None) -> Iterator[pa.RecordBatch]:
-    rows = 0
+def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None, rows: int) -> Iterator[pa.RecordBatch]:
     with counting(os.path.basename(name), "rows", total) as tell:
         for batch in batches_:
             yield batch

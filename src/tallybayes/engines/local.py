@@ -43,8 +43,10 @@ def fold(
     *,
     threads: int,
     slice_bytes: int = SLICE_BYTES,
+    before: int = 0,
+    tell: Callable[[T, int], None] | None = None,
 ) -> T:
-    """Count every slice of every batch and merge the results.
+    """Count every slice of every batch and merge the results, in the order of the rows.
 
     Parameters
     ----------
@@ -60,10 +62,20 @@ def fold(
         How many slices are counted at a time.
     slice_bytes : int
         About how many bytes of rows make a slice.
+    before : int
+        How many rows come before the first of these, and are in `zero`.
+    tell : callable, optional
+        Is told, after each merge, the result so far and of how many rows it is: the first ones.
     """
+
+    def counted(batch: pa.RecordBatch, first: int) -> tuple[T, int]:
+        return count(batch, first), first + batch.num_rows
+
     total = zero
-    for result in _in_threads(_slices(batches, threads, slice_bytes), count, threads):
+    for result, rows in _in_threads(_slices(batches, threads, slice_bytes, before), counted, threads):
         total = merge(total, result)
+        if tell is not None:
+            tell(total, rows)
     return total
 
 
@@ -87,8 +99,9 @@ def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> I
     return _in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
 
 
-def _slices(batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int) -> Iterator[tuple[pa.RecordBatch, int]]:
-    first = 0
+def _slices(
+    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int, first: int
+) -> Iterator[tuple[pa.RecordBatch, int]]:
     for batch in batches:
         n = batch.num_rows
         pieces = max(1, -(-batch.nbytes // slice_bytes))

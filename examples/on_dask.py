@@ -1,4 +1,4 @@
-"""A model counted by the workers of a Dask cluster, and the same model counted here: the files are equal, byte for byte.
+"""A model counted by the workers of a Dask cluster, and the same counted here: their files are equal, byte for byte.
 
 Run it with `python examples/on_dask.py` (`pip install 'tallybayes[dask]'`). Two processes play the cluster; with the
 address of a real one, nothing else changes.

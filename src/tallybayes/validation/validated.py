@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import batches, engines, sources
-from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 from tallybayes.estimate import log_prior
@@ -18,13 +17,13 @@ from tallybayes.evidence import Evidence
 from tallybayes.fitting import fit
 from tallybayes.model import Model
 from tallybayes.names import hint
-from tallybayes.score import LeftOutRows
 from tallybayes.validation.assign import Places, assign, blocks
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import Plan, check_seed, parse
+from tallybayes.validation.left_out import each_left_out
 from tallybayes.validation.remarks import remarks
 from tallybayes.validation.result import Validation, impossible_rows
-from tallybayes.validation.rows import Kept, Watched
+from tallybayes.validation.rows import Kept, Noted, Watched
 
 __all__ = ["learner", "validate", "validate_model"]
 
@@ -190,14 +189,15 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
 def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Validation:
     """The validation that a plan asks for, of rows whose evidence is the total."""
     if plan.kind == "loo" and "groups" not in rows.others:
-        scores, heat, answers = _each_left_out(total, rows, threads)
+        scores, heat = each_left_out(total, rows, threads)
+        answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
         return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
     place, names = _places(plan, rows, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
     priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
     for repeat, fold in enumerate(place):
-        folded = Folded(total, rows, fold, K, threads, before=plan.kind == "prequential")
+        folded = Folded(total, K, threads, before=plan.kind == "prequential", rows=rows, place=fold)
         folded.score(scores[repeat], priors[repeat], heat[repeat])
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
@@ -218,31 +218,13 @@ def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] 
     return assign(plan, rows.strata, groups, seed), None
 
 
-def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floats, Floats]:
-    """Each row's scores by all others, how far they are believed, and the answer to what is impossible."""
-    evidence, choices = total.evidence, total.settled
-    out, heat = np.empty((len(rows), len(total.classes))), np.ones(len(rows))
-    for first, batch in rows.pieces():
-        # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
-        classes = np.maximum(rows.classes[first : first + batch.num_rows], 0)
-        weights = None if rows.weights is None else rows.weights[first : first + batch.num_rows]
-
-        def work(at: slice) -> None:
-            part = Rows(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)  # noqa: B023
-            w = None if weights is None else weights[at]  # noqa: B023
-            left_out = LeftOutRows(evidence, part, classes[at], w)  # noqa: B023
-            here = slice(first + at.start, first + at.stop)  # noqa: B023
-            out[here] = left_out.scores(choices)
-            if total.temper is not None:
-                heat[here] = total.temper.at(left_out.sizes)
-
-        engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
-    impossible = np.flatnonzero(impossible_rows(out))
-    own = np.maximum(rows.classes[impossible], 0)
-    weight = np.tile(evidence.rows.to_float(), (len(impossible), 1))
-    taken = np.ones(len(own)) if rows.weights is None else rows.weights[impossible]
+def _prior_without(total: Model, rows: Noted, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
+    """The class prior without each of some rows."""
+    evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
+    weight = np.tile(evidence.rows.to_float(), (len(index), 1))
+    taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return out, heat, np.exp(log_prior(weight, evidence.classes, choices.prior))
+    return np.exp(log_prior(weight, evidence.classes, total.settled.prior))
 
 
 def _result(

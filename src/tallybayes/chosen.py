@@ -308,13 +308,5 @@ def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBa
 
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Rows of different batches as one; whole numbers here and fractions there, or nulls alone, are of one kind."""
-    tables = [pa.Table.from_batches([_plain(part)]) for part in parts]
+    tables = [pa.Table.from_batches([batches.plain(part)]) for part in parts]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
-
-
-def _plain(part: pa.RecordBatch) -> pa.RecordBatch:
-    """Without dictionaries, of which each batch may have its own."""
-    for k, field in enumerate(part.schema):
-        if pa.types.is_dictionary(field.type):
-            part = part.set_column(k, field.with_type(field.type.value_type), part.column(k).dictionary_decode())
-    return part

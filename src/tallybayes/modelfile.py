@@ -24,7 +24,7 @@ from tallybayes.model import Model
 from tallybayes.posterior import Temper
 from tallybayes.stored import FORMAT, require, text
 
-__all__ = ["FORMAT", "dump", "load", "parse_bytes", "save"]
+__all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -58,8 +58,11 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
     except OSError as error:
         raise BadModelFile(wanted(f"model file {str(source)!r}", "a file", str(error.strerror))) from None
     model = parse_bytes(content, f"model file {str(source)!r}")
-    if tokenizer is None:
-        return model
+    return model if tokenizer is None else with_tokenizer(model, tokenizer)
+
+
+def with_tokenizer(model: Model, tokenizer: Tokenizer | Mapping[str, Tokenizer]) -> Model:
+    """The model with the functions that make words of its texts, which no bytes hold."""
     schema = model.schema.with_tokenizer(tokenizer, named=True)
     return replace(model, evidence=replace(model.evidence, schema=schema))
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
 
-__all__ = ["gather", "take"]
+__all__ = ["gather", "plain", "take"]
 
 Index: TypeAlias = npt.NDArray[np.integer]
 
@@ -33,6 +33,14 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
         for field, column in zip(batch.schema, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows without dictionaries, of which each batch may have its own."""
+    for k, field in enumerate(batch.schema):
+        if pa.types.is_dictionary(field.type):
+            batch = batch.set_column(k, field.with_type(field.type.value_type), batch.column(k).dictionary_decode())
+    return batch
 
 
 def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.RecordBatch:

@@ -22,7 +22,7 @@ from tallybayes.labels import Labels, encode
 from tallybayes.names import hint
 from tallybayes.validation.assign import Places
 
-__all__ = ["Kept", "Noted", "Notes", "Watched"]
+__all__ = ["Kept", "Noted", "Notes", "Watched", "check_named"]
 
 # Rows of no more bytes are kept, whatever they come from.
 _KEPT_BYTES = 256 << 20
@@ -95,10 +95,7 @@ class Watched:
         self, source: batches.Source, label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool
     ) -> None:
         self._source, self._label, self._weight, self._beside = source, label, weight, dict(beside)
-        for role, name in self._beside.items():
-            if name not in source.schema.names:
-                have = source.schema.names
-                raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
+        check_named(source, self._beside)
         hidden = set(self._beside.values()) - {label, weight} if aside else set()
         self._names = [name for name in source.schema.names if name not in hidden]
         self._narrow = bool(hidden)
@@ -213,6 +210,14 @@ class Kept(Noted):
     def all_kept(self) -> Kept:
         """The same rows, all of them in memory."""
         return self if self.whole is not None else replace(self, whole=_one(list(self.source)))
+
+
+def check_named(source: batches.Source, beside: Mapping[str, str]) -> None:
+    """Raise unless the columns of groups, folds and order are there."""
+    for role, name in beside.items():
+        if name not in source.schema.names:
+            have = source.schema.names
+            raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
 
 
 def _one(kept: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -18,9 +18,11 @@ from tallybayes.fitting import fit
 from tallybayes.model import Model
 from tallybayes.names import hint
 from tallybayes.validation.assign import Places, assign, blocks
+from tallybayes.validation.distant import FoldedAfar, each_left_out_afar
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import Plan, check_seed, parse
 from tallybayes.validation.left_out import each_left_out
+from tallybayes.validation.noting import Distant, WatchedAfar
 from tallybayes.validation.remarks import remarks
 from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.rows import Kept, Noted, Watched
@@ -165,10 +167,14 @@ def _validated(
 
     def work(types: sources.Types | None) -> Validation:
         rows, name, weight = opened(types)
-        columns = {}
+        columns, lying = {}, engines.partitions_of(rows)
         for role, column in given.items():
             rows, columns[role] = sources.beside(rows, role, column)
-        watched = Watched(rows, name, weight, columns, aside=aside)
+        watched = (
+            Watched(rows, name, weight, columns, aside=aside)
+            if lying is None
+            else WatchedAfar(lying, name, weight, columns, aside=aside)
+        )
         total = learn(watched.source, name, weight)
         return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
 
@@ -186,25 +192,33 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Validation:
+def _scored(plan: Plan, total: Model, rows: Kept | Distant, seed: int, threads: int) -> Validation:
     """The validation that a plan asks for, of rows whose evidence is the total."""
     if plan.kind == "loo" and "groups" not in rows.others:
-        scores, heat = each_left_out(total, rows, threads)
+        if isinstance(rows, Distant):
+            scores, heat = each_left_out_afar(total, rows)
+        else:
+            scores, heat = each_left_out(total, rows, threads)
         answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
         return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
     place, names = _places(plan, rows, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
     priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
-    for repeat, fold in enumerate(place):
-        folded = Folded(total, K, threads, before=plan.kind == "prequential", rows=rows, place=fold)
-        folded.score(scores[repeat], priors[repeat], heat[repeat])
+    before = plan.kind == "prequential"
+    if isinstance(rows, Distant):
+        folded = FoldedAfar.of(total, rows, place, K, threads, before=before)
+        folded.score(scores, priors.reshape(-1, len(total.classes)), heat)
+    else:
+        for repeat, fold in enumerate(place):
+            one = Folded(total, K, threads, before=before, rows=rows, place=fold)
+            one.score(scores[repeat], priors[repeat], heat[repeat])
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
     return _result(plan, total, rows, place, scores, heat, answers, names, seed)
 
 
-def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
+def _places(plan: Plan, rows: Noted, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
     """The fold of each row for each repeat, and the names of the folds where they have any."""
     if plan.kind in ("given", "loo"):
         role = "folds" if plan.kind == "given" else "groups"
@@ -230,7 +244,7 @@ def _prior_without(total: Model, rows: Noted, index: npt.NDArray[np.intp]) -> Fl
 def _result(
     plan: Plan,
     total: Model,
-    rows: Kept,
+    rows: Noted,
     place: Places | None,
     scores: Floats,
     heat: Floats,
@@ -262,7 +276,7 @@ def _result(
     )
 
 
-def _unknown(plan: Plan, rows: Kept, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
+def _unknown(plan: Plan, rows: Noted, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
     """The rows whose class has no weight in the rows that they are scored by."""
     weighty = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
     own = np.maximum(rows.classes, 0)

@@ -13,12 +13,11 @@ from typing import NamedTuple
 
 from tallybayes import batches, engines, here
 from tallybayes.chosen import MOST_ROWS
-from tallybayes.events.text import Text
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.parcel import Parcel, merged, open_parcel
 from tallybayes.schema import Schema
 
-__all__ = ["Sent", "known", "known_and_chosen", "needed", "share_of", "tokenizers_of"]
+__all__ = ["Sent", "known", "known_and_chosen", "needed", "share_of"]
 
 
 class Sent(NamedTuple):
@@ -30,22 +29,12 @@ class Sent(NamedTuple):
     @classmethod
     def of(cls, schema: Schema) -> Sent:
         """The schema, ready to go."""
-        return cls(here.nothing(schema, choose=False).pack(), tokenizers_of(schema))
+        return cls(here.nothing(schema, choose=False).pack(), schema.tokenizers())
 
     def opened(self) -> Schema:
         """The schema, where it has arrived."""
         schema = open_parcel(self.schema).evidence.schema
         return schema.with_tokenizer(self.tokenizers, named=True) if self.tokenizers else schema
-
-
-def tokenizers_of(schema: Schema) -> dict[str, Tokenizer]:
-    """The functions that make words, by column; words made by names need none."""
-    return {
-        name: block.event.tokenizer
-        for block in schema.blocks
-        if isinstance(block.event, Text) and callable(block.event.tokenizer)
-        for name in block.columns
-    }
 
 
 def known_and_chosen(schema: Schema, lying: engines.Partitions) -> Parcel:

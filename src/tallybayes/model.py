@@ -50,6 +50,10 @@ class Model(Why):
 
     A model never changes: `learn`, `forget`, `with_` and `+` give a new one.
 
+    Where `predict` and its like are given a Dask or a Spark collection, they give back the same collection with what
+    they say as further columns ("predicted"; "P(yes)" for a class "yes"), computed where the rows lie when it is asked
+    for.
+
     Attributes
     ----------
     evidence : Evidence
@@ -143,6 +147,9 @@ class Model(Why):
         threads : int, optional
             How many threads score; one per core by default.
         """
+        lying = engines.opened(rows)
+        if lying is not None:
+            return self._beside(lying, "log_joint", {})  # type: ignore[no-any-return]
         return self._scored(rows, threads, normalised=False)
 
     def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
@@ -155,10 +162,16 @@ class Model(Why):
         >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
         array([[0.6667, 0.3333]])
         """
+        lying = engines.opened(rows)
+        if lying is not None:
+            return self._beside(lying, "predict_proba", {})  # type: ignore[no-any-return]
         return self._scored(rows, threads, normalised=True)
 
     def predict_log_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
         """The logarithm of `predict_proba`, which does not underflow."""
+        lying = engines.opened(rows)
+        if lying is not None:
+            return self._beside(lying, "predict_log_proba", {})  # type: ignore[no-any-return]
         scores = self._scored(rows, threads, normalised=False, tempered=True)
         scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
         return scores
@@ -191,6 +204,10 @@ class Model(Why):
         threads : int, optional
             How many threads score.
         """
+        lying = engines.opened(rows)
+        if lying is not None:
+            asked = {"costs": costs, "threshold": threshold, "abstain": abstain, "sure": sure}
+            return self._beside(lying, "predict", asked)  # type: ignore[no-any-return]
         ahead = None
         if sure is None:
             probabilities = self.predict_proba(rows, threads=threads)
@@ -233,6 +250,9 @@ class Model(Why):
         'yes 0.75 (0.38 to 0.94, rests on 9 rows)'
         """
         z_of(level)
+        lying = engines.opened(rows)
+        if lying is not None:
+            return self._beside(lying, "predict_interval", {"level": level})  # type: ignore[no-any-return]
         return intervals(self.classes, *self._doubted(rows, threads), level)
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
@@ -428,6 +448,12 @@ class Model(Why):
             return few
         workers = engines.default_threads(threads)
         return self._read(rows, lambda source, partial: scorer.many(source, workers, partial=partial))
+
+    def _beside(self, lying: engines.Partitions, method: str, options: Mapping[str, Any]) -> Any:
+        """Rows that lie elsewhere, with what a method says of them beside them."""
+        from tallybayes.answers import beside
+
+        return beside(self, lying, method, options)
 
     def _doubted(self, rows: Any, threads: int | None) -> tuple[Floats, Floats, Floats, Floats]:
         """Probabilities, the scores they are made of, the variance of each, (n, C), and each row's temper, (n,)."""

@@ -62,7 +62,7 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
 
 
 def with_tokenizer(model: Model, tokenizer: Tokenizer | Mapping[str, Tokenizer]) -> Model:
-    """The model with the functions that make words of its texts, which no bytes hold."""
+    """A model from bytes with the function of which the bytes hold the name."""
     schema = model.schema.with_tokenizer(tokenizer, named=True)
     return replace(model, evidence=replace(model.evidence, schema=schema))
 

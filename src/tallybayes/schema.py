@@ -118,6 +118,15 @@ class Schema:
             blocks[b] = replace(block, event=replace(block.event, tokenizer=function))  # type: ignore[type-var]
         return replace(self, blocks=tuple(blocks))
 
+    def tokenizers(self) -> dict[str, Tokenizer]:
+        """The functions that make words, by column."""
+        return {
+            name: block.event.tokenizer
+            for block in self.blocks
+            if isinstance(block.event, Text) and callable(block.event.tokenizer)
+            for name in block.columns
+        }
+
     def check_merges(self, other: Schema) -> None:
         """Raise unless both speak of the same columns in the same way."""
         if self.same_features(other):

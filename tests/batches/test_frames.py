@@ -5,6 +5,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import tallybayes as tb
 from tallybayes.batches import kind_of, read
 from tallybayes.errors import BadData
 
@@ -155,3 +156,16 @@ def test_whatever_becomes_an_array_is_read_as_one(reads_as):
             return np.array([[1.0, 2.0]])
 
     assert read(Tensor()).name == "the array"
+
+
+def test_numbers_that_begin_anywhere_are_read() -> None:
+    """As they do in memory that another machine has sent."""
+    raw = bytearray(3 + 8 * 6)
+    raw[3:] = np.arange(6.0).tobytes()
+    odd = pa.Array.from_buffers(pa.float64(), 6, [None, pa.py_buffer(raw).slice(3)])
+    coded = pa.array(list("abcabc")).dictionary_encode()
+    table = pa.table({"x": odd, "kind": coded, "y": list("nynyny")})
+    plain = pa.table({"x": np.arange(6.0), "kind": coded, "y": list("nynyny")})
+    assert odd.buffers()[1].address % 8
+    assert tb.fit(table, "y") == tb.fit(plain, "y")
+    assert next(iter(tb.read(table))).to_pydict() == plain.to_pydict()

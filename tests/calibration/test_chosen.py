@@ -137,6 +137,16 @@ def test_of_rows_taken_away_none_stays_among_those_chosen(rows: list[Any], data:
         assert left == content(choice(rows))
 
 
+@given(st.lists(ROW, min_size=1, max_size=40), st.floats(0.05, 1.2), st.data())
+def test_few_of_each_place_are_enough_or_known_not_to_be(rows: list[Any], share: float, data: st.DataObject) -> None:
+    sent = merged(data, [Chosen(schema()), *(choice(part).few(share) for part in cut(data, rows))])
+    if sent.complete:
+        assert content(sent) == content(choice(rows))
+    else:
+        assert sent.bound is not None
+    assert merged(data, [Chosen(schema()), *(choice(part).few(1.0) for part in cut(data, rows))]).complete
+
+
 def hashes_of(column: pa.Array, event: str, label: pa.Array | None = None) -> list[int]:
     label = pa.array(["a", "b", "a"]) if label is None else label
     rows = pa.RecordBatch.from_arrays([column, label], names=["x", "label"])

@@ -12,6 +12,7 @@ from tallybayes.batches.columns import table_of
 from tallybayes.batches.kinds import prose_field
 from tallybayes.batches.source import Source, check_distinct, of_batches, of_table
 from tallybayes.batches.steps import BROKEN, guarded, in_words
+from tallybayes.batches.taken import aligned
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_arrow", "of_columns", "of_dicts", "of_text"]
@@ -21,7 +22,8 @@ SCALARS = (str, bytes, int, float, bool, type(None))
 
 def of_arrow(frame: Any) -> Source:
     """A source of pyarrow's tables and readers, or of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``."""
-    source = _as_it_is(frame)
+    found = _as_it_is(frame)
+    source = replace(found, start=lambda: map(aligned, found))
     if pa.string_view() not in source.schema.types:
         return source
     # Views of strings, as polars has them, are what pyarrow can neither take nor filter.

@@ -125,18 +125,42 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
 def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = True) -> Source:
     """The rows of one of several partitions with the columns that all have, and in their types if `cast`.
 
-    Numbers may be narrower or wider, text coded or not, and a column empty; a column of another kind is refused.
+    Numbers may be narrower or wider, text coded or not, and a column without any value of whatever type; a column of
+    another kind is refused.
     """
+    other: dict[str, pa.DataType] = {}
     for name, kind in types.items():
         at = source.schema.get_field_index(name)
         if at < 0:
             raise BadData(wanted(source.name, f"a column '{name}', as in the other partitions", "none of that name"))
-        got = source.schema.field(at).type
-        if not _alike(got, kind):
-            where, want = f"{source.name}, column '{name}'", f"{type_in_words(kind)}, as in the other partitions"
-            raise BadData(wanted(where, want, type_in_words(got), "Make them one type"))
+        if not _alike(source.schema.field(at).type, kind):
+            other[name] = kind
     known = {name: kind for name, kind in types.items() if not pa.types.is_null(kind)}
+    source = _empty(source, other) if other else source
     return project(retype(source, known) if cast else source, list(types))
+
+
+def _empty(source: Source, types: Mapping[str, pa.DataType]) -> Source:
+    """The same rows, if these columns hold no value at all."""
+    fields = [field.with_type(types.get(field.name, field.type)) for field in source.schema]
+    schema = pa.schema(fields)
+
+    def nothing(column: pa.Array, field: pa.Field) -> pa.Array:
+        if column.null_count == len(column):
+            return pa.nulls(len(column), field.type)
+        where, want = (
+            f"{source.name}, column '{field.name}'",
+            f"{type_in_words(field.type)}, as in the other partitions",
+        )
+        raise BadData(wanted(where, want, type_in_words(column.type), "Make them one type"))
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            pairs = zip(batch.columns, schema, strict=True)
+            columns = [nothing(column, field) if field.name in types else column for column, field in pairs]
+            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+
+    return replace(source, schema=schema, start=start)
 
 
 def _alike(one: pa.DataType, other: pa.DataType) -> bool:

@@ -11,7 +11,10 @@ import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
 
-__all__ = ["gather", "plain", "take"]
+__all__ = ["aligned", "gather", "plain", "take"]
+
+# Bytes in the largest number that is read at once.
+_WORD = 8
 
 Index: TypeAlias = npt.NDArray[np.integer]
 
@@ -41,6 +44,18 @@ def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
         if pa.types.is_dictionary(field.type):
             batch = batch.set_column(k, field.with_type(field.type.value_type), batch.column(k).dictionary_decode())
     return batch
+
+
+def aligned(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows, numbers beginning where the machine reads them; memory that came over a network may not be so."""
+    buffers = (buffer for column in batch.columns for buffer in column.buffers() if buffer is not None)
+    if not any(buffer.address % _WORD for buffer in buffers):
+        return batch
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    [copy] = pa.ipc.open_stream(sink.getvalue())
+    return copy
 
 
 def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.RecordBatch:

@@ -12,8 +12,6 @@ from tallybayes.cli.group import example
 from tallybayes.cli.options import Data, ModelFile, Reading, Writing
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from tallybayes import batches
     from tallybayes.model import Model
 
@@ -59,13 +57,14 @@ def predict(
     """
     import pyarrow as pa
 
+    from tallybayes.answers import Answers
     from tallybayes.cli.opened import opened
     from tallybayes.cli.typed import costs_of, thresholds_of
     from tallybayes.cli.written import check_free, write_rows
     from tallybayes.modelfile import load
 
     loaded = load(model)
-    how = {
+    how: dict[str, Any] = {
         "costs": costs_of(costs),
         "threshold": thresholds_of(loaded, threshold),
         "abstain": abstain,
@@ -80,7 +79,12 @@ def predict(
 
     def answered(source: batches.Source) -> None:
         _check(source, loaded)
-        answers = _answers(loaded, source.name, interval, how)
+        numbers = "predict_proba" if interval is None else "predict_interval"
+        told = {
+            "predict": how,
+            numbers: {"threads": reading.threads} | ({} if interval is None else {"level": interval}),
+        }
+        answers = Answers(loaded, ("predict", numbers), told, source.name)
         schema = pa.schema([*([] if only else source.schema), *answers.fields])
 
         def rows() -> Iterator[Any]:
@@ -90,7 +94,7 @@ def predict(
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
                 if batch.num_rows:
                     columns = [] if only else list(batch.columns)
-                    yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch)], schema=schema)
+                    yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch).columns], schema=schema)
                     said += batch.num_rows
 
         write_rows(rows(), schema, writing, continued=to_pipe and said > 0)
@@ -108,39 +112,3 @@ def _check(source: batches.Source, model: Model) -> None:
     if not set(columns) & set(have):
         do = hint(have[0], columns)
         raise BadData(wanted(source.name, "the columns of the model", f"none of them but {', '.join(have[:5])}", do))
-
-
-class _answers:  # noqa: N801 - read as a noun: the answers of a batch
-    """What is added to rows: the class, the probabilities, and their bounds."""
-
-    def __init__(self, model: Any, name: str, level: float | None, how: dict[str, Any]) -> None:
-        import pyarrow as pa
-
-        self._model, self._name, self._level, self._how = model, name, level, how
-        self._plain = all(how[name] is None for name in ("costs", "threshold", "abstain", "sure"))
-        kinds = ["P"] if level is None else ["P", "low", "high"]
-        kind = model.evidence.classes.array.type
-        self.fields = [
-            pa.field("predicted", kind),
-            *(pa.field(f"{what}({name})", pa.float64()) for what in kinds for name in model.classes),
-        ]
-
-    def of(self, batch: Any) -> list[pa.Array]:
-        """The columns added to a batch."""
-        import numpy as np
-        import pyarrow as pa
-
-        from tallybayes.batches import Source
-
-        threads = self._how["threads"]
-        rows = Source(batch.schema, batch.num_rows, True, self._name, lambda: [batch])
-        if self._level is None:
-            parts = [self._model.predict_proba(rows, threads=threads)]
-        else:
-            found = self._model.predict_interval(rows, level=self._level, threads=threads)
-            parts = [found.probability, found.low, found.high]
-        if self._plain:
-            classes = self._model.evidence.classes.array.take(pa.array(np.argmax(parts[0], axis=1)))
-        else:
-            classes = pa.array(self._model.predict(rows, **self._how).tolist(), self.fields[0].type)
-        return [classes, *(pa.array(np.ascontiguousarray(part[:, c])) for part in parts for c in range(part.shape[1]))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -11,8 +12,8 @@ import pyarrow as pa
 
 from tallybayes import batches
 from tallybayes.bars import counting
-from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Work, answer_of, attempted, joined
-from tallybayes.errors import BadData, wanted
+from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Told, Work, answer_of, attempted, joined
+from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["DaskPartitions", "of_dask"]
 
@@ -26,7 +27,7 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
     if hasattr(collection, "map_partitions") and hasattr(collection, "_meta") and hasattr(collection, "columns"):
         meta = batches.read(collection._meta).schema
         vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
-        found = DaskPartitions(collection, Reading(meta, missing, name))
+        found = DaskPartitions(collection, Reading(meta, missing, name), _files(collection))
         if vague:  # what pandas keeps as objects, and categories, only rows can tell
             head = found.head(_LOOKED_AT)
             for field in vague:
@@ -50,6 +51,7 @@ class DaskPartitions(Partitions):
 
     collection: Any
     reading: Reading
+    files: tuple[str, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -59,19 +61,17 @@ class DaskPartitions(Partitions):
     def __call__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows here, one partition after the other."""
         for k, part in enumerate(self._parts()):
-            yield from self.reading.source(_rows_of(part.compute()), k)
+            yield from self.reading.source(_rows_of(self._computed(part, k)), self._label(k))
 
     def head(self, rows: int) -> pa.RecordBatch | None:
         """The first rows; None if there are none."""
         held: list[pa.RecordBatch] = []
         for k in range(self.count):
             if self._is_bag:
-                part = list(self.collection.to_delayed()[k].compute())
+                part = list(self._computed(self.collection.to_delayed()[k], k))[:rows]
             else:
-                part = self.collection.get_partition(k).head(rows, npartitions=1, compute=True)
-            if not len(part):
-                continue
-            held += self.reading.source(_rows_of(part[:rows]), k)
+                part = self._computed(self.collection.get_partition(k).head(rows, compute=False), k)
+            held += self.reading.source(_rows_of(part), self._label(k)) if len(part) else ()
             if sum(batch.num_rows for batch in held) >= rows:
                 break
         if not held:
@@ -95,14 +95,18 @@ class DaskPartitions(Partitions):
         with counting(self.name, "partitions", self.count) as tell:
             return [answer_of(one) for one in self._run(self._answers(work, own), None, tell)]
 
-    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
-        """The same kind of collection, with these fields added by work on each batch; nothing is computed yet."""
+    def map(
+        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
+    ) -> Any:
+        """The same kind of collection, with these fields added; nothing is computed yet."""
+        schema = pa.schema([self.schema.field(name) for name in columns])
+        reading = replace(self.reading, schema=schema)
         if self._is_bag:
-            return self.collection.map_partitions(_answered_items, self.reading, work)
+            return self.collection.map_partitions(_answered_items, reading, work)
         meta = self.collection._meta.copy()
         for field in fields:
             meta[field.name] = pa.nulls(0, field.type).to_pandas().array
-        return self.collection.map_partitions(_answered_frame, self.reading, work, tuple(fields), meta=meta)
+        return self.collection.map_partitions(_answered_frame, reading, work, tuple(fields), meta=meta)
 
     @property
     def _is_bag(self) -> bool:
@@ -110,6 +114,10 @@ class DaskPartitions(Partitions):
 
     def _parts(self) -> list[Any]:
         return list(self.collection.to_delayed())
+
+    def _label(self, k: int) -> str:
+        """What messages call a partition: its number, and its file where that is known."""
+        return str(k) if self.files is None else f"{k} ({self.files[k]})"
 
     def _answers(self, work: Work, own: Sequence[bytes] | None) -> list[Any]:
         """What each partition is to answer, as tasks that have not begun."""
@@ -119,18 +127,48 @@ class DaskPartitions(Partitions):
         own = [b""] * len(parts) if own is None else own
         ask = delayed(_asked, pure=False, traverse=False)
         shared = delayed(_Shared(work), pure=False, traverse=False)  # a task of its own: to each worker it goes once
-        return [ask(shared, self.reading, part, k, mine) for k, (part, mine) in enumerate(zip(parts, own, strict=True))]
+        return [
+            ask(shared, self.reading, part, self._label(k), k, mine)
+            for k, (part, mine) in enumerate(zip(parts, own, strict=True))
+        ]
+
+    def _computed(self, part: Any, k: int) -> Any:
+        with self._reading([k]):
+            return part.compute()
 
     def _run(self, answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+        client = _client()
+        failed: list[int] = []
+        with self._reading(failed):
+            if client is None:
+                return _locally(answers, merge, tell)
+            return _on_client(client, answers, merge, tell, failed)
+
+    @contextmanager
+    def _reading(self, at: list[int]) -> Iterator[None]:
+        """Put what Dask has to say of partitions that it cannot read into one sentence; `at` says which, if known."""
         try:
-            client = _client()
-            run = _locally if client is None else _on_client(client)
-            return run(answers, merge, tell)
-        except (ImportError, KeyboardInterrupt):
+            yield
+        except (ImportError, TallyError):
             raise
         except Exception as error:
-            got = f"an error while they were ({type(error).__name__}: {_first_line(error)})"
-            raise BadData(wanted(self.name, "partitions that can be read", got)) from error
+            where = self.reading.place(self._label(at[0])) if at else self.name
+            got = f"an error ({type(error).__name__}: {_first_line(error)})"
+            raise BadData(wanted(where, "rows that Dask can read", got)) from error
+
+
+def _files(collection: Any) -> tuple[str, ...] | None:
+    """The file of each partition, if each is one file as it was read; Dask has no name for this that it promises."""
+    try:
+        [read] = [node for node in collection.expr.walk() if type(node).__name__.startswith("ReadParquet")]
+        if hasattr(read, "fragments"):
+            found = [fragment.path for fragment in read.fragments]
+        else:
+            pieces = [part["piece"] if isinstance(part, dict) else part[0]["piece"] for part in read._plan["parts"]]
+            found = [str(piece[0]) for piece in pieces]
+    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+        return None
+    return tuple(found) if len(found) == collection.npartitions else None
 
 
 def _client() -> Any:
@@ -144,26 +182,26 @@ def _client() -> Any:
         return None
 
 
-def _on_client(client: Any) -> Callable[[list[Any], Merge | None, Callable[[int], None]], Any]:
-    def run(answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
-        from distributed import as_completed
+def _on_client(
+    client: Any, answers: list[Any], merge: Merge | None, tell: Callable[[int], None], failed: list[int]
+) -> Any:
+    """The answers, or their sum, by the workers of a cluster; which partition failed is noted if one does."""
+    from distributed import as_completed
 
-        level = client.compute(answers)
-        watched = as_completed(level)
-        if merge is None:
-            for done, _ in enumerate(watched, 1):
-                tell(done)
-            return client.gather(level)
-        while len(level) > 1:  # each sum is asked for at once, so that what it is made of need not be kept
-            groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
-            level = [client.submit(_joined_list, merge, group, pure=False) for group in groups]
-        for done, future in enumerate(watched, 1):
-            tell(done)
-            future.release()
-        [total] = level
-        return total.result()
-
-    return run
+    leaves = client.compute(answers)
+    place = {future.key: k for k, future in enumerate(leaves)}
+    watched, level = as_completed(leaves), leaves
+    while merge is not None and len(level) > 1:  # asked for at once, so that nothing waits that could be merged
+        groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
+        level = [client.submit(_joined_list, merge, group, pure=False) for group in groups]
+    for done, future in enumerate(watched, 1):
+        if future.status == "error":
+            failed.append(place[future.key])
+            break
+        tell(done)
+        if merge is not None:
+            future.release()  # what is merged need not be kept
+    return client.gather(level) if merge is None else level[0].result()
 
 
 def _locally(answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
@@ -195,9 +233,9 @@ class _Shared(NamedTuple):
     work: Work
 
 
-def _asked(shared: _Shared, reading: Reading, part: Any, partition: int, own: bytes) -> bytes:
+def _asked(shared: _Shared, reading: Reading, part: Any, called: str, partition: int, own: bytes) -> bytes:
     """What one partition answers; run where it lies."""
-    return attempted(shared.work, reading, _rows_of(part), partition, own)
+    return attempted(shared.work, reading, _rows_of(part), called, Told(partition, own))
 
 
 def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:
@@ -218,7 +256,7 @@ def _rows_of(part: Any) -> Any:
 def _answered_frame(frame: Any, reading: Reading, work: Any, fields: tuple[pa.Field, ...]) -> Any:
     """A partition with answers beside it."""
     frame = frame.copy(deep=False)
-    parts = [work(batch) for batch in reading.source(frame, "")]
+    parts = [work(batch) for batch in reading.source(frame[reading.schema.names], "of them")]
     for k, field in enumerate(fields):
         column = pa.chunked_array([part.column(k) for part in parts], field.type)
         frame[field.name] = column.to_pandas().array
@@ -230,7 +268,7 @@ def _answered_items(items: Any, reading: Reading, work: Any) -> list[dict[str, A
     rows = list(items)
     if not rows:
         return []
-    source = reading.source(_rows_of(rows), "")
+    source = reading.source(_rows_of(rows), "of them")
     answers = [answer for batch in source for answer in work(batch).to_pylist()]
     return [{**row, **answer} for row, answer in zip(rows, answers, strict=True)]
 

@@ -134,8 +134,20 @@ class Partitions(ABC):
         """Do work on each partition, where it lies; the answers in the order of the partitions."""
 
     @abstractmethod
-    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
-        """The same kind of collection, with these fields added by work on each batch; nothing is computed yet."""
+    def map(
+        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
+    ) -> Any:
+        """The same kind of collection, with these fields added; nothing is computed yet.
+
+        Parameters
+        ----------
+        work : callable
+            Makes the new columns of a batch of rows.
+        fields : sequence of Field
+            What the new columns are.
+        columns : sequence of str
+            The columns that `work` is given.
+        """
 
     def source(self) -> Source:
         """As any other source of rows."""
@@ -147,13 +159,13 @@ def partitions_of(source: Source) -> Partitions | None:
     return source.start if isinstance(source.start, Partitions) else None
 
 
-def attempted(work: Work, reading: Reading, rows: Any, partition: int, own: bytes = b"") -> bytes:
-    """The answer of one partition: what work made of it, or why it is refused.
+def attempted(work: Work, reading: Reading, rows: Any, partition: object, told: Told) -> bytes:
+    """The answer of one partition, which messages call so: what work made of it, or why it is refused.
 
     An error of the rows is an answer, not a failure: an engine would try again what cannot succeed.
     """
     try:
-        return _DONE + work(reading.source(rows, partition), Told(partition, own))
+        return _DONE + work(reading.source(rows, partition), told)
     except TallyError as error:
         sentence = str(error)
         if not sentence.startswith(reading.name):

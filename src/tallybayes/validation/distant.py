@@ -116,7 +116,7 @@ class _Sent(NamedTuple):
     @classmethod
     def of(cls, models: Sequence[Model | None]) -> _Sent:
         """The models, ready to go."""
-        functions = (afar.tokenizers_of(model.schema) for model in models if model is not None)
+        functions = (model.schema.tokenizers() for model in models if model is not None)
         contents = tuple(None if model is None else modelfile.dump(model) for model in models)
         return cls(contents, tuple(next(functions, {}).items()))
 

@@ -83,9 +83,11 @@ class _Noting(Partitions):
         """Do work on each partition; nothing is noted."""
         return self.lying.select(self.schema.names).each(work, own)
 
-    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
-        """The same kind of collection, with these fields added by work on each batch."""
-        return self.lying.map(work, fields)
+    def map(
+        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
+    ) -> Any:
+        """The same kind of collection, with these fields added."""
+        return self.lying.map(work, fields, columns)
 
 
 class WatchedAfar:

@@ -1,0 +1,262 @@
+"""Dask: the model of a collection is, to the byte, the model of the same rows here, whatever happens to its workers."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import dask
+import dask.bag
+import dask.dataframe as dd
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tallybayes as tb
+from tallybayes import chosen, engines
+from tallybayes.errors import BadData, BadOption
+
+from .rows import EVENTS, digest, mixed
+
+# What Dask itself does with a newer pandas than it was made for.
+pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning", "ignore::FutureWarning:dask")
+OPTIONS: dict[str, Any] = {"events": EVENTS}
+
+
+def files(folder: Path, table: pa.Table, parts: int) -> Path:
+    """The table as so many parquet files."""
+    folder.mkdir(exist_ok=True)
+    bounds = np.linspace(0, len(table), parts + 1).astype(int)
+    for k, (start, stop) in enumerate(pairwise(bounds)):
+        pq.write_table(table.slice(start, stop - start), folder / f"{k:02}.parquet")
+    return folder
+
+
+def as_pandas(table: pa.Table) -> pd.DataFrame:
+    """The table with the types that it has; Dask makes text of pandas' objects."""
+    return table.to_pandas(types_mapper=pd.ArrowDtype)
+
+
+def frame(*parts: pd.DataFrame) -> Any:
+    """A collection of these partitions, taken as they are."""
+    made = [dask.delayed(part) for part in parts]
+    return dd.from_delayed(made, meta=parts[0].iloc[:0], verify_meta=False)
+
+
+@pytest.fixture(scope="module")
+def table() -> pa.Table:
+    return mixed()
+
+
+@pytest.fixture(scope="module")
+def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return files(tmp_path_factory.mktemp("rows") / "parts", table, 7)
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Any]:
+    """Two workers, each a process of its own."""
+    from distributed import Client, LocalCluster
+
+    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
+        made = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+        with made, Client(made) as client:
+            yield client
+
+
+@pytest.mark.parametrize("options", [{}, {"weights": "times"}, {"calibrate": None, "alpha": 1.0}], ids=str)
+def test_a_frame_without_a_cluster(table: pa.Table, folder: Path, options: dict[str, Any]) -> None:
+    here = tb.fit(table, "label", **OPTIONS, **options)
+    assert digest(tb.fit(dd.read_parquet(folder), "label", **OPTIONS, **options)) == digest(here)
+
+
+@pytest.mark.xdist_group("dask")
+class TestCluster:
+    def test_mixed_columns_and_text(self, cluster: Any, table: pa.Table, folder: Path) -> None:
+        there = tb.fit(dd.read_parquet(folder), "label", weights="times", **OPTIONS)
+        assert digest(there) == digest(tb.fit(folder, "label", weights="times", **OPTIONS))
+        assert digest(there) == digest(tb.fit(table, "label", weights="times", **OPTIONS))
+
+    def test_a_function_that_makes_words_goes_along(self, cluster: Any, table: pa.Table, folder: Path) -> None:
+        options: dict[str, Any] = {**OPTIONS, "tokenizer": str.split}
+        there = tb.fit(dd.read_parquet(folder), "label", **options)
+        assert digest(there) == digest(tb.fit(table, "label", **options))
+        said = there.predict_proba(dd.read_parquet(folder)).compute()
+        np.testing.assert_array_equal(said[[f"P({c})" for c in there.classes]], there.predict_proba(table))
+
+    def test_more_partitions_than_are_merged_at_a_time(self, cluster: Any, table: pa.Table) -> None:
+        there = tb.fit(dd.from_pandas(as_pandas(table), npartitions=40), "label", **OPTIONS)
+        assert digest(there) == digest(tb.fit(as_pandas(table), "label", **OPTIONS))
+
+    def test_a_bag_of_dicts_of_paths_and_of_tables(self, cluster: Any, table: pa.Table, folder: Path) -> None:
+        rows = table.drop_columns(["day", "small"])
+        here = digest(tb.fit(rows.to_pylist(), "label", **OPTIONS))
+        assert digest(tb.fit(dask.bag.from_sequence(rows.to_pylist(), npartitions=5), "label", **OPTIONS)) == here
+        paths = dask.bag.from_sequence([str(path) for path in sorted(folder.iterdir())], npartitions=3)
+        assert digest(tb.fit(paths, "label", **OPTIONS)) == digest(tb.fit(table, "label", **OPTIONS))
+        tables = dask.bag.from_sequence([table.slice(0, 1000), table.slice(1000)], npartitions=2)
+        assert digest(tb.fit(tables, "label", **OPTIONS)) == digest(tb.fit(table, "label", **OPTIONS))
+
+    def test_a_worker_killed_on_the_way(self, cluster: Any, table: pa.Table, tmp_path: Path) -> None:
+        mark = tmp_path / "killed"
+
+        def deadly(part: pd.DataFrame) -> pd.DataFrame:
+            if not mark.exists() and len(part):
+                mark.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+            return part
+
+        rows = as_pandas(table)
+        there = dd.from_pandas(rows, npartitions=6).map_partitions(deadly, meta=rows.iloc[:0])
+        assert digest(tb.fit(there, "label", **OPTIONS)) == digest(tb.fit(rows, "label", **OPTIONS))
+        assert mark.exists()
+
+    def test_what_cannot_be_read_names_the_partition_and_its_file(
+        self, cluster: Any, table: pa.Table, tmp_path: Path
+    ) -> None:
+        folder = files(tmp_path / "parts", table, 3)
+        pq.write_table(table.drop_columns(["size"]), folder / "01.parquet")
+        with pytest.raises(BadData, match=r"^the Dask DataFrame, partition 1 \(.*01\.parquet\): wanted rows that"):
+            tb.fit(dd.read_parquet(folder), "label", **OPTIONS)
+
+    def test_learning_forgetting_and_calibrating(self, cluster: Any, table: pa.Table, folder: Path) -> None:
+        model = tb.fit(table.slice(0, 1000), "label", **OPTIONS)
+        rest = dd.from_pandas(as_pandas(table.slice(1000)), npartitions=3)
+        whole = model.learn(rest)
+        assert whole.evidence == tb.fit(table, "label", **OPTIONS).evidence
+        assert whole.forget(rest).evidence == model.evidence
+        assert digest(whole.calibrate(dd.read_parquet(folder))) == digest(whole.calibrate(table))
+
+
+def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With room for far fewer rows than there are, one pass suffices, unless one partition has nearly all rows."""
+    monkeypatch.setattr(chosen, "MOST_ROWS", 400)
+    monkeypatch.setattr("tallybayes.afar.MOST_ROWS", 4)  # so that the share is small: 4 % of what is chosen
+    passes: list[int] = []
+    fold = engines.Partitions.__subclasses__()[0].fold
+    monkeypatch.setattr(engines.Partitions.__subclasses__()[0], "fold", lambda *given: passes.append(1) or fold(*given))
+    rows = as_pandas(table.drop_columns(["prose"]))
+    here = digest(tb.fit(rows, "label", events={"calls": "poisson"}))
+    assert digest(tb.fit(dd.from_pandas(rows, npartitions=8), "label", events={"calls": "poisson"})) == here
+    assert digest(tb.fit(frame(rows[:10], rows[10:]), "label", events={"calls": "poisson"})) == here
+    assert len(passes) >= 2
+
+
+def test_empty_partitions_only_nulls_and_a_class_of_one_partition(table: pa.Table) -> None:
+    rows = as_pandas(table)
+    first, second, third = rows[:500], rows[500:900].assign(colour=None, size=None, prose=None), rows[900:1200]
+    third = third.assign(label=np.where(third["label"] == "no", "never", third["label"]))
+    there = frame(first, rows[:0], second, third, rows[:0])
+    here = pd.concat([first, second.astype(first.dtypes), third.astype(first.dtypes)])
+    assert digest(tb.fit(there, "label", **OPTIONS)) == digest(tb.fit(here, "label", **OPTIONS))
+    assert tb.fit(there, "label", **OPTIONS).classes == ("never", "no", "perhaps", "yes")
+
+
+def test_categories_and_objects(table: pa.Table) -> None:
+    rows = as_pandas(table).astype({"colour": "category", "label": "category"})
+    rows["day"] = rows["day"].astype(str).astype(object)
+    there = dd.from_pandas(rows, npartitions=4)
+    here = digest(tb.fit(rows, "label", **OPTIONS))
+    assert digest(tb.fit(there, "label", **OPTIONS)) == here
+    assert digest(tb.fit(there.categorize(), "label", **OPTIONS)) == here
+
+
+@pytest.mark.parametrize(
+    ("spoil", "sentence"),
+    [
+        (lambda r: r.drop(columns="size"), "partition 1: wanted a column 'size', as in the other partitions, got none"),
+        (lambda r: r.assign(size="x"), "partition 1, column 'size': wanted numbers, as in the other partitions, got"),
+        (lambda r: r.assign(label=None), "partition 1, label 'label': wanted a class in every row, got a missing one"),
+        (lambda r: r.assign(calls=-1), "partition 1, column 'calls': wanted finite numbers not below 0"),
+    ],
+    ids=["column", "type", "label", "value"],
+)
+def test_a_partition_unlike_the_others_is_named(table: pa.Table, spoil: Any, sentence: str) -> None:
+    rows = as_pandas(table)
+    with pytest.raises(BadData) as refused:
+        tb.fit(frame(rows[:100], spoil(rows[100:200])), "label", **OPTIONS)
+    assert sentence in str(refused.value)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_file_unlike_the_others_is_named(table: pa.Table, tmp_path: Path) -> None:
+    folder = files(tmp_path / "parts", table, 2)
+    changed = table.set_column(0, "size", pa.array(["large"] * len(table)))
+    pq.write_table(changed, folder / "01.parquet")
+    with pytest.raises(BadData, match=r"partition 1 \(.*01\.parquet\), column 'size': wanted numbers, as in the other"):
+        tb.fit(dd.read_parquet(folder), "label", **OPTIONS)
+
+
+def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None:
+    there = dd.from_pandas(as_pandas(table), npartitions=2)
+    with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Put it among the columns"):
+        tb.fit(there, ["no"] * len(table))
+    with pytest.raises(BadData, match=r"^the Dask Array: wanted a DataFrame or a Bag"):
+        tb.fit(there[["size"]].to_dask_array(), "label")
+    with pytest.raises(BadData, match="label: wanted a column of the Dask DataFrame, got 'lable'"):
+        tb.fit(there, "lable")
+
+
+def test_answers_come_beside_the_rows_when_asked_for(table: pa.Table, folder: Path) -> None:
+    model = tb.fit(table, "label", **OPTIONS)
+    there = dd.read_parquet(folder)
+    lazily = model.predict(there, abstain=0.6)
+    assert list(lazily.columns) == [*there.columns, "predicted"]
+    here = pd.Series(model.predict(table, abstain=0.6), dtype=object)
+    assert lazily.compute()["predicted"].astype(object).where(lambda s: s.notna(), None).tolist() == here.tolist()
+    for method, name in (("predict_proba", "P"), ("predict_log_proba", "log P"), ("log_joint", "log joint")):
+        said = getattr(model, method)(there).compute()[[f"{name}({c})" for c in model.classes]]
+        np.testing.assert_array_equal(said.to_numpy(), getattr(model, method)(table))
+    bounds, known = model.predict_interval(there, level=0.9).compute(), model.predict_interval(table, level=0.9)
+    np.testing.assert_array_equal(bounds["low(no)"], known.low[:, 0])
+    bag = dask.bag.from_sequence(table.drop_columns(["day", "small"]).to_pylist()[:50], npartitions=3)
+    narrow = tb.fit(table.drop_columns(["day", "small"]), "label", **OPTIONS)
+    answers = [row["predicted"] for row in narrow.predict(bag).compute()]
+    assert answers == narrow.predict(table.slice(0, 50)).tolist()
+
+
+def test_answers_are_refused_before_anything_is_computed(table: pa.Table) -> None:
+    model = tb.fit(table, "label", **OPTIONS)
+    there = dd.from_pandas(as_pandas(table), npartitions=2)
+    with pytest.raises(BadData, match="wanted a column 'colour' as in training, got none of that name"):
+        model.predict(there.drop(columns="colour"))
+    with pytest.raises(BadOption, match="wanted no column 'predicted'"):
+        model.predict(model.predict(there))
+
+
+def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
+    lying = engines.opened(dd.read_parquet(folder))
+    assert lying is not None
+    assert lying.count == 7
+    assert [int(one) for one in lying.each(_count)] == [len(pq.read_table(path)) for path in sorted(folder.iterdir())]
+    assert int(lying.fold(_count, _sum)) == len(table)
+    assert sum(batch.num_rows for batch in lying.source()) == len(table)
+
+
+def _count(rows: Any) -> bytes:
+    return str(sum(batch.num_rows for batch in rows)).encode()
+
+
+def _sum(parts: Any) -> bytes:
+    return str(sum(map(int, parts))).encode()
+
+
+def test_a_bar_counts_partitions(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    terminal = Terminal()
+    monkeypatch.setattr("sys.stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr("tallybayes.bars._PATIENCE", 0.0)
+    tb.fit(dd.from_pandas(as_pandas(table), npartitions=5), "label", **OPTIONS)
+    assert "5 partitions" in terminal.getvalue()
+    assert "the Dask DataFrame" in terminal.getvalue()

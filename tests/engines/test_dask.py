@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -58,17 +57,6 @@ def table() -> pa.Table:
 @pytest.fixture(scope="module")
 def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return files(tmp_path_factory.mktemp("rows") / "parts", table, 7)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two workers, each a process of its own."""
-    from distributed import Client, LocalCluster
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        made = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
-        with made, Client(made) as client:
-            yield client
 
 
 @pytest.mark.parametrize("options", [{}, {"weights": "times"}, {"calibrate": None, "alpha": 1.0}], ids=str)

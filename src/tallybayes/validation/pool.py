@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import afar, here
+from tallybayes import afar, chosen, here
 from tallybayes.batches import Source
 from tallybayes.chosen import Chosen
 from tallybayes.encode import Rows
@@ -27,8 +27,9 @@ from tallybayes.validation.noting import Arrived, Distant, again
 
 __all__ = ["Pool", "Wanted"]
 
-# So much more than their due is kept: how many of the rows are a fold's own is a matter of chance.
-_SPARE = 1.05
+# How many of the rows are a fold's own is a matter of chance: so many standard deviations are kept besides their due,
+# and so much more, since texts differ in length.
+_SURE, _SPARE = 6.0, 1.1
 # Folds whose training rows are so small a part of all that more would have to be kept get a pass of their own.
 _MOST_ROOM = 4.0
 
@@ -56,14 +57,14 @@ class Wanted(NamedTuple):
 
     def of(self, arrived: Arrived, schema: Schema) -> Chosen:
         """The choice among the rows of a partition, each with its number among all; run where they lie."""
-        chosen = self.none(schema)
+        found = self.none(schema)
         for first, batch in arrived.kept.pieces():
             at = np.arange(first, first + batch.num_rows)
             batch = batch.append_column(NUMBER, pa.array(arrived.first + at))
             if self.fold is not None:
                 batch = batch.filter(pa.array(self.fold.trained_on(arrived.place[:, at])))
-            chosen = chosen + Chosen.of(Rows(batch, 0, schema.missing), schema, self.room)
-        return chosen.few(self.share)
+            found = found + Chosen.of(Rows(batch, 0, schema.missing), schema, self.room)
+        return found.few(self.share)
 
 
 class Fold(NamedTuple):
@@ -107,17 +108,18 @@ class Pool:
         weighty = self._weighty()
         sizes = np.bincount(self._place[:, weighty].ravel() + 1, minlength=1)[1:]
         left = np.cumsum(sizes) - sizes if self._before else weighty.sum() - sizes
-        fewest = left[left > 0].min(initial=len(weighty))
-        return Wanted(min(_MOST_ROOM, float(_SPARE * max(1, weighty.sum()) / max(1, fewest))), self._share)
+        least = left[left > 0].min(initial=len(weighty)) / max(1, weighty.sum())
+        room = _SPARE * (1 + _SURE * np.sqrt((1 - min(1.0, least)) / chosen.MOST_ROWS)) / least
+        return Wanted(min(_MOST_ROOM, float(room)), self._share)
 
     @property
     def filled(self) -> bool:
         """Whether the rows are here."""
         return self._chosen is not None
 
-    def fill(self, chosen: Chosen) -> None:
+    def fill(self, sent: Chosen) -> None:
         """Take what all partitions sent."""
-        self._chosen, batch = chosen.settled(), chosen.rows()
+        self._chosen, batch = sent.settled(), sent.rows()
         numbers = np.zeros(0, np.int64) if batch is None else batch.column(NUMBER).to_numpy()
         self._of = self._place[:, numbers]  # (R, m) the folds of the rows that are here
         self._all_here = len(numbers) == int(self._weighty().sum())

@@ -225,10 +225,15 @@ def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
     assert lying.count == 7
     assert [int(one) for one in lying.each(_count)] == [len(pq.read_table(path)) for path in sorted(folder.iterdir())]
     assert int(lying.fold(_count, _sum)) == len(table)
+    assert lying.each(_told, [b"for %d" % k for k in range(7)]) == [b"%d: for %d" % (k, k) for k in range(7)]
     assert sum(batch.num_rows for batch in lying.source()) == len(table)
 
 
-def _count(rows: Any) -> bytes:
+def _told(rows: Any, told: engines.Told) -> bytes:
+    return b"%d: %s" % told
+
+
+def _count(rows: Any, _: engines.Told) -> bytes:
     return str(sum(batch.num_rows for batch in rows)).encode()
 
 

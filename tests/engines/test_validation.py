@@ -141,7 +141,7 @@ def test_partitions_may_be_empty_and_classes_in_one_of_them_only() -> None:
 
 
 def test_files_of_which_few_columns_are_read(tmp_path: Path) -> None:
-    """Dask then reads several files as one partition: each pass has to find the same partitions."""
+    """Dask may then read several files as one partition: each pass has to find the same partitions."""
     frame = rows(600)
     for k in range(12):
         part = pa.Table.from_pandas(frame[50 * k : 50 * (k + 1)], preserve_index=False)

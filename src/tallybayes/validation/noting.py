@@ -72,7 +72,7 @@ class _Noting(Partitions):
 
     def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
         """Do work on each partition, note its rows, and merge the answers in a tree."""
-        # What is read again has to be read by the same columns: of fewer, Dask makes larger partitions.
+        # What is read again has to be read by the same columns: of fewer, an engine may make larger partitions.
         read = self.lying.select(list(dict.fromkeys([*self.schema.names, *self.noted])))
         there = partial(_noted_there, work, tuple(self.schema.names), self.noted)
         answer, notes = _opened(read.fold(there, partial(_merged_there, merge), own))

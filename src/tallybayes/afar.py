@@ -17,7 +17,7 @@ from tallybayes.kernels.text import Tokenizer
 from tallybayes.parcel import Parcel, merged, open_parcel
 from tallybayes.schema import Schema
 
-__all__ = ["Sent", "known", "known_and_chosen", "needed"]
+__all__ = ["Sent", "known", "known_and_chosen", "needed", "share_of"]
 
 
 class Sent(NamedTuple):
@@ -39,7 +39,7 @@ class Sent(NamedTuple):
 
 def known_and_chosen(schema: Schema, lying: engines.Partitions) -> Parcel:
     """Evidence, and the rows to calibrate by: each place sends few of them, and all of its own if that is too few."""
-    both = known(schema, lying, 1.0 if lying.count is None else _share(lying.count))
+    both = known(schema, lying, 1.0 if lying.count is None else share_of(lying.count))
     if both.chosen is not None and not both.chosen.complete:
         both = known(schema, lying, 1.0)
     return both
@@ -58,13 +58,13 @@ def needed(schema: Schema) -> list[str]:
     return list(dict.fromkeys([*schema.columns, *also]))
 
 
-def _share(places: int) -> float:
+def share_of(places: int) -> float:
     """Of the rows to choose the share that each of so many places sends: four times its due, and what chance adds."""
     due = MOST_ROWS / max(1, places)
     return float(min(1.0, (4 * due + 10 * due**0.5 + 10) / MOST_ROWS))
 
 
-def _known_there(sent: Sent, share: float | None, rows: batches.Source) -> bytes:
+def _known_there(sent: Sent, share: float | None, rows: batches.Source, _: engines.Told) -> bytes:
     """What is known of the rows of one place; run there, on one thread, since others are busy too."""
     found = here.known(sent.opened(), rows, 1, choose=share is not None)
     if share is not None and found.chosen is not None:

@@ -79,27 +79,31 @@ class Chosen:
         The rows kept so far: twice as many as are chosen in the end, or fewer.
     bound : int or None
         Of rows seen whose hash is above this one, some are no longer among the parts (see `few`).
+    room : float
+        How many times as many rows as usual are chosen: of them the choice among fewer rows can be made (see `among`).
     """
 
     schema: Schema
     parts: tuple[Part, ...] = ()
     bound: int | None = None
+    room: float = 1.0
 
     @classmethod
-    def of(cls, rows: Rows, schema: Schema) -> Chosen:
+    def of(cls, rows: Rows, schema: Schema, room: float = 1.0) -> Chosen:
         """The choice among the rows of one batch; one that weighs nothing is none."""
         weights = row_weights(rows, schema.weight)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
         text = _text_bytes(rows, schema)
         part = Part(rows.batch, index, None if text is None else text[index])
-        return cls(schema, (part,) if _fits([part]) else _lowest([part.hashed(schema, rows)]))
+        return cls(schema, (part,) if _fits([part], room) else _lowest([part.hashed(schema, rows)], room), room=room)
 
     def __add__(self, other: Chosen) -> Chosen:
         parts = self.parts + other.parts
         bound = min((one for one in (self.bound, other.bound) if one is not None), default=None)
-        if _fits(parts):
-            return Chosen(self.schema, parts, bound)
-        return Chosen(self.schema, _not_held(_lowest([part.hashed(self.schema) for part in parts])), bound)
+        if _fits(parts, self.room):
+            return replace(self, parts=parts, bound=bound)
+        lowest = _lowest([part.hashed(self.schema) for part in parts], self.room)
+        return replace(self, parts=_not_held(lowest), bound=bound)
 
     def __sub__(self, other: Chosen) -> Chosen:
         mine, gone = self._one(), other._one()
@@ -115,7 +119,7 @@ class Chosen:
     def settled(self) -> Chosen:
         """The same, in memory of its own."""
         one = self._one()
-        return Chosen(self.schema, () if one is None else (one,), self.bound)
+        return replace(self, parts=() if one is None else (one,))
 
     def few(self, share: float) -> Chosen:
         """Of the rows chosen the first ones: a share of what there is room for.
@@ -123,9 +127,10 @@ class Chosen:
         Where rows lie in a thousand places, each has to give about a thousandth of the choice, and need not send all
         that it would choose if it were alone. `complete` tells of the sum whether that was enough.
         """
-        parts = _lowest([part.hashed(self.schema) for part in self.parts])
+        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return self
+        share *= self.room
         hashes, each = _all_hashes(parts), [part.text for part in parts if part.text is not None]
         order = np.argsort(hashes, kind="stable")
         most = max(1, round(share * MOST_ROWS))
@@ -133,16 +138,37 @@ class Chosen:
             heavy = np.searchsorted(np.cumsum(np.concatenate(each)[order]), share * MOST_BYTES, side="right")
             most = min(most, max(_FEWEST, int(heavy)))
         if most >= len(order):
-            return Chosen(self.schema, parts, self.bound)
+            return replace(self, parts=parts)
         bound = int(hashes[order[most - 1]])
         first = (part.of(np.flatnonzero(_known(part.hashes) <= bound)) for part in parts)
-        return Chosen(self.schema, tuple(part for part in first if len(part)), bound)
+        return replace(self, parts=tuple(part for part in first if len(part)), bound=bound)
 
     @property
     def complete(self) -> bool:
         """Whether these are the rows that would be chosen if each place had sent all of its own."""
         one = self._one()
         return self.bound is None or (one is not None and int(_known(one.hashes)[-1]) < self.bound)
+
+    def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> Chosen | None:
+        """The choice that would have been made among some of the rows seen; None if too few were kept to tell.
+
+        Parameters
+        ----------
+        some : ndarray of bool, shape (n,)
+            Which of the rows chosen, in the order of `rows`, are among them.
+        all_kept : bool
+            Whether all rows seen were chosen.
+        """
+        one = self._one()
+        if one is None:
+            return Chosen(self.schema) if all_kept else None
+        if self.bound is not None:
+            some = some & (_known(one.hashes) <= self.bound)  # rows of one hash are alike: any of them will do
+        part = one.of(np.flatnonzero(some))
+        text = 0 if part.text is None else int(part.text.sum())
+        if not all_kept and len(part) < MOST_ROWS and text <= MOST_BYTES:
+            return None
+        return Chosen(self.schema, (part,))
 
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""
@@ -151,7 +177,7 @@ class Chosen:
 
     def _one(self) -> Part | None:
         """All rows chosen in one batch, in the order of their hashes."""
-        parts = _lowest([part.hashed(self.schema) for part in self.parts])
+        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return None
         hashes = _all_hashes(parts)
@@ -170,26 +196,26 @@ def _all_hashes(parts: Sequence[Part]) -> Hashes:
     return np.concatenate([_known(part.hashes) for part in parts])
 
 
-def _lowest(parts: Sequence[Part]) -> tuple[Part, ...]:
+def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
     """Of rows whose hashes are known those with the lowest, as many as there is room for."""
     if not any(map(len, parts)):
         return ()
-    hashes = _all_hashes(parts)
-    kept = np.argpartition(hashes, MOST_ROWS)[:MOST_ROWS] if len(hashes) > MOST_ROWS else np.arange(len(hashes))
+    hashes, most = _all_hashes(parts), round(room * MOST_ROWS)
+    kept = np.argpartition(hashes, most)[:most] if len(hashes) > most else np.arange(len(hashes))
     if parts[0].text is not None:
         kept = kept[np.argsort(hashes[kept], kind="stable")]
         text = np.concatenate([part.text for part in parts if part.text is not None])
-        kept = kept[: max(1, int(np.searchsorted(np.cumsum(text[kept]), MOST_BYTES, side="right")))]
+        kept = kept[: max(1, int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right")))]
     mask = np.zeros(len(hashes), bool)
     mask[kept] = True
     each = np.split(mask, np.cumsum([len(part) for part in parts])[:-1])
     return tuple(part.of(np.flatnonzero(mine)) for part, mine in zip(parts, each, strict=True) if mine.any())
 
 
-def _fits(parts: Sequence[Part]) -> bool:
+def _fits(parts: Sequence[Part], room: float) -> bool:
     """Whether so many rows may be kept until there are more: twice as many as are chosen, so that it pays to choose."""
     text = sum(int(part.text.sum()) for part in parts if part.text is not None)
-    return sum(map(len, parts)) <= 2 * MOST_ROWS and text <= 2 * MOST_BYTES
+    return sum(map(len, parts)) <= 2 * room * MOST_ROWS and text <= 2 * room * MOST_BYTES
 
 
 def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -288,13 +314,5 @@ def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBa
 
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
     """Rows of different batches as one; whole numbers here and fractions there, or nulls alone, are of one kind."""
-    tables = [pa.Table.from_batches([_plain(part)]) for part in parts]
+    tables = [pa.Table.from_batches([batches.plain(part)]) for part in parts]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]
-
-
-def _plain(part: pa.RecordBatch) -> pa.RecordBatch:
-    """Without dictionaries, of which each batch may have its own."""
-    for k, field in enumerate(part.schema):
-        if pa.types.is_dictionary(field.type):
-            part = part.set_column(k, field.with_type(field.type.value_type), part.column(k).dictionary_decode())
-    return part

@@ -21,7 +21,10 @@ from tallybayes.errors import BadModelFile, wanted
 from tallybayes.evidence import Evidence
 from tallybayes.schema import Schema
 
-__all__ = ["Parcel", "merged", "open_parcel"]
+__all__ = ["NUMBER", "Parcel", "as_stream", "from_stream", "merged", "open_parcel"]
+
+# The column of rows chosen that tells which of all rows each is, for who wants to know.
+NUMBER = "tallybayes.number"
 
 
 @dataclass(frozen=True)
@@ -104,40 +107,43 @@ def _put_chosen(chosen: Chosen, tensors: stored.Tensors) -> dict[str, Any]:
     settled = chosen.settled()
     for part in settled.parts:
         assert part.hashes is not None
-        tensors["chosen"] = np.frombuffer(_as_stream(_needed(part.batch, chosen.schema)), np.uint8)
+        tensors["chosen"] = np.frombuffer(as_stream(_needed(part.batch, chosen.schema)), np.uint8)
         tensors["chosen.hashes"] = part.hashes
         if part.text is not None:
             tensors["chosen.text"] = part.text.astype(np.int64)
-    return {"bound": chosen.bound, "rows": sum(map(len, settled.parts))}
+    return {"bound": chosen.bound, "room": chosen.room, "rows": sum(map(len, settled.parts))}
 
 
 def _get_chosen(header: dict[str, Any], tensors: stored.Tensors, schema: Schema) -> Chosen:
-    bound, n = header["bound"], header["rows"]
+    bound, room, n = header["bound"], header["room"], header["rows"]
     stored.require(bound is None or isinstance(bound, int), "bound")
+    stored.require(isinstance(room, float) and room > 0, "room")
     if n == 0:
-        return Chosen(schema, (), bound)
-    batch = _from_stream(tensors["chosen"])
+        return Chosen(schema, (), bound, room)
+    batch = from_stream(tensors["chosen"])
     hashes, text = tensors["chosen.hashes"], tensors.get("chosen.text")
     for numbers in (hashes, text):
         stored.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
     stored.require(batch.num_rows == n, "rows chosen")
-    return Chosen(schema, (Part(batch, np.arange(n), text, hashes),), bound)
+    return Chosen(schema, (Part(batch, np.arange(n), text, hashes),), bound, room)
 
 
 def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
-    """Only the columns that are read: features, label and weight."""
-    wanted_ones = {*schema.columns, schema.label, schema.weight}
+    """Only the columns that are read: features, label and weight; and the number of each row, where it has one."""
+    wanted_ones = {*schema.columns, schema.label, schema.weight, NUMBER}
     return batch.select([f.name for f in batch.schema if f.name in wanted_ones or batches.kind_of(f) != "column"])
 
 
-def _as_stream(batch: pa.RecordBatch) -> pa.Buffer:
+def as_stream(batch: pa.RecordBatch, compression: str | None = None) -> pa.Buffer:
+    """Rows as bytes."""
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
+    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_batch(batch)
     return sink.getvalue()
 
 
-def _from_stream(content: Any) -> pa.RecordBatch:
+def from_stream(content: Any) -> pa.RecordBatch:
+    """The rows that `as_stream` was given."""
     [batch] = pa.ipc.open_stream(pa.py_buffer(np.array(content)))  # a copy begins where numbers may begin
     batch.validate(full=True)
     return batch

@@ -54,10 +54,9 @@ def labelled(
     """The source with label and weights among its columns, be they given as names or as arrays."""
     lying = engines.opened(source, missing)
     if lying is not None:
-        return Labelled(
-            lying.source(), _by_name("label", label), None if weights is None else _by_name("weights", weights)
-        )
-    rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
+        rows = lying.source()
+    else:
+        rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
@@ -85,8 +84,8 @@ def as_in(
 
 def beside(rows: batches.Source, name: str, column: Any) -> tuple[batches.Source, str]:
     """The rows with a column that is given as values, under a free name like `name`; or as they are, if by name."""
-    if isinstance(column, str):
-        return rows, column
+    if isinstance(column, str) or engines.partitions_of(rows) is not None:
+        return rows, _by_name(name, column)
     while name in rows.schema.names:
         name += "_"
     return batches.attach(rows, name, column), name

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import os
 import signal
-from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -58,17 +57,6 @@ def table() -> pa.Table:
 @pytest.fixture(scope="module")
 def folder(table: pa.Table, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return files(tmp_path_factory.mktemp("rows") / "parts", table, 7)
-
-
-@pytest.fixture(scope="module")
-def cluster() -> Iterator[Any]:
-    """Two workers, each a process of its own."""
-    from distributed import Client, LocalCluster
-
-    with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        made = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
-        with made, Client(made) as client:
-            yield client
 
 
 @pytest.mark.parametrize("options", [{}, {"weights": "times"}, {"calibrate": None, "alpha": 1.0}], ids=str)
@@ -194,6 +182,14 @@ def test_a_file_unlike_the_others_is_named(table: pa.Table, tmp_path: Path) -> N
         tb.fit(dd.read_parquet(folder), "label", **OPTIONS)
 
 
+def test_partitions_stay_as_they_are_whatever_columns_are_read(table: pa.Table, folder: Path) -> None:
+    lying = engines.opened(dd.read_parquet(folder))
+    assert lying is not None
+    assert len(lying.select(["label"]).each(_count)) == len(lying.each(_count)) == 7
+    calls = tb.fit(dd.read_parquet(folder)[["calls", "label"]], "label")
+    assert digest(calls) == digest(tb.fit(table.select(["calls", "label"]), "label"))
+
+
 def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None:
     there = dd.from_pandas(as_pandas(table), npartitions=2)
     with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Put it among the columns"):
@@ -237,10 +233,15 @@ def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
     assert lying.count == 7
     assert [int(one) for one in lying.each(_count)] == [len(pq.read_table(path)) for path in sorted(folder.iterdir())]
     assert int(lying.fold(_count, _sum)) == len(table)
+    assert lying.each(_told, [b"for %d" % k for k in range(7)]) == [b"%d: for %d" % (k, k) for k in range(7)]
     assert sum(batch.num_rows for batch in lying.source()) == len(table)
 
 
-def _count(rows: Any) -> bytes:
+def _told(rows: Any, told: engines.Told) -> bytes:
+    return b"%d: %s" % told
+
+
+def _count(rows: Any, _: engines.Told) -> bytes:
     return str(sum(batch.num_rows for batch in rows)).encode()
 
 

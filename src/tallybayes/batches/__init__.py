@@ -19,7 +19,7 @@ from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
 from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.steps import conform
-from tallybayes.batches.taken import gather, take
+from tallybayes.batches.taken import gather, plain, take
 from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "kind_of",
     "matrix_of",
     "names_of",
+    "plain",
     "prose_field",
     "read",
     "sparse_of",

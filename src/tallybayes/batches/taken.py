@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
 
-__all__ = ["aligned", "gather", "take"]
+__all__ = ["aligned", "gather", "plain", "take"]
 
 # Bytes in the largest number that is read at once.
 _WORD = 8
@@ -36,6 +36,14 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
         for field, column in zip(batch.schema, batch.columns, strict=True)
     ]
     return pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+
+
+def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """The same rows without dictionaries, of which each batch may have its own."""
+    for k, field in enumerate(batch.schema):
+        if pa.types.is_dictionary(field.type):
+            batch = batch.set_column(k, field.with_type(field.type.value_type), batch.column(k).dictionary_decode())
+    return batch
 
 
 def aligned(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from tallybayes.engines.local import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
-from tallybayes.engines.partitions import Partitions, partitions_of
+from tallybayes.engines.partitions import Partitions, Told, partitions_of
 
 __all__ = [
     "SLICE_BYTES",
     "Partitions",
+    "Told",
     "default_threads",
     "fold",
     "fold_rows",

@@ -6,13 +6,13 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import pyarrow as pa
 
 from tallybayes import batches
 from tallybayes.bars import counting
-from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Work, answer_of, attempted, joined
+from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Told, Work, answer_of, attempted, joined
 from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["DaskPartitions", "of_dask"]
@@ -85,15 +85,15 @@ class DaskPartitions(Partitions):
         narrow = self.collection if self._is_bag else self.collection[list(columns)]
         return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
 
-    def fold(self, work: Work, merge: Merge) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
         with counting(self.name, "partitions", self.count) as tell:
-            return answer_of(self._run(self._answers(work), merge, tell))
+            return answer_of(self._run(self._answers(work, own), merge, tell))
 
-    def each(self, work: Work) -> list[bytes]:
+    def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
         """Do work on each partition, where it lies; the answers in the order of the partitions."""
         with counting(self.name, "partitions", self.count) as tell:
-            return [answer_of(one) for one in self._run(self._answers(work), None, tell)]
+            return [answer_of(one) for one in self._run(self._answers(work, own), None, tell)]
 
     def map(
         self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
@@ -113,18 +113,27 @@ class DaskPartitions(Partitions):
         return not hasattr(self.collection, "columns")
 
     def _parts(self) -> list[Any]:
-        return list(self.collection.to_delayed())
+        """The partitions as tasks, always the same ones: Dask would read several files as one where few columns are."""
+        if self._is_bag:
+            return list(self.collection.to_delayed())
+        return list(self.collection.simplify().to_delayed(optimize_graph=False))
 
     def _label(self, k: int) -> str:
         """What messages call a partition: its number, and its file where that is known."""
         return str(k) if self.files is None else f"{k} ({self.files[k]})"
 
-    def _answers(self, work: Work) -> list[Any]:
+    def _answers(self, work: Work, own: Sequence[bytes] | None) -> list[Any]:
         """What each partition is to answer, as tasks that have not begun."""
         from dask import delayed
 
+        parts = self._parts()
+        own = [b""] * len(parts) if own is None else own
         ask = delayed(_asked, pure=False, traverse=False)
-        return [ask(work, self.reading, part, self._label(k)) for k, part in enumerate(self._parts())]
+        shared = delayed(_Shared(work), pure=False, traverse=False)  # a task of its own: to each worker it goes once
+        return [
+            ask(shared, self.reading, part, self._label(k), k, mine)
+            for k, (part, mine) in enumerate(zip(parts, own, strict=True))
+        ]
 
     def _computed(self, part: Any, k: int) -> Any:
         with self._reading([k]):
@@ -221,9 +230,15 @@ def _locally(answers: list[Any], merge: Merge | None, tell: Callable[[int], None
         return level[0].compute()
 
 
-def _asked(work: Work, reading: Reading, part: Any, partition: str) -> bytes:
+class _Shared(NamedTuple):
+    """Work, as data: what can be called, Dask would call."""
+
+    work: Work
+
+
+def _asked(shared: _Shared, reading: Reading, part: Any, called: str, partition: int, own: bytes) -> bytes:
     """What one partition answers; run where it lies."""
-    return attempted(work, reading, _rows_of(part), partition)
+    return attempted(shared.work, reading, _rows_of(part), called, Told(partition, own))
 
 
 def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:

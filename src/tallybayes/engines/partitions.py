@@ -10,7 +10,7 @@ import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
@@ -18,9 +18,28 @@ from tallybayes import batches, errors
 from tallybayes.batches import Source
 from tallybayes.errors import TallyError
 
-__all__ = ["FAN_IN", "Merge", "Partitions", "Reading", "Work", "answer_of", "attempted", "joined", "partitions_of"]
+__all__ = [
+    "FAN_IN",
+    "Merge",
+    "Partitions",
+    "Reading",
+    "Told",
+    "Work",
+    "answer_of",
+    "attempted",
+    "joined",
+    "partitions_of",
+]
 
-Work: TypeAlias = Callable[[Source], bytes]
+
+class Told(NamedTuple):
+    """What work on a partition is told besides its rows: the partition's number, from 0, and what is meant for it."""
+
+    partition: int
+    own: bytes = b""
+
+
+Work: TypeAlias = Callable[[Source, Told], bytes]
 Merge: TypeAlias = Callable[[Iterable[bytes]], bytes]
 
 # So many answers are merged at a time: each worker that merges holds one sum and one answer.
@@ -92,8 +111,17 @@ class Partitions(ABC):
         """The same rows with some of the columns, so that no others are read."""
 
     @abstractmethod
-    def fold(self, work: Work, merge: Merge) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree.
+
+        Parameters
+        ----------
+        work : callable
+            Takes the rows of a partition and what it is told.
+        merge : callable
+            Takes several answers; must not care for their order.
+        own : sequence of bytes, optional
+            What each partition alone is told, by its number.
 
         Raises
         ------
@@ -102,7 +130,7 @@ class Partitions(ABC):
         """
 
     @abstractmethod
-    def each(self, work: Work) -> list[bytes]:
+    def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
         """Do work on each partition, where it lies; the answers in the order of the partitions."""
 
     @abstractmethod
@@ -131,13 +159,13 @@ def partitions_of(source: Source) -> Partitions | None:
     return source.start if isinstance(source.start, Partitions) else None
 
 
-def attempted(work: Work, reading: Reading, rows: Any, partition: object) -> bytes:
-    """The answer of one partition: what work made of it, or why it is refused.
+def attempted(work: Work, reading: Reading, rows: Any, partition: object, told: Told) -> bytes:
+    """The answer of one partition, which messages call so: what work made of it, or why it is refused.
 
     An error of the rows is an answer, not a failure: an engine would try again what cannot succeed.
     """
     try:
-        return _DONE + work(reading.source(rows, partition))
+        return _DONE + work(reading.source(rows, partition), told)
     except TallyError as error:
         sentence = str(error)
         if not sentence.startswith(reading.name):

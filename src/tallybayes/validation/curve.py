@@ -171,7 +171,7 @@ class _Shuffle:
         place = np.full(len(self.rows), -1, np.int32)
         place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
         place[place == len(sizes)] = -1  # beyond the largest size
-        folded = Folded(self.total, self.rows, place, len(sizes) + 1, self.threads, before=True)
+        folded = Folded(self.total, len(sizes) + 1, self.threads, before=True, rows=self.rows, place=place)
         held = self.batch(self.held)
         for wave, training, _, _ in folded.passes():
             for k, evidence in zip(wave, training, strict=True):

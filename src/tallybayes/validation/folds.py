@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -14,17 +14,18 @@ import pyarrow as pa
 
 from tallybayes import batches, engines
 from tallybayes.batches import Source
+from tallybayes.chosen import Chosen
 from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadData
-from tallybayes.estimate import Belief, Choices
+from tallybayes.estimate import Belief
 from tallybayes.evidence import Evidence, count
 from tallybayes.model import Model
 from tallybayes.posterior import ImpossibleRowWarning
 from tallybayes.score import add_scores
 from tallybayes.validation.assign import Places
+from tallybayes.validation.foldwise import Foldwise
 from tallybayes.validation.rows import Kept
-from tallybayes.validation.training import Before, Others
 
 __all__ = ["Folded", "Held"]
 
@@ -33,8 +34,6 @@ __all__ = ["Folded", "Held"]
 _THREAD_BYTES = 8 << 20
 # Rows scored at a time: their scores stay in cache from the first column to the last.
 _FEW_ROWS = 8192
-# Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
-_MOST_CELLS = 1 << 24
 
 
 class Held(NamedTuple):
@@ -55,38 +54,19 @@ class Pass(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Folded:
-    """What it takes to score the folds of one repeat.
+class Folded(Foldwise):
+    """The folds of one repeat, of rows that are read here.
 
     Attributes
     ----------
-    total : Model
-        The evidence of all rows, and how belief is made of it.
     rows : Kept
         The rows; their evidence is the total.
     place : ndarray of int32, shape (n,)
         The fold of each row; −1 for a row that is not held out.
-    folds : int
-        How many folds.
-    threads : int
-        How many threads count and score.
-    before : bool
-        Whether a fold is scored by those before it, rather than by all others.
     """
 
-    total: Model
     rows: Kept
     place: Places
-    folds: int
-    threads: int
-    before: bool = False
-
-    def waves(self) -> Iterator[range]:
-        """Runs of folds whose sums fit into memory together."""
-        cells = sum(int(np.prod(s.shape)) for part in self.total.evidence.statistics for s in part.sums.values())
-        size = max(1, _MOST_CELLS // max(1, cells))
-        for start in range(0, self.folds, size):
-            yield range(start, min(start + size, self.folds))
 
     def pieces(self, wave: range) -> Iterator[Held]:
         """The rows of some folds, sorted by fold, piece by piece."""
@@ -118,18 +98,13 @@ class Folded:
             models = [self.model(k, evidence) for k, evidence in zip(wave, training, strict=True)]
             believed: list[Any] = beliefs() or [None if model is None else model.belief for model in models]
             for k, model, belief in zip(wave, models, believed, strict=True):
-                priors[k] = -np.inf if model is None else self._among(model, belief.log_prior)
+                priors[k] = -np.inf if model is None else self.among(model, belief.log_prior)
             for held in pieces():
-                self._score(held, models, believed, scores, heat)
+                self.score_held(held, models, believed, scores, heat)
 
     def passes(self) -> Iterator[Pass]:
         """The folds, as many at a time as fit into memory."""
-        training = Before(self.total.evidence) if self.before else Others(self.total.evidence)
-        choices = self.total.choices
-
-        def beliefs() -> list[Belief] | None:
-            return None if choices.open(self.total.schema) else training.beliefs(choices)
-
+        training, beliefs = self.training()
         for wave in self.waves():
             if self.rows.whole is None:
                 evidence = training(self.counted(wave, self.pieces(wave)), len(wave))
@@ -138,15 +113,10 @@ class Folded:
                 kept = list(self.pieces(wave))
                 yield Pass(wave, training(self.counted(wave, kept), len(wave)), partial(list, kept), beliefs)
 
-    def model(self, k: int, evidence: Evidence) -> Model | None:
-        """The model by which fold k is scored, given the evidence of its training rows; None if there is none."""
-        if not len(evidence.classes):
-            return None
-        model = Model(evidence, _known_prior(self.total, evidence))
-        if not model.choices.open(model.schema):
-            return model
+    def chosen(self, k: int, model: Model) -> Chosen:
+        """Of the rows by which fold k is scored those that calibrate its model."""
         schema = model.schema
-        return model.calibrate(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
+        return model.choose(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
 
     def training_rows(self, k: int) -> Source:
         """The rows by which fold k is scored."""
@@ -168,7 +138,7 @@ class Folded:
         if len(model.classes) == len(self.total.classes):
             return p
         spread = np.zeros((len(p), len(self.total.classes)))
-        spread[:, self._known(model)] = p
+        spread[:, self.known(model)] = p
         return spread
 
     def counted(self, wave: range, pieces: Iterable[Held]) -> Evidence:
@@ -193,7 +163,10 @@ class Folded:
             threads=1 if whole is not None and whole.nbytes < _THREAD_BYTES else self.threads,
         )
 
-    def _score(self, held: Held, models: list[Model | None], believed: list[Any], scores: Floats, heat: Floats) -> None:
+    def score_held(
+        self, held: Held, models: Sequence[Model | None], believed: Sequence[Any], scores: Floats, heat: Floats
+    ) -> None:
+        """Score rows of some folds, each by its model and what that believes."""
         out = np.full((len(held.rows), len(self.total.classes)), np.nan)
         for model, belief, start, stop in zip(models, believed, held.starts[:-1], held.starts[1:], strict=True):
             if model is None or start == stop:
@@ -204,7 +177,7 @@ class Folded:
             except BadData:
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
-            out[start:stop] = self._among(model, mine)
+            out[start:stop] = self.among(model, mine)
             if sizes is not None and model.temper is not None:
                 heat[held.rows[start:stop]] = model.temper.at(sizes)
         scores[held.rows] = out
@@ -222,26 +195,6 @@ class Folded:
 
         engines.map_slices(part, work, threads=self.threads, rows=_FEW_ROWS)
         return out, sizes
-
-    def _among(self, model: Model, values: Floats) -> Floats:
-        """Values of a model's classes as values of all classes; −∞ for those it does not know."""
-        if len(model.classes) == len(self.total.classes):
-            return values
-        spread = np.full((*values.shape[:-1], len(self.total.classes)), -np.inf)
-        spread[..., self._known(model)] = values
-        return spread
-
-    def _known(self, model: Model) -> npt.NDArray[np.intp]:
-        return self.total.evidence.classes.find(model.evidence.classes.array)
-
-
-def _known_prior(total: Model, evidence: Evidence) -> Choices:
-    """The choices, with a given class prior cut down to the classes that there is evidence of."""
-    choices = total.choices
-    if isinstance(choices.prior, str) or len(evidence.classes) == len(total.classes):
-        return choices
-    given = np.exp(total.belief.log_prior)[total.evidence.classes.find(evidence.classes.array)]
-    return replace(choices, prior=(given / given.sum()).tolist() if given.any() else "uniform")
 
 
 def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:

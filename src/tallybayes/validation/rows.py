@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -21,12 +22,58 @@ from tallybayes.labels import Labels, encode
 from tallybayes.names import hint
 from tallybayes.validation.assign import Places
 
-__all__ = ["Kept", "Watched"]
+__all__ = ["Kept", "Noted", "Notes", "Watched", "check_named"]
 
 # Rows of no more bytes are kept, whatever they come from.
 _KEPT_BYTES = 256 << 20
 # Of more, so many bytes are in hand at a time.
 _PIECE_BYTES = 64 << 20
+
+
+class Notes:
+    """What is noted of rows as they come: their classes, their weights, and what else is asked for.
+
+    Parameters
+    ----------
+    label, weight : str
+        The columns of classes and of weights.
+    beside : mapping of str to str
+        The columns of groups, folds or order, by what they are.
+    """
+
+    def __init__(self, label: str, weight: str | None, beside: Mapping[str, str]) -> None:
+        self._label, self._weight, self._beside = label, weight, beside
+        self._classes: list[tuple[Places, Labels]] = []
+        self._weights: list[Floats] = []
+        self._others: dict[str, list[pa.Array]] = {role: [] for role in beside}
+        self._rows = 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Note the rows of a batch."""
+        rows = Rows(batch, self._rows)
+        self._classes.append(class_codes(rows, self._label))
+        weights = row_weights(rows, self._weight)
+        if weights is not None:
+            self._weights.append(weights)
+        for role, name in self._beside.items():
+            self._others[role].append(rows.column(name))
+        self._rows += batch.num_rows
+
+    def known(self, classes: Labels) -> dict[str, Any]:
+        """What `Noted` holds, of the rows so far, given the classes that the evidence knows."""
+        own = Labels.of([])
+        for _, found in self._classes:
+            own = own | found
+        none = np.zeros(0, np.intp)
+        place = [own.find(found.array)[codes] for codes, found in self._classes]
+        known = [classes.find(found.array)[codes] for codes, found in self._classes]
+        return {
+            "strata": np.concatenate([none, *place]).astype(np.int32),
+            "classes": np.concatenate([none, *known]).astype(np.int32),
+            "found": own,
+            "weights": None if self._weight is None else np.concatenate([np.zeros(0), *self._weights]),
+            "others": {role: pa.chunked_array(parts).combine_chunks() for role, parts in self._others.items() if parts},
+        }
 
 
 class Watched:
@@ -48,10 +95,7 @@ class Watched:
         self, source: batches.Source, label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool
     ) -> None:
         self._source, self._label, self._weight, self._beside = source, label, weight, dict(beside)
-        for role, name in self._beside.items():
-            if name not in source.schema.names:
-                have = source.schema.names
-                raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
+        check_named(source, self._beside)
         hidden = set(self._beside.values()) - {label, weight} if aside else set()
         self._names = [name for name in source.schema.names if name not in hidden]
         self._narrow = bool(hidden)
@@ -64,26 +108,14 @@ class Watched:
 
     def _read(self) -> Iterator[pa.RecordBatch]:
         # Reading may begin more than once (a look at the first rows); what was noted before is then forgotten.
-        self._classes: list[tuple[Places, Labels]] = []
-        self._weights: list[Floats] = []
-        self._others: dict[str, list[pa.Array]] = {role: [] for role in self._beside}
+        self._notes = Notes(self._label, self._weight, self._beside)
         self._kept: list[pa.RecordBatch] | None = []
-        self._bytes = self._rows = 0
+        self._bytes = 0
         for batch in self._source:
-            self._note(batch)
+            self._notes.add(batch)
             batch = batch.select(self._names) if self._narrow else batch
             self._keep(batch)
-            self._rows += batch.num_rows
             yield batch
-
-    def _note(self, batch: pa.RecordBatch) -> None:
-        rows = Rows(batch, self._rows)
-        self._classes.append(class_codes(rows, self._label))
-        weights = row_weights(rows, self._weight)
-        if weights is not None:
-            self._weights.append(weights)
-        for role, name in self._beside.items():
-            self._others[role].append(rows.column(name))
 
     def _keep(self, batch: pa.RecordBatch) -> None:
         if self._kept is None:
@@ -101,34 +133,16 @@ class Watched:
         classes : Labels
             The classes that the evidence knows.
         """
-        own = Labels.of([])
-        for _, found in self._classes:
-            own = own | found
-        place, known = [], []
-        for codes, found in self._classes:
-            place.append(own.find(found.array)[codes])
-            known.append(classes.find(found.array)[codes])
-        return Kept(
-            self._bare,
-            None if self._kept is None else _one(self._kept),
-            np.concatenate(place).astype(np.int32),
-            np.concatenate(known).astype(np.int32),
-            own,
-            np.concatenate(self._weights) if self._weights else None,
-            {role: pa.chunked_array(parts).combine_chunks() for role, parts in self._others.items()},
-        )
+        whole = None if self._kept is None else _one(self._kept)
+        return Kept(**self._notes.known(classes), source=self._bare, whole=whole)
 
 
 @dataclass(frozen=True)
-class Kept:
-    """Rows that can be gone through again, and what is known of each.
+class Noted:
+    """What is known of each row.
 
     Attributes
     ----------
-    source : Source
-        The rows.
-    whole : RecordBatch or None
-        All of them, where they are few enough.
     strata : ndarray of int32, shape (n,)
         The class of each row among all classes found.
     classes : ndarray of int32, shape (n,)
@@ -141,8 +155,6 @@ class Kept:
         Groups, folds and order, as far as given.
     """
 
-    source: batches.Source
-    whole: pa.RecordBatch | None
     strata: Places
     classes: Places
     found: Labels
@@ -151,6 +163,37 @@ class Kept:
 
     def __len__(self) -> int:
         return len(self.strata)
+
+    def codes(self, role: str) -> tuple[Places, Labels]:
+        """Groups or folds as numbers from 0, in the order of their values."""
+        codes, labels = encode(self.others[role])
+        if (codes < 0).any():
+            got = f"a missing one (row {int(np.argmax(codes < 0)) + 1})"
+            raise BadData(wanted(role, "a value in every row", got))
+        return codes, labels
+
+    def order(self) -> npt.NDArray[np.intp] | None:
+        """The rows in the order asked for; None if it is their own."""
+        if "order" not in self.others:
+            return None
+        codes, _ = self.codes("order")
+        return np.argsort(codes, kind="stable")
+
+
+@dataclass(frozen=True)
+class Kept(Noted):
+    """Rows that can be gone through again here.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    whole : RecordBatch or None
+        All of them, where they are few enough.
+    """
+
+    source: batches.Source
+    whole: pa.RecordBatch | None
 
     def pieces(self) -> Iterator[tuple[int, pa.RecordBatch]]:
         """The rows, piece by piece, and how many came before each."""
@@ -168,20 +211,13 @@ class Kept:
         """The same rows, all of them in memory."""
         return self if self.whole is not None else replace(self, whole=_one(list(self.source)))
 
-    def codes(self, role: str) -> tuple[Places, Labels]:
-        """Groups or folds as numbers from 0, in the order of their values."""
-        codes, labels = encode(self.others[role])
-        if (codes < 0).any():
-            got = f"a missing one (row {int(np.argmax(codes < 0)) + 1})"
-            raise BadData(wanted(role, "a value in every row", got))
-        return codes, labels
 
-    def order(self) -> npt.NDArray[np.intp] | None:
-        """The rows in the order asked for; None if it is their own."""
-        if "order" not in self.others:
-            return None
-        codes, _ = self.codes("order")
-        return np.argsort(codes, kind="stable")
+def check_named(source: batches.Source, beside: Mapping[str, str]) -> None:
+    """Raise unless the columns of groups, folds and order are there."""
+    for role, name in beside.items():
+        if name not in source.schema.names:
+            have = source.schema.names
+            raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
 
 
 def _one(kept: list[pa.RecordBatch]) -> pa.RecordBatch:

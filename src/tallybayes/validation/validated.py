@@ -10,7 +10,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import batches, engines, sources
-from tallybayes.encode import Rows
 from tallybayes.encoded import Floats
 from tallybayes.errors import BadOption, wanted
 from tallybayes.estimate import log_prior
@@ -18,13 +17,15 @@ from tallybayes.evidence import Evidence
 from tallybayes.fitting import fit
 from tallybayes.model import Model
 from tallybayes.names import hint
-from tallybayes.score import LeftOutRows
 from tallybayes.validation.assign import Places, assign, blocks
+from tallybayes.validation.distant import FoldedAfar, each_left_out_afar
 from tallybayes.validation.folds import Folded
 from tallybayes.validation.how import Plan, check_seed, parse
+from tallybayes.validation.left_out import each_left_out
+from tallybayes.validation.noting import Distant, WatchedAfar
 from tallybayes.validation.remarks import remarks
 from tallybayes.validation.result import Validation, impossible_rows
-from tallybayes.validation.rows import Kept, Watched
+from tallybayes.validation.rows import Kept, Noted, Watched
 
 __all__ = ["learner", "validate", "validate_model"]
 
@@ -51,7 +52,8 @@ def validate(
     Parameters
     ----------
     source : anything `fit` takes
-        The rows. Files too large to be kept in memory are read again for each pass; a stream is kept.
+        The rows. Files too large to be kept in memory are read again for each pass; a stream is kept. Those of a Dask
+        collection are counted and scored where they lie.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     how : str
@@ -166,10 +168,14 @@ def _validated(
 
     def work(types: sources.Types | None) -> Validation:
         rows, name, weight = opened(types)
-        columns = {}
+        columns, lying = {}, engines.partitions_of(rows)
         for role, column in given.items():
             rows, columns[role] = sources.beside(rows, role, column)
-        watched = Watched(rows, name, weight, columns, aside=aside)
+        watched = (
+            Watched(rows, name, weight, columns, aside=aside)
+            if lying is None
+            else WatchedAfar(lying, name, weight, columns, aside=aside)
+        )
         total = learn(watched.source, name, weight)
         return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
 
@@ -187,24 +193,33 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _scored(plan: Plan, total: Model, rows: Kept, seed: int, threads: int) -> Validation:
+def _scored(plan: Plan, total: Model, rows: Kept | Distant, seed: int, threads: int) -> Validation:
     """The validation that a plan asks for, of rows whose evidence is the total."""
     if plan.kind == "loo" and "groups" not in rows.others:
-        scores, heat, answers = _each_left_out(total, rows, threads)
+        if isinstance(rows, Distant):
+            scores, heat = each_left_out_afar(total, rows)
+        else:
+            scores, heat = each_left_out(total, rows, threads)
+        answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
         return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
     place, names = _places(plan, rows, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
     priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
-    for repeat, fold in enumerate(place):
-        folded = Folded(total, rows, fold, K, threads, before=plan.kind == "prequential")
-        folded.score(scores[repeat], priors[repeat], heat[repeat])
+    before = plan.kind == "prequential"
+    if isinstance(rows, Distant):
+        folded = FoldedAfar.of(total, rows, place, K, threads, before=before)
+        folded.score(scores, priors.reshape(-1, len(total.classes)), heat)
+    else:
+        for repeat, fold in enumerate(place):
+            one = Folded(total, K, threads, before=before, rows=rows, place=fold)
+            one.score(scores[repeat], priors[repeat], heat[repeat])
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
     return _result(plan, total, rows, place, scores, heat, answers, names, seed)
 
 
-def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
+def _places(plan: Plan, rows: Noted, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
     """The fold of each row for each repeat, and the names of the folds where they have any."""
     if plan.kind in ("given", "loo"):
         role = "folds" if plan.kind == "given" else "groups"
@@ -218,37 +233,19 @@ def _places(plan: Plan, rows: Kept, seed: int) -> tuple[Places, tuple[Any, ...] 
     return assign(plan, rows.strata, groups, seed), None
 
 
-def _each_left_out(total: Model, rows: Kept, threads: int) -> tuple[Floats, Floats, Floats]:
-    """Each row's scores by all others, how far they are believed, and the answer to what is impossible."""
-    evidence, choices = total.evidence, total.settled
-    out, heat = np.empty((len(rows), len(total.classes))), np.ones(len(rows))
-    for first, batch in rows.pieces():
-        # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
-        classes = np.maximum(rows.classes[first : first + batch.num_rows], 0)
-        weights = None if rows.weights is None else rows.weights[first : first + batch.num_rows]
-
-        def work(at: slice) -> None:
-            part = Rows(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)  # noqa: B023
-            w = None if weights is None else weights[at]  # noqa: B023
-            left_out = LeftOutRows(evidence, part, classes[at], w)  # noqa: B023
-            here = slice(first + at.start, first + at.stop)  # noqa: B023
-            out[here] = left_out.scores(choices)
-            if total.temper is not None:
-                heat[here] = total.temper.at(left_out.sizes)
-
-        engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
-    impossible = np.flatnonzero(impossible_rows(out))
-    own = np.maximum(rows.classes[impossible], 0)
-    weight = np.tile(evidence.rows.to_float(), (len(impossible), 1))
-    taken = np.ones(len(own)) if rows.weights is None else rows.weights[impossible]
+def _prior_without(total: Model, rows: Noted, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
+    """The class prior without each of some rows."""
+    evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
+    weight = np.tile(evidence.rows.to_float(), (len(index), 1))
+    taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return out, heat, np.exp(log_prior(weight, evidence.classes, choices.prior))
+    return np.exp(log_prior(weight, evidence.classes, total.settled.prior))
 
 
 def _result(
     plan: Plan,
     total: Model,
-    rows: Kept,
+    rows: Noted,
     place: Places | None,
     scores: Floats,
     heat: Floats,
@@ -280,7 +277,7 @@ def _result(
     )
 
 
-def _unknown(plan: Plan, rows: Kept, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
+def _unknown(plan: Plan, rows: Noted, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
     """The rows whose class has no weight in the rows that they are scored by."""
     weighty = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
     own = np.maximum(rows.classes, 0)

@@ -1,4 +1,4 @@
-"""A cluster for all tests that want one; they are of one xdist group, so that there is but one."""
+"""A cluster for the tests that want one; they are of one xdist group, so that there is but one at a time."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import dask
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="class")
 def cluster() -> Iterator[Any]:
-    """Two workers, each a process of its own."""
+    """Two workers, each a process of its own, for a class of tests: what comes after it is for Dask's own threads."""
     from distributed import Client, LocalCluster
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):

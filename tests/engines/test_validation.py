@@ -187,8 +187,9 @@ def test_what_is_wrong_with_a_row_is_said_with_its_partition(frame: pd.DataFrame
 
 @pytest.mark.xdist_group("dask")
 @pytest.mark.usefixtures("cluster")
-@pytest.mark.parametrize("how", ["loo", "2x5", "prequential(300)"])
-def test_on_a_cluster(frame: pd.DataFrame, how: str) -> None:
-    here = tb.validate(frame, "label", how, events=EVENTS, weights="times", tokenizer=str.split)
-    there = tb.validate(lying(frame, 20), "label", how, events=EVENTS, weights="times", tokenizer=str.split)
-    assert_same(there, here)
+class TestCluster:
+    @pytest.mark.parametrize("how", ["loo", "2x5", "prequential(300)"])
+    def test_every_way_to_hold_rows_out(self, frame: pd.DataFrame, how: str) -> None:
+        options: dict[str, Any] = {"events": EVENTS, "weights": "times", "tokenizer": str.split}
+        here = tb.validate(frame, "label", how, **options)
+        assert_same(tb.validate(lying(frame, 20), "label", how, **options), here)

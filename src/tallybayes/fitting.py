@@ -34,6 +34,7 @@ def fit(
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     tokenizer: Tokenizer | None = None,
     connection: Any = None,
     threads: int | None = None,
@@ -75,6 +76,9 @@ def fit(
         Texts that stand for a missing value in a csv file, such as "?".
     errors : {"strict", "replace"}
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    bad_lines : {"error", "skip"}
+        What a line of a csv, tsv or jsonl file is that is no row: an error that names its place, or nothing. Lines that
+        were skipped are counted and told by a :class:`~tallybayes.errors.SkippedLinesWarning`.
     tokenizer : callable, optional
         What makes words of the columns of text: given a text, it returns a list of its words.
     connection : str, DuckDB connection or ADBC connection, optional
@@ -104,6 +108,7 @@ def fit(
         missing=missing,
         missing_values=missing_values,
         errors=errors,
+        bad_lines=bad_lines,
         tokenizer=tokenizer,
         connection=connection,
         threads=threads,
@@ -125,6 +130,7 @@ def begin(
     missing_values: tuple[str, ...] | list[str] = (),
     tokenizer: Tokenizer | None = None,
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
     threads: int | None = None,
 ) -> tuple[Model, Chosen | None]:
@@ -141,7 +147,14 @@ def begin(
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
         rows, name, weight = sources.labelled(
-            source, label, weights, missing=missing_values, types=types, errors=errors, connection=connection
+            source,
+            label,
+            weights,
+            missing=missing_values,
+            types=types,
+            errors=errors,
+            bad_lines=bad_lines,
+            connection=connection,
         )
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)

@@ -45,12 +45,10 @@ def labelled(
     weights: Any,
     *,
     missing: Sequence[str] = (),
-    types: Types | None = None,
-    errors: str = "strict",
-    connection: Any = None,
+    **reading: Any,
 ) -> Labelled:
-    """The source with label and weights among its columns, be they given as names or as arrays."""
-    rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
+    """The source, read as by `batches.read`, with label and weights among its columns, be they names or arrays."""
+    rows = batches.read(source, missing=tuple(missing), **reading)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)

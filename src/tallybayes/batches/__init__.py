@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from tallybayes.batches.columns import is_scipy_sparse
 from tallybayes.batches.databases import of_query
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
+from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.taken import gather, take
 from tallybayes.errors import BadData, BadOption, wanted
@@ -49,6 +50,7 @@ def read(
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
 ) -> Source:
     """The rows of anything, as a :class:`Source` of record batches.
@@ -76,6 +78,10 @@ def read(
         Columns to read as another type than the one found.
     errors : {"strict", "replace"}
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    bad_lines : {"error", "skip"}
+        What a line of a csv, tsv or jsonl file is that is no row, having too many values, too few, or no JSON: an error
+        that names its place, or nothing. Lines that were skipped are counted, and told once all rows have been read by
+        a :class:`~tallybayes.errors.SkippedLinesWarning` that has the places of the first.
     connection : str, DuckDB connection or ADBC connection, optional
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. The query is run anew for each pass over its rows.
@@ -106,12 +112,16 @@ def read(
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     if errors not in ("strict", "replace"):
         raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
+    if bad_lines not in ("error", "skip"):
+        raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(bad_lines)))
     if connection is not None:
         if names is not None:
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
         made = steps.blank(of_query(source, connection, errors), missing)
     elif is_path(source):
-        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows, errors))
+        skips = Skips() if bad_lines == "skip" else None
+        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows, errors, skips))
+        made = made if skips is None else skips.told(made)
     else:
         made = steps.blank(_in_memory(source, names), missing)
     made = steps.project(made, columns)

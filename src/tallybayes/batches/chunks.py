@@ -7,7 +7,8 @@ version 20. ``read_csv`` and ``read_json`` use all cores but want whole rows: fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,16 @@ import pyarrow as pa
 
 from tallybayes.errors import BadData, wanted
 
-__all__ = ["CODECS", "arrow_owned", "last_line_end", "last_row_end", "mended", "open_text", "whole_rows"]
+__all__ = [
+    "CODECS",
+    "arrow_owned",
+    "last_line_end",
+    "last_row_end",
+    "lines_of_rows",
+    "mended",
+    "open_text",
+    "whole_rows",
+]
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -129,9 +139,28 @@ def _paired_marks(text: bytes, delimiter: bytes) -> Any:
 
 def _lexed_row_end(text: bytes, delimiter: bytes) -> int:
     """The same by the definition: skip each quoted value, look for line ends between them."""
-    quoted = re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
     end = at = 0
-    for value in quoted.finditer(text):
+    for value in _quoted(delimiter).finditer(text):
         end = text.rfind(b"\n", at, value.start() + 1) + 1 or end
         at = value.end()
     return text.rfind(b"\n", at) + 1 or end
+
+
+def _quoted(delimiter: bytes) -> re.Pattern[bytes]:
+    """A value in quotation marks, with the delimiter or line end before it."""
+    return re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
+
+
+def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> list[int]:
+    """The lines on which some rows of delimited text begin, both counted from 1; a blank line is no row.
+
+    Examples
+    --------
+    >>> lines_of_rows(b'1,"two\\nlines"\\n\\n2,x\\n', [1, 2])
+    [1, 4]
+    """
+    flat = text
+    if b'"' in text:  # line ends within a value are made blanks, so that each one left ends a row
+        flat = _quoted(delimiter).sub(lambda v: v[0][:1] + re.sub(rb"[\r\n]", b" ", v[0][1:]), text)
+    begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows, default=0))]
+    return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]

@@ -6,14 +6,15 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import arrow_owned, last_row_end, mended, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_row_end, lines_of_rows, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
+from tallybayes.batches.skipped import CURE, Pass, Skips
 from tallybayes.batches.source import LateType, Source, check_distinct, of_table
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
@@ -38,9 +39,11 @@ class Layout:
     delimiter: str
     names: list[str]
     begin: int  # the first byte after the header
+    lines: int  # the lines before that
     columns: list[str]
     missing: tuple[str, ...]
     replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
+    skips: bool = False  # whether rows with too few or too many values are passed over
 
     def pieces(self, size: int) -> Iterator[bytes]:
         """The rows after the header, as text."""
@@ -48,9 +51,15 @@ class Layout:
             pieces = whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
             yield from map(mended, pieces) if self.replace else pieces
 
-    def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> Any:
-        """A table of the rows in a piece of text."""
+    def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> tuple[Any, list[Any]]:
+        """A table of the rows in a piece of text, and the rows that were passed over; on one thread, with numbers."""
         from pyarrow import csv as arrow_csv
+
+        bad: list[Any] = []
+
+        def pass_over(row: Any) -> str:
+            bad.append(row)
+            return "skip"
 
         # Only these strings are missing: 'NA' may be Namibia. An empty field is missing in every column.
         converted = arrow_csv.ConvertOptions(
@@ -60,8 +69,12 @@ class Layout:
             strings_can_be_null=True,
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
-        parsed = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
-        return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted)
+        parsed = arrow_csv.ParseOptions(
+            delimiter=self.delimiter,
+            newlines_in_values=b'"' in text,
+            invalid_row_handler=pass_over if self.skips else None,
+        )
+        return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted), bad
 
 
 def of_delimited(
@@ -74,27 +87,32 @@ def of_delimited(
     types: Types,
     errors: str,
     sample: int,
+    skips: Skips | None,
 ) -> Source:
     """A source of a delimited file, whose first line names the columns unless `names` does.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    layout = _lay_out(path, delimiter, columns, missing, names, errors)
-    pieces = layout.pieces(sample)
-    first = _parse(layout, next(pieces, b""), types, types, 0)
+    layout = replace(_lay_out(path, delimiter, columns, missing, names, errors), skips=skips is not None)
+
+    def begin() -> Pass:
+        return Pass(path, skips, lines=layout.lines)
+
+    pieces, at = layout.pieces(sample), begin()
+    first = _parse(layout, next(pieces, b""), types, types, at)
     for field in first.schema:
         if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
-            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, 0)
+            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, begin())
     if next(pieces, None) is None:
+        at.end()
         return of_table(first.combine_chunks(), path)
     inferred = {field.name: field.type for field in first.schema}
 
     def start() -> Iterator[pa.RecordBatch]:
-        rows = 0
+        at = begin()
         for piece in ahead(layout.pieces(PIECE)):
-            table = _parse(layout, piece, inferred, types, rows)
-            rows += table.num_rows
-            yield from table.combine_chunks().to_batches()
+            yield from _parse(layout, piece, inferred, types, at).combine_chunks().to_batches()
+        at.end()
 
     return Source(first.schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
 
@@ -115,14 +133,15 @@ def _lay_out(
         got = "one that cannot be read" if isinstance(error, csv.Error) else "blank lines only"
         raise BadData(wanted(path, "a header line", got)) from None
     begin = mark + sum(len(line.encode(errors="surrogateescape")) for line in lines[: rows.line_num])
+    before = rows.line_num
     if names is not None:
         check_names(names, len(header))
-        header, begin = list(names), mark
+        header, begin, before = list(names), mark, 0
     else:
         header = _mended_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing), errors == "replace")
+    return Layout(path, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
 
 
 def delimiter_of(path: str, default: str) -> str:
@@ -179,21 +198,38 @@ def _delimiter(lines: list[str], default: str) -> str:
     return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
 
 
-def _parse(layout: Layout, text: bytes, types: Types, declared: Types, rows: int) -> pa.Table:
-    """A table of the rows in a piece of text that begins after `rows` rows."""
+def _parse(layout: Layout, text: bytes, types: Types, declared: Types, at: Pass) -> pa.Table:
+    """A table of the rows in the piece of text that comes next."""
+    try:
+        table, bad = _parse_fast(layout, text, types, at)
+    except pa.ArrowInvalid as error:
+        raise _explained(str(error), layout, types, declared, at.rows, text) from None
+    numbers = [row.number for row in bad if row.number is not None]
+    lines = lines_of_rows(text, numbers, layout.delimiter.encode())
+    told = [(line, _has(row)) for line, row in zip(lines, bad[: len(lines)], strict=True)]
+    at.past(text, table.num_rows, len(bad), told)
+    return table
+
+
+def _parse_fast(layout: Layout, text: bytes, types: Types, at: Pass) -> tuple[pa.Table, list[Any]]:
+    """On all cores, or, where a row has to be named, which pyarrow can only then, on one."""
+    whole = len(text) + 1
     try:
         try:
-            return layout.parse(text, types)
+            table, bad = layout.parse(text, types)
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error):
                 raise
-            return layout.parse(text, types, block=len(text) + 1)  # a row that is longer than a block
+            table, bad = layout.parse(text, types, block=whole)  # a row that is longer than a block
+        if not (bad and at.curious):
+            return table, bad
     except pa.ArrowInvalid:
         pass
-    try:  # pyarrow knows the row of an error only when it reads on one thread
-        return layout.parse(text, types, block=len(text) + 1, threads=False)
-    except pa.ArrowInvalid as error:
-        raise _explained(str(error), layout, types, declared, rows, text) from None
+    return layout.parse(text, types, block=whole, threads=False)
+
+
+def _has(row: Any) -> str:
+    return f"has {row.actual_columns} value{'s' * (row.actual_columns != 1)} instead of {row.expected_columns}"
 
 
 CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: (.*)", re.DOTALL)
@@ -205,7 +241,7 @@ def _explained(message: str, layout: Layout, types: Types, declared: Types, rows
     if found := RAGGED.search(message):
         row, want, got, line = found.groups()
         at = f" in row {rows + int(row)}: {line[:60]!r}" if row else ""
-        return BadData(wanted(layout.path, f"{want} values in every row", got + at))
+        return BadData(wanted(layout.path, f"{want} values in every row", got + at, CURE))
     if not (found := CONVERSION.search(message)):
         return BadData(
             wanted(layout.path, "rows of text", f"some that cannot be read ({in_words(Exception(message))})")
@@ -231,7 +267,7 @@ def _wider(kind: pa.DataType, value: str) -> pa.DataType:
 
 def _first_bad(layout: Layout, text: bytes, column: str, rows: int) -> str:
     """The row, and the byte within the value, at which a column stops being UTF-8."""
-    table = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
+    table, _ = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
     row, byte = first_not_utf8(table.column(column).combine_chunks()) or (0, 0)
     return f"row {rows + row + 1}, byte {byte + 1}"
 

@@ -18,6 +18,7 @@ from tallybayes.batches.chunks import CODECS
 from tallybayes.batches.columnar import of_arrow_file, of_parquet
 from tallybayes.batches.delimited import of_delimited
 from tallybayes.batches.lines import of_lines
+from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
 from tallybayes.errors import BadData, BadOption, wanted
@@ -47,6 +48,7 @@ class Options:
     types: Mapping[str, pa.DataType]
     batch_rows: int | None
     errors: str
+    skips: Skips | None
 
 
 def is_path(source: object) -> bool:
@@ -111,14 +113,15 @@ def _open(path: str, options: Options, sample: int) -> Source:
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
-    columns, missing, types, errors = options.columns, options.missing, options.types, options.errors
+    columns, missing, errors = options.columns, options.missing, options.errors
+    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": options.types, "errors": errors}
+    how |= {"sample": sample, "skips": options.skips}
     try:
         if ending in TEXT:
             mark, names = TEXT[ending], options.names
-            how: dict[str, Any] = {"columns": columns, "missing": missing, "types": types, "errors": errors}
-            return of_delimited(path, mark, names=names, sample=sample, **how)
+            return of_delimited(path, mark, names=names, **how)
         if ending in LINES:
-            return of_lines(path, columns=columns, missing=missing, types=types, errors=errors, sample=sample)
+            return of_lines(path, **how)
         if ending in ATTRIBUTES:
             return blank(of_attributes(path, errors=errors), missing)
         if ending in PARQUET:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, NoReturn
 
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.batches.skipped import CURE, Pass, Skips
 from tallybayes.batches.source import LateType, Source, of_table
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
 from tallybayes.errors import BadData, wanted
@@ -34,54 +35,86 @@ def of_lines(
     types: Mapping[str, pa.DataType],
     errors: str,
     sample: int,
+    skips: Skips | None,
 ) -> Source:
     """A source of a file of JSON lines; a key that a line lacks is null.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    pieces = _pieces(path, sample, errors)
-    first = _parse(path, next(pieces, b""), pa.schema(list(types.items())), "infer", 0)
+    pieces, at = _pieces(path, sample, errors), Pass(path, skips)
+    first = _parse(next(pieces, b""), pa.schema(list(types.items())), "infer", at)
+    whole = next(pieces, None) is None
+    if whole:
+        at.end()
     if not first.num_columns:
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
     first = first.select(chosen(first.schema, columns, path))
-    if next(pieces, None) is None:
+    if whole:
         return blank(of_table(first.combine_chunks(), path), missing)
 
     def start() -> Iterator[pa.RecordBatch]:
-        rows = 0
+        at = Pass(path, skips)
         for piece in ahead(_pieces(path, PIECE, errors)):
-            table = _parse(path, piece, first.schema, "error" if columns is None else "ignore", rows)
-            rows += table.num_rows
+            table = _parse(piece, first.schema, "error" if columns is None else "ignore", at)
             yield from table.combine_chunks().to_batches()
+        at.end()
 
     batches = Source(first.schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
     return blank(batches, missing)
 
 
 def _pieces(path: str, size: int, errors: str) -> Iterator[bytes]:
+    blank_lines = 0  # of pieces that have no others; the lines of the next piece are counted from there
     with open_text(path) as stream:
         for piece in whole_rows(stream, size, last_line_end, path):
-            if not piece.isspace():
-                yield mended(piece) if errors == "replace" else piece
+            if piece.isspace():
+                blank_lines += piece.count(b"\n")
+                continue
+            yield b"\n" * blank_lines + (mended(piece) if errors == "replace" else piece)
+            blank_lines = 0
 
 
-def _parse(path: str, text: bytes, schema: pa.Schema, others: str, rows: int) -> pa.Table:
-    """A table of a piece's lines; `others` is what to do with keys that the schema does not know."""
+def _parse(text: bytes, schema: pa.Schema, others: str, at: Pass) -> pa.Table:
+    """A table of the lines that come next; `others` is what to do with keys that the schema does not know."""
+    bad: dict[int, str] = {}
+    try:
+        try:
+            table = _table(text, schema, others)
+        except BROKEN:
+            if at.skips is None or not (bad := _bad_lines(text)):
+                raise
+            table = _table(b"\n".join(line for n, line in _numbered(text) if n not in bad), schema, others)
+    except BROKEN as error:
+        _explain(at, text, {} if others == "infer" else _types(schema), others, bad, error)
+    at.past(text, table.num_rows, len(bad), bad.items())
+    return table
+
+
+def _table(text: bytes, schema: pa.Schema, others: str) -> pa.Table:
     from pyarrow import json as arrow_json
 
-    if not text:
-        return pa.table({})
+    if not text.strip():
+        return schema.empty_table()
     options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
-    for block in (BLOCK, len(text) + 1):
-        try:
-            read = arrow_json.ReadOptions(block_size=block)
-            table = arrow_json.read_json(arrow_owned(text.removeprefix(b"\xef\xbb\xbf")), read, options)
-            table.validate(full=True)  # pyarrow's parser lets any bytes pass for text
-            return table
-        except BROKEN as error:
-            if "straddling" not in str(error) or block > BLOCK:
-                _explain(path, text, {} if others == "infer" else _types(schema), others, rows, error)
-    raise AssertionError("unreachable")
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    try:
+        table = arrow_json.read_json(arrow_owned(text), arrow_json.ReadOptions(block_size=BLOCK), options)
+    except BROKEN as error:
+        if "straddling" not in str(error):
+            raise
+        table = arrow_json.read_json(arrow_owned(text), arrow_json.ReadOptions(block_size=len(text) + 1), options)
+    table.validate(full=True)  # pyarrow's parser lets any bytes pass for text
+    return table
+
+
+def _numbered(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, each with its number from 1."""
+    return ((n, line) for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
+
+
+def _bad_lines(text: bytes) -> dict[int, str]:
+    """What the lines have that hold no JSON object, by their numbers."""
+    return {n: f"has {_start(line)}, no JSON object" for n, line in _numbered(text) if _loaded(line) is None}
 
 
 def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -89,11 +122,12 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _explain(
-    path: str, text: bytes, types: dict[str, pa.DataType], others: str, rows: int, error: Exception
+    at: Pass, text: bytes, types: dict[str, pa.DataType], others: str, bad: Container[int], error: Exception
 ) -> NoReturn:
     """Find the line that pyarrow stumbled over, since it tells neither its number nor, often, the column."""
-    for row, line in enumerate((line for line in text.split(b"\n") if line.strip()), rows + 1):
-        for column, value in _object(path, line, row).items():
+    path = at.path
+    for row, (number, line) in enumerate(_numbered(text), at.rows + 1):
+        for column, value in {} if number in bad else _object(path, line, row).items():
             if value is None or (column not in types and others == "ignore"):
                 continue
             kind = types.get(column)
@@ -113,17 +147,28 @@ def _explain(
 
 def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
     try:
-        value = json.loads(line.decode("utf-8-sig"))
+        value = _loaded(line)
     except UnicodeDecodeError as error:
         got = f"other bytes in row {row} (byte {error.start + 1} of the line)"
         do = "Convert it, for instance with iconv, or choose errors='replace'"
         raise BadData(wanted(path, "text in UTF-8", got, do)) from None
+    if value is None:
+        raise BadData(wanted(path, "one JSON object in each line", f"{_start(line)} (row {row})", CURE))
+    return value
+
+
+def _loaded(line: bytes) -> dict[str, Any] | None:
+    """The object in a line; None if there is something else."""
+    text = line.decode("utf-8-sig")
+    try:
+        value = json.loads(text)
     except ValueError:
-        value = None
-    if isinstance(value, dict):
-        return value
-    got = line.decode(errors="replace").strip()
-    raise BadData(wanted(path, "one JSON object in each line", f"{got[:60]!r} (row {row})"))
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _start(line: bytes) -> str:
+    return repr(line.decode(errors="replace").strip()[:60])
 
 
 def _fits(value: Any, kind: pa.DataType) -> bool:

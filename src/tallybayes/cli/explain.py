@@ -47,7 +47,7 @@ def explain(
     loaded = load(model)
     if not row and reading.sql is None:
         raise BadOption(wanted("ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW", "none"))
-    if not row or reading.words(()):
+    if not row or reading.sql is not None:
         found = _row(loaded, row, reading, 1)
     else:
         found = _in_file(loaded, row, reading) or row_of(loaded, row)

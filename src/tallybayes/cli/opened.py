@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -22,7 +23,7 @@ from tallybayes.batches.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.cli.ending import note
 from tallybayes.cli.options import Reading
 from tallybayes.cli.progress import watched
-from tallybayes.errors import BadData, BadOption, TallyError, wanted
+from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
 from tallybayes.model import Model
 
 __all__ = ["Opened", "opened"]
@@ -78,10 +79,11 @@ class Opened:
 
     def read(self, types: sources.Types | None = None, columns: Sequence[str] | None = None) -> batches.Source:
         """The rows, with a progress bar where somebody watches."""
-        how: dict[str, Any] = {"missing": self.reading.missing or (), "errors": self.reading.errors}
+        given = self.reading
+        how: dict[str, Any] = {"missing": given.missing or (), "errors": given.errors, "bad_lines": given.bad_lines}
         rows: Any = [Path(path) for path in self.paths]
-        if self.reading.sql is not None:
-            rows, how["connection"] = self.reading.sql, self.reading.db or "duckdb"
+        if given.sql is not None:
+            rows, how["connection"] = given.sql, given.db or "duckdb"
         source = batches.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else watched(source, self.paths)
@@ -104,14 +106,41 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
             paths = [_placed(one, reading.format, folder, called) for one in data]
             for path in paths:
                 _say_delimiter(path, called.get(path, path))
-            yield Opened(paths, reading, called.get(paths[0], paths[0]) if len(paths) == 1 else f"{len(paths)} files")
+            name = called.get(paths[0], paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+            with _skips_told(called):
+                yield Opened(paths, reading, name)
         except TallyError as error:
-            sentence = str(error)
-            for path, name in called.items():
-                sentence = sentence.replace(path, name)
+            sentence = _as_given(str(error), called)
             if sentence == str(error):
                 raise
             raise BadData(sentence) from None
+
+
+def _as_given(sentence: str, called: Mapping[str, str]) -> str:
+    """The sentence with files under the names by which the user knows them."""
+    for path, name in called.items():
+        sentence = sentence.replace(path, name)
+    return sentence
+
+
+@contextmanager
+def _skips_told(called: Mapping[str, str]) -> Iterator[None]:
+    """Say at the end, and once for all passes over the same rows, which lines were skipped."""
+    shown, sentences = warnings.showwarning, dict[str, None]()
+
+    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        if issubclass(category, SkippedLinesWarning):
+            sentences[_as_given(str(message), called)] = None
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+    for sentence in sentences:
+        note(sentence)
 
 
 def _check(data: Sequence[str] | None, reading: Reading) -> None:

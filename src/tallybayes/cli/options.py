@@ -50,6 +50,10 @@ class Reading:
         Literal["strict", "replace"],
         typer.Option("--errors", help="Whether bytes that are not UTF-8 are refused or replaced."),
     ] = "strict"
+    bad_lines: Annotated[
+        Literal["error", "skip"],
+        typer.Option("--bad-lines", help="Whether lines that are no rows are refused, or skipped and told."),
+    ] = "error"
     sql: Annotated[
         str | None, typer.Option("--sql", metavar="QUERY", help="A query whose rows are read, in place of DATA.")
     ] = None
@@ -70,10 +74,12 @@ class Reading:
         return (files[0], files[1:]) if is_model else (None, files)
 
     def words(self, data: Sequence[str] | None) -> list[str]:
-        """How the rows are named on the command line: by their files, or by a query."""
-        if self.sql is None:
-            return list(data or ())
-        return ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
+        """How the rows are named on the command line: by their files, or by a query; and which of them are left out."""
+        if self.sql is not None:
+            named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
+        else:
+            named = list(data or ())
+        return named + (["--bad-lines", self.bad_lines] if self.bad_lines != "error" else [])
 
 
 @dataclass(frozen=True)

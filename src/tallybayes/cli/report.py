@@ -77,8 +77,9 @@ def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]
     options = fit_options(source, label, choosing) if model is None else {}
     if rows.reading.missing:
         options["missing_values"] = tuple(rows.reading.missing)
-    if rows.reading.errors != "strict":
-        options["errors"] = rows.reading.errors
+    for name, usual in (("errors", "strict"), ("bad_lines", "error")):
+        if getattr(rows.reading, name) != usual:
+            options[name] = getattr(rows.reading, name)
     files: Any = [Path(path) for path in rows.paths] or source
     make = import_module("tallybayes.report").report
     return make(files, label, model, source=rows.name, **told, **options)

@@ -22,6 +22,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.batches.places import Place
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, ahead, guarded
 from tallybayes.errors import BadData, wanted
@@ -66,14 +67,15 @@ class Attribute:
         return {"numeric": pa.float64(), "date": pa.timestamp("us")}.get(self.kind, pa.string())
 
 
-def of_attributes(path: str, *, errors: str) -> Source:
+def of_attributes(place: Place, *, errors: str) -> Source:
     """A source of an ARFF file."""
-    attributes, begin = _header(path)
+    path = place.name
+    attributes, begin = _header(place)
     schema = pa.schema([(one.name, one.type) for one in attributes])
 
     def start() -> Iterator[pa.RecordBatch]:
         rows = 0
-        with open_text(path, begin) as stream:
+        with open_text(place, begin) as stream:
             for piece in whole_rows(stream, PIECE, last_line_end, path):
                 table = _Piece(path, attributes, schema, rows).parsed(_decoded(path, piece, rows, errors))
                 rows += table.num_rows
@@ -82,11 +84,11 @@ def of_attributes(path: str, *, errors: str) -> Source:
     return Source(schema, None, True, path, lambda: ahead(guarded(start(), path, "a readable file")))
 
 
-def _header(path: str) -> tuple[list[Attribute], int]:
+def _header(place: Place) -> tuple[list[Attribute], int]:
     """The attributes, and the byte at which the rows begin."""
     attributes: list[Attribute] = []
-    begin = 0
-    with open_text(path) as stream:
+    begin, path = 0, place.name
+    with open_text(place) as stream:
         for number, raw in enumerate(_lines(stream), 1):
             begin += len(raw)
             line = raw.decode(errors="replace").removeprefix("\ufeff").strip()

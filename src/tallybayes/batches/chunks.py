@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from tallybayes.batches.places import Place
 from tallybayes.errors import BadData, wanted
 
 __all__ = [
@@ -33,10 +34,10 @@ CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 LONGEST_ROW = 128 << 20
 
 
-def open_text(path: str, skip: int = 0) -> Any:
+def open_text(place: Place, skip: int = 0) -> Any:
     """The stream of a file's bytes, uncompressed, from the given byte on."""
-    codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
-    stream = pa.input_stream(path, compression=codec)
+    codec = next((codec for suffix, codec in CODECS.items() if place.name.lower().endswith(suffix)), None)
+    stream = place.stream(codec)
     stream.read(skip)
     return stream
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from tallybayes.batches.places import Place
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import ahead, chosen, guarded, project, valid
 from tallybayes.errors import BadData, wanted
@@ -21,7 +22,7 @@ BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
 
-def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None, errors: str) -> Source:
+def of_parquet(place: Place, columns: Sequence[str] | None, batch_rows: int | None, errors: str) -> Source:
     """A source of a parquet file.
 
     Notes
@@ -32,19 +33,25 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None,
     """
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    path = place.name
+    with parquet.ParquetFile(place.random()) as file:
         metadata, schema = file.metadata, file.schema_arrow
     names = chosen(schema, columns, path)
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
+    groups = list(range(metadata.num_row_groups))
+
     def decoded() -> Iterator[pa.RecordBatch]:
-        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": False, "metadata": metadata}
-        with parquet.ParquetFile(path, **options) as file:
-            yield from valid(file.iter_batches(rows, columns=names), path, errors)
+        # What is far away is fetched a row group at a time, since each of many small requests would take as long.
+        away = place.store is not None
+        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": away, "metadata": metadata}
+        for some in [[group] for group in groups] if away else [groups]:
+            with parquet.ParquetFile(place.random(), **options) as file:
+                yield from file.iter_batches(rows, row_groups=some, columns=names)
 
     def start() -> Iterator[pa.RecordBatch]:
-        return ahead(guarded(decoded(), path, "a readable parquet file"))
+        return ahead(guarded(valid(decoded(), path, errors), path, "a readable parquet file"))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
     return project(Source(read, metadata.num_rows, True, path, start), names)
@@ -55,29 +62,30 @@ def _bytes_per_row(metadata: Any) -> int:
     return int(sum(groups)) // max(1, int(metadata.num_rows))
 
 
-def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str) -> Source:
+def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str) -> Source:
     """A source of an Arrow file (also called feather or ipc) or of a stream saved to a file; its bytes tell which."""
-    with open(path, "rb") as file:
-        magic = file.read(6)
+    path = place.name
+    with place.stream() as file:
+        magic = bytes(file.read(6))
     if not magic:
         raise BadData(wanted(path, "an Arrow file", "an empty file"))
-    batches_of = _mapped if magic == b"ARROW1" else _streamed
-    schema = next(batches_of(path))
+    batches_of = _streamed if magic != b"ARROW1" else _mapped if place.store is None else _fetched
+    schema = next(batches_of(place))
 
     def start() -> Iterator[pa.RecordBatch]:
-        batches = batches_of(path)
+        batches = batches_of(place)
         next(batches)
         return guarded(valid(batches, path, errors), path, "a readable Arrow file")
 
     return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
 
 
-def _mapped(path: str) -> Iterator[Any]:
+def _mapped(place: Place) -> Iterator[Any]:
     """The schema, then the batches, as views of the file: even a file of one huge batch is not loaded at once.
 
     Columns not asked for are never touched. (To name them to pyarrow would make it copy the others.)
     """
-    with open(path, "rb") as file:
+    with open(place.path, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     # Without threads, since the mapping is Python's: see chunks.arrow_owned.
     reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(use_threads=False))
@@ -91,7 +99,15 @@ def _mapped(path: str) -> Iterator[Any]:
                 mapped.madvise(mmap.MADV_DONTNEED)  # a page still in use comes back from the file when touched
 
 
-def _streamed(path: str) -> Iterator[Any]:
-    with pa.OSFile(path) as file, pa.ipc.open_stream(file) as reader:
+def _fetched(place: Place) -> Iterator[Any]:
+    """The same of a file that is far away, a batch at a time."""
+    with place.random() as file, pa.ipc.open_file(file) as reader:
+        yield reader.schema
+        for i in range(reader.num_record_batches):
+            yield reader.get_batch(i)
+
+
+def _streamed(place: Place) -> Iterator[Any]:
+    with place.stream() as file, pa.ipc.open_stream(file) as reader:
         yield reader.schema
         yield from reader

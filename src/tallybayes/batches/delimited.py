@@ -14,6 +14,7 @@ import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_row_end, lines_of_rows, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
+from tallybayes.batches.places import Place
 from tallybayes.batches.skipped import CURE, Pass, Skips
 from tallybayes.batches.source import LateType, Source, check_distinct, of_table
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
@@ -35,7 +36,7 @@ Types = Mapping[str, pa.DataType]
 class Layout:
     """How one file is laid out, and how its values become columns."""
 
-    path: str
+    place: Place
     delimiter: str
     names: list[str]
     begin: int  # the first byte after the header
@@ -45,9 +46,14 @@ class Layout:
     replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
     skips: bool = False  # whether rows with too few or too many values are passed over
 
+    @property
+    def path(self) -> str:
+        """What messages call the file."""
+        return self.place.name
+
     def pieces(self, size: int) -> Iterator[bytes]:
         """The rows after the header, as text."""
-        with open_text(self.path, self.begin) as stream:
+        with open_text(self.place, self.begin) as stream:
             pieces = whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
             yield from map(mended, pieces) if self.replace else pieces
 
@@ -78,7 +84,7 @@ class Layout:
 
 
 def of_delimited(
-    path: str,
+    place: Place,
     delimiter: str,
     *,
     columns: Sequence[str] | None,
@@ -93,7 +99,8 @@ def of_delimited(
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    layout = replace(_lay_out(path, delimiter, columns, missing, names, errors), skips=skips is not None)
+    layout = replace(_lay_out(place, delimiter, columns, missing, names, errors), skips=skips is not None)
+    path = place.name
 
     def begin() -> Pass:
         return Pass(path, skips, lines=layout.lines)
@@ -118,14 +125,15 @@ def of_delimited(
 
 
 def _lay_out(
-    path: str,
+    place: Place,
     default: str,
     columns: Sequence[str] | None,
     missing: Sequence[str],
     names: Sequence[str] | None,
     errors: str,
 ) -> Layout:
-    mark, lines, delimiter = _first_lines(path, default)
+    path = place.name
+    mark, lines, delimiter = _first_lines(place, default)
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(row for row in rows if row)
@@ -141,17 +149,17 @@ def _lay_out(
         header = _mended_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(path, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
+    return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
 
 
-def delimiter_of(path: str, default: str) -> str:
+def delimiter_of(place: Place, default: str) -> str:
     """What separates the values of a file: what its name says, unless its first lines say otherwise."""
-    return _first_lines(path, default)[2]
+    return _first_lines(place, default)[2]
 
 
-def _first_lines(path: str, default: str) -> tuple[int, list[str], str]:
+def _first_lines(place: Place, default: str) -> tuple[int, list[str], str]:
     """Where the text begins, its first lines, and the delimiter that they have."""
-    head = _head(path)
+    head = _head(place)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
     lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
@@ -168,14 +176,15 @@ def _mended_header(header: list[str], path: str, errors: str) -> list[str]:
     return [mended(name).decode() for name in written]
 
 
-def _head(path: str) -> bytes:
+def _head(place: Place) -> bytes:
     """The first bytes of a file, at least a line of them, known to be text."""
-    with open_text(path) as stream:
+    with open_text(place) as stream:
         head = bytes(stream.read(PEEK))
         while not head.count(b"\n") and (more := stream.read(len(head))):
             head += more
             if len(head) > 16 << 20:
                 break
+    path = place.name
     if not head:
         raise BadData(wanted(path, "a header line", "an empty file"))
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,6 +17,7 @@ from tallybayes.batches.chunks import CODECS
 from tallybayes.batches.columnar import of_arrow_file, of_parquet
 from tallybayes.batches.delimited import of_delimited
 from tallybayes.batches.lines import of_lines
+from tallybayes.batches.places import Place, find, is_uri, name_of
 from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
@@ -52,9 +52,12 @@ class Options:
 
 
 def is_path(source: object) -> bool:
-    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does."""
+    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does or is a URI."""
     if isinstance(source, list | tuple) and source:
-        return all(isinstance(item, os.PathLike) or (isinstance(item, str) and ending_of(item)) for item in source)
+        return all(
+            isinstance(item, os.PathLike) or is_uri(item) or (isinstance(item, str) and ending_of(item) != "")
+            for item in source
+        )
     return isinstance(source, str | os.PathLike)
 
 
@@ -67,48 +70,26 @@ def ending_of(path: str) -> str:
 
 
 def of_paths(source: Any, options: Options) -> Source:
-    """A source of a path, a glob, a directory of parquet files, or a list of these."""
+    """A source of a path, a glob, a directory of parquet files, or a list of these, here or by URI."""
     given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
-    found = [(file, base) for path in given for file, base in _expand(path)]
+    found = [place for path in given for place in find(path, PARQUET)]
     keys = _partitions(found)
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
     sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
-    opened = [_with_keys(_open(file, options, sample), key) for (file, _), key in zip(found, keys, strict=True)]
+    opened = [_with_keys(_open(place, options, sample), key) for place, key in zip(found, keys, strict=True)]
     if len(opened) == 1:
         return opened[0]
-    optional = all(ending_of(file) in LINES for file, _ in found)
-    return _chained(opened, given[0] if len(given) == 1 else f"{len(found)} files", optional=optional)
+    optional = all(ending_of(place.name) in LINES for place in found)
+    return _chained(opened, name_of(given[0]) if len(given) == 1 else f"{len(found)} files", optional=optional)
 
 
-def _expand(path: str) -> list[tuple[str, str]]:
-    """The files that a path stands for, each with the directory under which it was found."""
-    here = os.path.expanduser(path)
-    if os.path.isdir(here):
-        inside = (file for file in Path(here).rglob("*") if file.suffix.lower() in PARQUET)
-        # What begins with _ or . is another program's bookkeeping
-        hidden = ("_", ".")
-        files = [file for file in inside if not any(p.startswith(hidden) for p in file.relative_to(here).parts)]
-        if not files:
-            do = "Pass a glob for files of another kind, such as 'directory/*.csv'"
-            raise BadData(wanted(path, "a directory of parquet files", "one without any", do))
-        return [(str(file), here) for file in sorted(files)]
-    if os.path.exists(here):
-        return [(here, "")]
-    if not glob.has_magic(here):
-        do = "" if ending_of(path) else "Pass text as a list: [text]"
-        raise BadData(wanted(path if len(path) < 200 else path[:200] + "...", "a file", "none at that path", do))
-    files = [Path(file) for file in glob.glob(here, recursive=True) if os.path.isfile(file)]
-    if not files:
-        raise BadData(wanted(path, "files that match", "none"))
-    return [(str(file), "") for file in sorted(files)]
-
-
-def _open(path: str, options: Options, sample: int) -> Source:
+def _open(place: Place, options: Options, sample: int) -> Source:
+    path = place.name
     ending = ending_of(path)
     if not ending:
-        got = f"'{''.join(Path(path).suffixes[-2:])}'" if Path(path).suffix else "no ending"
+        got = f"'{''.join(PurePath(path).suffixes[-2:])}'" if PurePath(path).suffix else "no ending"
         do = f"Text may also be compressed, as in {COMPRESSED}"
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
@@ -119,24 +100,21 @@ def _open(path: str, options: Options, sample: int) -> Source:
     try:
         if ending in TEXT:
             mark, names = TEXT[ending], options.names
-            return of_delimited(path, mark, names=names, **how)
+            return of_delimited(place, mark, names=names, **how)
         if ending in LINES:
-            return of_lines(path, **how)
+            return of_lines(place, **how)
         if ending in ATTRIBUTES:
-            return blank(of_attributes(path, errors=errors), missing)
+            return blank(of_attributes(place, errors=errors), missing)
         if ending in PARQUET:
-            return blank(of_parquet(path, columns, options.batch_rows, errors), missing)
-        return blank(of_arrow_file(path, columns, errors), missing)
+            return blank(of_parquet(place, columns, options.batch_rows, errors), missing)
+        return blank(of_arrow_file(place, columns, errors), missing)
     except BROKEN as error:
         raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
 
 
-def _partitions(found: Sequence[tuple[str, str]]) -> list[dict[str, pa.Scalar]]:
+def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
     """The columns that the names of directories hold (key=value, as Hive and Spark write them), for each file."""
-    keys = [
-        dict(part.split("=", 1) for part in Path(file).relative_to(base).parts[:-1] if "=" in part) if base else {}
-        for file, base in found
-    ]
+    keys = [dict(part.split("=", 1) for part in place.under if "=" in part) for place in found]
     texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
     whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
     return [

@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.batches.places import Place
 from tallybayes.batches.skipped import CURE, Pass, Skips
 from tallybayes.batches.source import LateType, Source, of_table
 from tallybayes.batches.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
@@ -28,7 +29,7 @@ PLAIN: dict[pa.DataType, set[type]] = {
 
 
 def of_lines(
-    path: str,
+    place: Place,
     *,
     columns: Sequence[str] | None,
     missing: Sequence[str],
@@ -41,7 +42,8 @@ def of_lines(
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    pieces, at = _pieces(path, sample, errors), Pass(path, skips)
+    path = place.name
+    pieces, at = _pieces(place, sample, errors), Pass(path, skips)
     first = _parse(next(pieces, b""), pa.schema(list(types.items())), "infer", at)
     whole = next(pieces, None) is None
     if whole:
@@ -54,7 +56,7 @@ def of_lines(
 
     def start() -> Iterator[pa.RecordBatch]:
         at = Pass(path, skips)
-        for piece in ahead(_pieces(path, PIECE, errors)):
+        for piece in ahead(_pieces(place, PIECE, errors)):
             table = _parse(piece, first.schema, "error" if columns is None else "ignore", at)
             yield from table.combine_chunks().to_batches()
         at.end()
@@ -63,10 +65,10 @@ def of_lines(
     return blank(batches, missing)
 
 
-def _pieces(path: str, size: int, errors: str) -> Iterator[bytes]:
+def _pieces(place: Place, size: int, errors: str) -> Iterator[bytes]:
     blank_lines = 0  # of pieces that have no others; the lines of the next piece are counted from there
-    with open_text(path) as stream:
-        for piece in whole_rows(stream, size, last_line_end, path):
+    with open_text(place) as stream:
+        for piece in whole_rows(stream, size, last_line_end, place.name):
             if piece.isspace():
                 blank_lines += piece.count(b"\n")
                 continue

@@ -53,5 +53,7 @@ def fit(
 
 
 def _beside(data: list[str] | None) -> str:
-    name = Path(data[0]).name.split(".")[0].strip("*?-") if data else ""
+    from tallybayes.batches.places import name_of
+
+    name = Path(name_of(data[0])).name.split(".")[0].strip("*?-") if data else ""
     return f"{name or 'model'}.tally"

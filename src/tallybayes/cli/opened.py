@@ -20,6 +20,7 @@ import pyarrow as pa
 from tallybayes import batches, sources
 from tallybayes.batches.delimited import delimiter_of
 from tallybayes.batches.files import COMPRESSED, ENDINGS, TEXT, ending_of
+from tallybayes.batches.places import Place, is_uri, name_of
 from tallybayes.cli.ending import note
 from tallybayes.cli.options import Reading
 from tallybayes.cli.progress import watched
@@ -66,6 +67,11 @@ class Opened:
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     quiet: bool = False
 
+    @property
+    def files(self) -> list[Any]:
+        """The paths, as what cannot be taken for text."""
+        return [path if is_uri(path) else Path(path) for path in self.paths]
+
     def like(self, model: Model) -> Opened:
         """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
         types: dict[str, pa.DataType] = {}
@@ -81,7 +87,7 @@ class Opened:
         """The rows, with a progress bar where somebody watches."""
         given = self.reading
         how: dict[str, Any] = {"missing": given.missing or (), "errors": given.errors, "bad_lines": given.bad_lines}
-        rows: Any = [Path(path) for path in self.paths]
+        rows: Any = self.files
         if given.sql is not None:
             rows, how["connection"] = given.sql, given.db or "duckdb"
         source = batches.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
@@ -106,7 +112,7 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
             paths = [_placed(one, reading.format, folder, called) for one in data]
             for path in paths:
                 _say_delimiter(path, called.get(path, path))
-            name = called.get(paths[0], paths[0]) if len(paths) == 1 else f"{len(paths)} files"
+            name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _skips_told(called):
                 yield Opened(paths, reading, name)
         except TallyError as error:
@@ -176,7 +182,7 @@ def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]
 def _there(path: str) -> str:
     """The path, if there is something; a name that is nearly right is offered."""
     here = os.path.expanduser(path)
-    if os.path.exists(here) or glob.has_magic(here):
+    if os.path.exists(here) or glob.has_magic(here) or is_uri(path):
         return path
     folder = os.path.dirname(here) or "."
     inside = [
@@ -213,6 +219,6 @@ def _say_delimiter(path: str, name: str) -> None:
     usual = TEXT.get(ending_of(path))
     if usual is None or not os.path.isfile(path):
         return
-    found = delimiter_of(path, usual)
+    found = delimiter_of(Place.here(path), usual)
     if found != usual:
         note(f"{name}: values are separated by {found!r}, not by {usual!r}.")

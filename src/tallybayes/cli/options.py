@@ -75,10 +75,12 @@ class Reading:
 
     def words(self, data: Sequence[str] | None) -> list[str]:
         """How the rows are named on the command line: by their files, or by a query; and which of them are left out."""
+        from tallybayes.batches.places import name_of
+
         if self.sql is not None:
             named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
         else:
-            named = list(data or ())
+            named = [name_of(path) for path in data or ()]
         return named + (["--bad-lines", self.bad_lines] if self.bad_lines != "error" else [])
 
 

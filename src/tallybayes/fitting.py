@@ -24,6 +24,7 @@ def fit(
     *,
     events: Events = None,
     weights: Any = None,
+    where: str | None = None,
     estimate: Rule = "bayes",
     alpha: Alpha = "auto",
     prior: Prior = "learned",
@@ -53,6 +54,9 @@ def fit(
         a column out.
     weights : str or array_like, optional
         The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
+    where : str, optional
+        The rows to learn from: comparisons of columns with values, such as ``"age > 30 and kind in ('a', 'b')"``,
+        joined by and, or, not; ``is null``. Parts of parquet files that hold no such row are not read.
     estimate : {"bayes", "map", "mle"}
         Average over the parameters, take the most probable, or those under which the rows are most likely.
     alpha : float, "loo", "evidence", "auto" or mapping
@@ -105,6 +109,7 @@ def fit(
         choices,
         events=events,
         weights=weights,
+        where=where,
         missing=missing,
         missing_values=missing_values,
         errors=errors,
@@ -126,6 +131,7 @@ def begin(
     *,
     events: Events = None,
     weights: Any = None,
+    where: str | None = None,
     missing: Missing = "skip",
     missing_values: tuple[str, ...] | list[str] = (),
     tokenizer: Tokenizer | None = None,
@@ -155,6 +161,7 @@ def begin(
             errors=errors,
             bad_lines=bad_lines,
             connection=connection,
+            where=where,
         )
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from tallybayes import batches
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.names import Numbered, hint
 from tallybayes.schema import Schema
 
@@ -48,6 +48,9 @@ def labelled(
     **reading: Any,
 ) -> Labelled:
     """The source, read as by `batches.read`, with label and weights among its columns, be they names or arrays."""
+    if reading.get("where") is not None and not all(isinstance(column, str | None) for column in (label, weights)):
+        do = "Put it among the columns of the rows"
+        raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
     rows = batches.read(source, missing=tuple(missing), **reading)
     rows, label = beside(rows, "label", label)
     if weights is not None:

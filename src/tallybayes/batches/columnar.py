@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -22,8 +22,14 @@ BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
 
-def of_parquet(place: Place, columns: Sequence[str] | None, batch_rows: int | None, errors: str) -> Source:
-    """A source of a parquet file.
+def of_parquet(
+    place: Place,
+    columns: Sequence[str] | None,
+    batch_rows: int | None,
+    errors: str,
+    among: Callable[[pa.Schema], Any] | None = None,
+) -> Source:
+    """A source of a parquet file; with `among`, an expression by its schema, without row groups that have no such row.
 
     Notes
     -----
@@ -40,7 +46,8 @@ def of_parquet(place: Place, columns: Sequence[str] | None, batch_rows: int | No
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
-    groups = list(range(metadata.num_row_groups))
+    expression = None if among is None else among(schema)
+    groups = list(range(metadata.num_row_groups)) if expression is None else _groups(place, schema, expression)
 
     def decoded() -> Iterator[pa.RecordBatch]:
         # What is far away is fetched a row group at a time, since each of many small requests would take as long.
@@ -54,7 +61,16 @@ def of_parquet(place: Place, columns: Sequence[str] | None, batch_rows: int | No
         return ahead(guarded(valid(decoded(), path, errors), path, "a readable parquet file"))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
-    return project(Source(read, metadata.num_rows, True, path, start), names)
+    held = sum(metadata.row_group(group).num_rows for group in groups)
+    return project(Source(read, held, True, path, start), names)
+
+
+def _groups(place: Place, schema: pa.Schema, expression: Any) -> list[int]:
+    """The row groups that may have such rows, by the least and greatest values that the file tells of each."""
+    from pyarrow import dataset, fs
+
+    file = dataset.ParquetFileFormat().make_fragment(place.path, place.store or fs.LocalFileSystem())
+    return [group.id for part in file.split_by_row_group(expression, schema) for group in part.row_groups]
 
 
 def _bytes_per_row(metadata: Any) -> int:

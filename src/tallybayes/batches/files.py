@@ -18,6 +18,7 @@ from tallybayes.batches.columnar import of_arrow_file, of_parquet
 from tallybayes.batches.delimited import of_delimited
 from tallybayes.batches.lines import of_lines
 from tallybayes.batches.places import Place, find, is_uri, name_of
+from tallybayes.batches.predicate import Where
 from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
@@ -49,6 +50,13 @@ class Options:
     batch_rows: int | None
     errors: str
     skips: Skips | None
+    where: Where | None
+
+    @property
+    def whole_where(self) -> Where | None:
+        """The predicate, if values are asked about as they are stored; by it, whole parts of files are left unread."""
+        changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
+        return None if changed else self.where
 
 
 def is_path(source: object) -> bool:
@@ -74,18 +82,21 @@ def of_paths(source: Any, options: Options) -> Source:
     given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     found = [place for path in given for place in find(path, PARQUET)]
     keys = _partitions(found)
+    if options.whole_where is not None:  # one file is opened in any case, to know the columns
+        kept = [k for k, key in enumerate(keys) if not options.whole_where.excludes(key)] or [0]
+        found, keys = [found[k] for k in kept], [keys[k] for k in kept]
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
     sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
-    opened = [_with_keys(_open(place, options, sample), key) for place, key in zip(found, keys, strict=True)]
+    opened = [_with_keys(_open(place, options, sample, key), key) for place, key in zip(found, keys, strict=True)]
     if len(opened) == 1:
         return opened[0]
     optional = all(ending_of(place.name) in LINES for place in found)
     return _chained(opened, name_of(given[0]) if len(given) == 1 else f"{len(found)} files", optional=optional)
 
 
-def _open(place: Place, options: Options, sample: int) -> Source:
+def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar]) -> Source:
     path = place.name
     ending = ending_of(path)
     if not ending:
@@ -106,7 +117,9 @@ def _open(place: Place, options: Options, sample: int) -> Source:
         if ending in ATTRIBUTES:
             return blank(of_attributes(place, errors=errors), missing)
         if ending in PARQUET:
-            return blank(of_parquet(place, columns, options.batch_rows, errors), missing)
+            where = options.whole_where
+            among = None if where is None else lambda schema: where.expression(schema, keys)
+            return blank(of_parquet(place, columns, options.batch_rows, errors, among), missing)
         return blank(of_arrow_file(place, columns, errors), missing)
     except BROKEN as error:
         raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
@@ -127,9 +140,11 @@ def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
+    """The source with the values of its directories' names, even if a column of the file has such a name."""
+    own = [name for name in source.schema.names if name not in keys]
+    source = project(source, own) if len(own) < len(source.schema.names) else source
     for name, value in keys.items():
-        if name not in source.schema.names:
-            source = _with_constant(source, name, value)
+        source = _with_constant(source, name, value)
     return source
 
 

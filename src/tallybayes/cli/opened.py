@@ -86,7 +86,8 @@ class Opened:
     def read(self, types: sources.Types | None = None, columns: Sequence[str] | None = None) -> batches.Source:
         """The rows, with a progress bar where somebody watches."""
         given = self.reading
-        how: dict[str, Any] = {"missing": given.missing or (), "errors": given.errors, "bad_lines": given.bad_lines}
+        how: dict[str, Any] = {name: getattr(given, name) for name in ("errors", "bad_lines", "where")}
+        how["missing"] = given.missing or ()
         rows: Any = self.files
         if given.sql is not None:
             rows, how["connection"] = given.sql, given.db or "duckdb"

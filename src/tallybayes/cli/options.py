@@ -50,6 +50,10 @@ class Reading:
         Literal["strict", "replace"],
         typer.Option("--errors", help="Whether bytes that are not UTF-8 are refused or replaced."),
     ] = "strict"
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="TEXT", help="Only rows of which this is true, as in 'age > 30 or kind = 2'."),
+    ] = None
     bad_lines: Annotated[
         Literal["error", "skip"],
         typer.Option("--bad-lines", help="Whether lines that are no rows are refused, or skipped and told."),
@@ -81,6 +85,7 @@ class Reading:
             named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
         else:
             named = [name_of(path) for path in data or ()]
+        named += ["--where", self.where] if self.where is not None else []
         return named + (["--bad-lines", self.bad_lines] if self.bad_lines != "error" else [])
 
 

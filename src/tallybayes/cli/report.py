@@ -79,7 +79,7 @@ def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]
     options = fit_options(source, label, choosing) if model is None else {}
     if rows.reading.missing:
         options["missing_values"] = tuple(rows.reading.missing)
-    for name, usual in (("errors", "strict"), ("bad_lines", "error")):
+    for name, usual in (("errors", "strict"), ("bad_lines", "error"), ("where", None)):
         if getattr(rows.reading, name) != usual:
             options[name] = getattr(rows.reading, name)
     files: Any = rows.files or source

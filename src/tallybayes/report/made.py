@@ -45,7 +45,7 @@ _WEIGHED = 400
 # The learning curve is one of so many rows (times columns), learned this often, at so many sizes.
 _CURVE_ROWS, _CURVE_NUMBERS, _SHUFFLES, _SIZES = 3000, 300_000, 3, 6
 _FEWEST_FOR_CURVE, _PARTNERED_CLASSES = 30, 12
-_READING = ("missing_values", "errors", "bad_lines")
+_READING = ("missing_values", "errors", "bad_lines", "where")
 _ROW_OPTIONS = ("weights", *_READING)
 
 
@@ -81,7 +81,7 @@ def report(
     threads : int, optional
         How many threads count and score.
     **fit_options
-        As in `fit`; beside a model only weights, missing_values, errors and bad_lines.
+        As in `fit`; beside a model only weights, missing_values, errors, bad_lines and where.
 
     Returns
     -------

@@ -160,8 +160,10 @@ def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> 
     >>> lines_of_rows(b'1,"two\\nlines"\\n\\n2,x\\n', [1, 2])
     [1, 4]
     """
+    if not rows:
+        return []
     flat = text
     if b'"' in text:  # line ends within a value are made blanks, so that each one left ends a row
         flat = _quoted(delimiter).sub(lambda v: v[0][:1] + re.sub(rb"[\r\n]", b" ", v[0][1:]), text)
-    begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows, default=0))]
+    begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows))]
     return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]

@@ -152,29 +152,22 @@ def begin(
     workers = engines.default_threads(threads)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
-        rows, name, weight = sources.labelled(
-            source,
-            label,
-            weights,
-            missing=missing_values,
-            types=types,
-            errors=errors,
-            bad_lines=bad_lines,
-            connection=connection,
-            where=where,
-        )
+        how = {"types": types, "errors": errors, "bad_lines": bad_lines, "connection": connection, "where": where}
+        rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, **how)
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
+            rows = sources.without_ignored(rows, source, schema, missing=missing_values, **how)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
         if not choices.open(schema):
             return count_all(schema, rows, workers), None, rows.name
         return *count_and_choose(schema, rows, workers), rows.name
 
-    evidence, chosen, where = sources.reading(learned)
+    evidence, chosen, named = sources.reading(learned)
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
-        raise BadData(wanted(where, "rows to learn from", got))
+        raise BadData(wanted(named, "rows to learn from", got))
     if chosen is None:
         return Model(evidence, choices), None
     return Model(evidence, choices, calibrated(evidence, choices, chosen, workers)), chosen

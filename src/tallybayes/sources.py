@@ -25,6 +25,7 @@ __all__ = [
     "peek",
     "reading",
     "to_score",
+    "without_ignored",
 ]
 
 T = TypeVar("T")
@@ -56,6 +57,15 @@ def labelled(
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
     return Labelled(rows, label, weights)
+
+
+def without_ignored(rows: batches.Source, source: Any, schema: Schema, **reading: Any) -> batches.Source:
+    """The rows of a source without the columns that the schema ignores, which then are not read from files at all."""
+    if not batches.is_path(source) or reading.get("connection") is not None:
+        return rows
+    used = {*schema.columns, schema.label, schema.weight}
+    kept = [field.name for field in rows.schema if field.name in used or batches.kind_of(field) != "column"]
+    return rows if len(kept) == len(rows.schema) else batches.read(source, columns=kept, **reading)
 
 
 def as_in(

@@ -140,6 +140,16 @@ def test_columns_that_are_not_asked_for_are_not_fetched(bucket, store):
     assert store.sent < size / 4
 
 
+def test_columns_that_a_model_ignores_are_not_fetched(bucket, store):
+    wide = {f"c{k}": pa.array(range(k, 100_000 + k)) for k in range(10)}
+    path = bucket / "wide.parquet"
+    pq.write_table(pa.table(wide | {"y": ["no", "yes"] * 50_000}), path, compression=None, use_dictionary=False)
+    model = tb.fit(store.uri("bucket/wide.parquet"), "y", events={"c[1-9]": "ignore"}, where="c2 >= 0")
+    assert store.sent < path.stat().st_size / 2
+    assert model == tb.fit(path, "y", events={"c[1-9]": "ignore"})
+    assert model == tb.fit(path, ["no", "yes"] * 50_000, events={"c[1-9]": "ignore", "y": "ignore"})
+
+
 def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, tmp_path):
     path = write(bucket / "a.parquet", pa.table({"a": [1, 2, 3, 4], "y": ["no", "yes", "no", "yes"]}))
     tb.fit(store.uri("bucket/a.parquet"), "y").save(tmp_path / "there.tally")

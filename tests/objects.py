@@ -15,7 +15,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, quote, unquote, urlsplit
 from xml.sax.saxutils import escape
 
-KEY, SECRET = "keeper", "never/shown"
+KEY, SECRET = "keeper", "qzhushed/up"
 
 
 class Store:

@@ -35,11 +35,11 @@ def test_commands_take_uris_and_never_say_the_secret(tally: Shell, store: Store,
     ):
         ran = tally(line.format(uri))
         assert ran.code == (2 if "nothing" in line else 0), ran.err
-        for secret in (SECRET, "never", KEY, "127.0.0.1"):
+        for secret in (SECRET, "qzhushed", KEY, "127.0.0.1"):
             assert secret not in ran.out + ran.err, line
     assert Path("new.tally").read_bytes() == Path("weather.tally").read_bytes()
     assert SECRET not in Path("r.html").read_text()
-    assert "never" not in Path("r.html").read_text()
+    assert "qzhushed" not in Path("r.html").read_text()
     assert "s3://bucket/weather.csv" in tally.done(f"look '{uri}'")
 
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import os
 import re
-import stat
 import sys
 import time
 import warnings
@@ -23,7 +22,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from tallybayes import __version__, batches, engines, here, stored
-from tallybayes.batches.trail import Place, Trail, without_first
+from tallybayes.batches.trail import Spot, Trail, without_first
 from tallybayes.errors import BadData, BadModelFile, BadOption, TallyError, wanted
 from tallybayes.parcel import Parcel, open_parcel
 from tallybayes.schema import Schema
@@ -46,7 +45,7 @@ class Begun(NamedTuple):
     rows: int  # of which the parcel is
     parcel: Parcel
     passed: int  # rows before the place, not more than `rows`
-    place: Place
+    place: Spot
 
 
 @dataclass(frozen=True)
@@ -135,7 +134,7 @@ class Checkpoint:
         run = _described(schema, rows, trail, choose=choose, missing_values=missing_values)
         begun = self._begun(run, schema)
         if begun is None:
-            begun = Begun(0, here.nothing(schema, choose=choose), 0, Place())
+            begun = Begun(0, here.nothing(schema, choose=choose), 0, Spot())
         else:
             self.say(f"{self.name}: going on after {begun.rows:,} rows.")
         saving = _Saving(self, run, trail, begun)
@@ -152,7 +151,7 @@ class Checkpoint:
             saving.stopped()
             raise
         finally:
-            trail.begin, trail.before = Place(), 0
+            trail.begin, trail.before = Spot(), 0
         saving.ended()
         return total
 
@@ -197,7 +196,7 @@ class Checkpoint:
             raise BadOption(wanted(self.name, *difference, _START_OVER))
         try:
             parcel = open_parcel(content, schema, self.name)
-            begun = Begun(int(more["rows"]), parcel, int(more["passed"]), Place(*map(int, more["place"])))
+            begun = Begun(int(more["rows"]), parcel, int(more["passed"]), Spot(*map(int, more["place"])))
             stored.require(0 <= begun.passed <= begun.rows and min(begun.place) >= 0, "rows")
         except (TallyError, TypeError, ValueError):
             raise self._no_checkpoint() from None
@@ -226,11 +225,11 @@ class _Saving:
     def _placed(self, rows: batches.Source) -> Iterator[pa.RecordBatch]:
         passed = self.begun.passed
         for batch in rows:
-            if self.trail.place != self.places[-1][1]:
-                self.places.append((passed, self.trail.place))
+            if self.trail.spot != self.places[-1][1]:
+                self.places.append((passed, self.trail.spot))
             passed += batch.num_rows
             yield batch
-        self.places.append((passed, self.trail.place))
+        self.places.append((passed, self.trail.spot))
 
     def tell(self, parcel: Parcel, rows: int) -> None:
         """Hear what is known so far; save it if it is time to."""
@@ -271,8 +270,8 @@ def _trail_of(rows: batches.Source) -> Trail:
     if rows.trail is None or engines.partitions_of(rows) is not None:
         raise BadOption(wanted("checkpoint", "files, whose rows keep their order", rows.name, do))
     for file in rows.trail.files:
-        if not stat.S_ISREG(os.stat(file).st_mode):
-            raise BadOption(wanted("checkpoint", "files, which can be read again", f"{file!r}, which is none", do))
+        if not file.lasting:
+            raise BadOption(wanted("checkpoint", "files, which can be read again", f"{file.name!r}, which is none", do))
     return rows.trail
 
 
@@ -282,7 +281,7 @@ def _described(
     """All that decides what is counted, as plain values under the names that a user knows."""
     return {
         "version": __version__,
-        "files": [_file(path) for path in trail.files],
+        "files": [list(file.stamp()) for file in trail.files],
         **trail.how,
         "missing_values": sorted({*trail.how["missing_values"], *missing_values}),
         "types": {name: str(kind) for name, kind in trail.types.items()},
@@ -293,12 +292,6 @@ def _described(
         "events": schema.events(),
         "calibrate": choose,
     }
-
-
-def _file(path: str) -> list[Any]:
-    """A file by its name, its size, and when it was last written to."""
-    known = os.stat(path)
-    return [os.path.realpath(path), known.st_size, known.st_mtime_ns]
 
 
 def _difference(then: Any, now: dict[str, Any]) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ so it must make sense to someone who has never seen the code.
 
 from __future__ import annotations
 
-__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "TallyError", "wanted"]
+__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "SkippedLinesWarning", "TallyError", "wanted"]
 
 
 class TallyError(ValueError):
@@ -27,6 +27,10 @@ class CannotMerge(TallyError):
 
 class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file at all."""
+
+
+class SkippedLinesWarning(UserWarning):
+    """Lines of a file were passed over, as was asked for: how many, and where the first of them are."""
 
 
 def wanted(where: str, want: str, got: str, do: str = "") -> str:

@@ -26,6 +26,7 @@ def fit(
     *,
     events: Events = None,
     weights: Any = None,
+    where: str | None = None,
     estimate: Rule = "bayes",
     alpha: Alpha = "auto",
     prior: Prior = "learned",
@@ -36,6 +37,7 @@ def fit(
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     tokenizer: Tokenizer | None = None,
     connection: Any = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
@@ -55,6 +57,9 @@ def fit(
         a column out.
     weights : str or array_like, optional
         The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
+    where : str, optional
+        The rows to learn from: comparisons of columns with values, such as ``"age > 30 and kind in ('a', 'b')"``,
+        joined by and, or, not; ``is null``. Parts of parquet files that hold no such row are not read.
     estimate : {"bayes", "map", "mle"}
         Average over the parameters, take the most probable, or those under which the rows are most likely.
     alpha : float, "loo", "evidence", "auto" or mapping
@@ -78,6 +83,9 @@ def fit(
         Texts that stand for a missing value in a csv file, such as "?".
     errors : {"strict", "replace"}
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    bad_lines : {"error", "skip"}
+        What a line of a csv, tsv or jsonl file is that is no row: an error that names its place, or nothing. Lines that
+        were skipped are counted and told by a :class:`~tallybayes.errors.SkippedLinesWarning`.
     tokenizer : callable, optional
         What makes words of the columns of text: given a text, it returns a list of its words.
     connection : str, DuckDB connection or ADBC connection, optional
@@ -109,9 +117,11 @@ def fit(
         choices,
         events=events,
         weights=weights,
+        where=where,
         missing=missing,
         missing_values=missing_values,
         errors=errors,
+        bad_lines=bad_lines,
         tokenizer=tokenizer,
         connection=connection,
         checkpoint=saved,
@@ -132,10 +142,12 @@ def begin(
     *,
     events: Events = None,
     weights: Any = None,
+    where: str | None = None,
     missing: Missing = "skip",
     missing_values: tuple[str, ...] | list[str] = (),
     tokenizer: Tokenizer | None = None,
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
     checkpoint: Checkpoint | None = None,
     threads: int | None = None,
@@ -154,11 +166,12 @@ def begin(
         _check_named(label, weights)
 
     def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
-        rows, name, weight = sources.labelled(
-            source, label, weights, missing=missing_values, types=types, errors=errors, connection=connection
-        )
+        how = {"types": types, "errors": errors, "bad_lines": bad_lines, "connection": connection, "where": where}
+        rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, **how)
         rows, first = sources.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
+            rows = sources.without_ignored(rows, source, schema, missing=missing_values, **how)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
         if checkpoint is not None:
@@ -169,12 +182,12 @@ def begin(
         return *count_and_choose(schema, rows, workers), rows.name
 
     if isinstance(source, batches.Source):  # whoever opened it starts over where that is needed
-        evidence, chosen, where = learned(None)
+        evidence, chosen, named = learned(None)
     else:
-        evidence, chosen, where = sources.reading(learned, None if checkpoint is None else checkpoint.types())
+        evidence, chosen, named = sources.reading(learned, None if checkpoint is None else checkpoint.types())
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
-        raise BadData(wanted(where, "rows to learn from", got))
+        raise BadData(wanted(named, "rows to learn from", got))
     if chosen is None:
         return Model(evidence, choices), None
     return Model(evidence, choices, calibrated(evidence, choices, chosen, workers)), chosen

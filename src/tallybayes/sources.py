@@ -25,6 +25,7 @@ __all__ = [
     "peek",
     "reading",
     "to_score",
+    "without_ignored",
 ]
 
 T = TypeVar("T")
@@ -47,16 +48,16 @@ def labelled(
     weights: Any,
     *,
     missing: Sequence[str] = (),
-    types: Types | None = None,
-    errors: str = "strict",
-    connection: Any = None,
+    **reading: Any,
 ) -> Labelled:
-    """The source with label and weights among its columns, be they given as names or as arrays."""
+    """The source, read as by `batches.read`, with label and weights among its columns, be they names or arrays."""
+    if reading.get("where") is not None and not all(isinstance(column, str | None) for column in (label, weights)):
+        do = "Put it among the columns of the rows"
+        raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
     lying = engines.opened(source, missing)
-    if lying is not None:
-        rows = lying.source()
-    else:
-        rows = batches.read(source, missing=tuple(missing), types=types, errors=errors, connection=connection)
+    if lying is not None and reading.get("where") is not None:
+        raise BadOption(wanted("where", f"rows that are not {lying.name}", "those", "Filter it before"))
+    rows = batches.read(source, missing=tuple(missing), **reading) if lying is None else lying.source()
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
@@ -68,6 +69,15 @@ def _by_name(role: str, column: Any) -> str:
         return column
     got, do = f"a {type(column).__name__}", "Put it among the columns first: rows elsewhere have no order to go by"
     raise BadOption(wanted(role, "the name of a column", got, do))
+
+
+def without_ignored(rows: batches.Source, source: Any, schema: Schema, **reading: Any) -> batches.Source:
+    """The rows of a source without the columns that the schema ignores, which then are not read from files at all."""
+    if not batches.is_path(source) or reading.get("connection") is not None:
+        return rows
+    used = {*schema.columns, schema.label, schema.weight}
+    kept = [field.name for field in rows.schema if field.name in used or batches.kind_of(field) != "column"]
+    return rows if len(kept) == len(rows.schema) else batches.read(source, columns=kept, **reading)
 
 
 def as_in(

@@ -2,6 +2,8 @@ import gzip
 
 import pytest
 
+CURE = "Mend it, or choose bad_lines='skip' to go on without it"
+
 
 @pytest.mark.parametrize(
     ("content", "said"),
@@ -9,8 +11,8 @@ import pytest
         (b"", "wanted a header line, got an empty file."),
         (b"\n\n\n", "wanted a header line, got blank lines only."),
         (b"a,b,a,b,c\n1,2,3,4,5\n", "wanted distinct column names, got 'a', 'b' more than once. Rename them."),
-        (b"a,b\n1,2\n\n3,4,5\n", "wanted 2 values in every row, got 3 in row 2: '3,4,5'."),
-        (b"a,b\n1,2\n3\n", "wanted 2 values in every row, got 1 in row 2: '3'."),
+        (b"a,b\n1,2\n\n3,4,5\n", f"wanted 2 values in every row, got 3 in row 2: '3,4,5'. {CURE}."),
+        (b"a,b\n1,2\n3\n", f"wanted 2 values in every row, got 1 in row 2: '3'. {CURE}."),
         (
             b"a,b\n1,x\n2,caf\xe9\n",
             "wanted text in UTF-8, got other bytes in column 'b' (row 2, byte 4)."
@@ -57,7 +59,7 @@ def test_a_file_that_is_not_a_table_is_refused_in_a_sentence(tmp_path, sentence,
 def test_an_error_in_a_later_piece_counts_the_rows_from_the_beginning(tmp_path, sentence, small_pieces):
     path = tmp_path / "a.csv"
     path.write_bytes(b"a,b\n" + b"1,x\n" * 1000 + b"1,x,y\n")
-    assert sentence(path) == f"{path}: wanted 2 values in every row, got 3 in row 1001: '1,x,y'."
+    assert sentence(path) == f"{path}: wanted 2 values in every row, got 3 in row 1001: '1,x,y'. {CURE}."
     path.write_bytes(b"a,b\n" + b"1,x\n" * 1000 + b"1,\xff\n")
     said = (
         "wanted text in UTF-8, got other bytes in column 'b' (row 1001, byte 1)."

@@ -5,6 +5,8 @@ import pytest
 
 from tallybayes.batches import LateType, read
 
+CURE = "Mend it, or choose bad_lines='skip' to go on without it."
+
 
 def write(path, rows):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
@@ -72,8 +74,8 @@ def test_a_late_value_that_pyarrow_can_read_as_another_type_asks_for_it(
     [
         (b'{"a": "text"}', ", column 'a': wanted {numbers}, got 'text' (row {row}). Make its values of one type."),
         (b'{"a": true}', ", column 'a': wanted {numbers}, got True (row {row}). Make its values of one type."),
-        (b"[1, 2]", ": wanted one JSON object in each line, got '[1, 2]' (row {row})."),
-        (b"hello", ": wanted one JSON object in each line, got 'hello' (row {row})."),
+        (b"[1, 2]", ": wanted one JSON object in each line, got '[1, 2]' (row {row}). " + CURE),
+        (b"hello", ": wanted one JSON object in each line, got 'hello' (row {row}). " + CURE),
         (
             b'{"b": "caf\xe9"}',
             ": wanted text in UTF-8, got other bytes in row {row} (byte 11 of the line)."

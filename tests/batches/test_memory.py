@@ -1,5 +1,6 @@
 """A file larger than memory is read batch by batch, so that its size does not show in what is allocated."""
 
+import gzip
 import subprocess
 import sys
 
@@ -29,7 +30,17 @@ def write_csv(path):
     return 5_000_000, 95
 
 
-@pytest.mark.parametrize(("ending", "write"), [("parquet", write_parquet), ("csv", write_csv)])
+def write_compressed(path):
+    with gzip.open(path, "wb", compresslevel=1) as file:
+        file.write(b"a,b,c\n")
+        for _ in range(300):
+            file.write(b'1.5,"some text",17\n' * 50_000)
+    return 15_000_000, 285
+
+
+@pytest.mark.parametrize(
+    ("ending", "write"), [("parquet", write_parquet), ("csv", write_csv), ("csv.gz", write_compressed)]
+)
 def test_a_large_file_takes_little_memory(tmp_path, ending, write):
     path = tmp_path / f"a.{ending}"
     rows, megabytes = write(str(path))

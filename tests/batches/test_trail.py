@@ -12,7 +12,7 @@ import pytest
 from pyarrow import feather, parquet
 
 from tallybayes import batches
-from tallybayes.batches.trail import Place, without_first
+from tallybayes.batches.trail import Spot, without_first
 
 TABLE = pa.table(
     {
@@ -62,14 +62,14 @@ WRITTEN: dict[str, Any] = {
 }
 
 
-def places(source: batches.Source) -> dict[Place, int]:
+def places(source: batches.Source) -> dict[Spot, int]:
     """How many rows a pass had given before each place that it left."""
     assert source.trail is not None
     rows, found = 0, {}
     for batch in source:
-        found.setdefault(source.trail.place, rows)
+        found.setdefault(source.trail.spot, rows)
         rows += batch.num_rows
-    return found | {source.trail.place: rows}
+    return found | {source.trail.spot: rows}
 
 
 def taken(source: batches.Source) -> list[Any]:
@@ -82,7 +82,7 @@ def test_a_pass_from_any_place_gives_the_rows_that_are_left(tmp_path: Path, smal
     source = batches.read(tmp_path / name, batch_rows=64)
     whole, left = taken(source), places(source)
     assert len(left) > 5
-    assert left[Place(1)] == 500
+    assert left[Spot(1)] == 500
     assert source.trail is not None
     for place, rows in left.items():
         source.trail.begin = place
@@ -111,7 +111,7 @@ def test_messages_count_the_rows_from_the_beginning_of_the_file(tmp_path: Path, 
     assert source.trail is not None
     with pytest.raises(batches.BadData, match="3 in row 501"):
         taken(source)
-    source.trail.begin = source.trail.place
+    source.trail.begin = source.trail.spot
     assert source.trail.begin.rows > 100
     with pytest.raises(batches.BadData, match="3 in row 501"):
         taken(source)

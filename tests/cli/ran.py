@@ -31,6 +31,7 @@ overcast,81,75,false,yes
 rainy,71,91,true,no
 """
 DAYS = "outlook,temperature,humidity,windy\nsunny,66,90,true\novercast,70,,false\n"
+BAD = "outlook,play\nsunny,no\nrainy,yes,perhaps\novercast,yes\n"
 WEEK = "\n".join(WEATHER.splitlines()[:6]) + "\n"
 
 

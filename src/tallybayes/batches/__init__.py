@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,8 @@ from tallybayes.batches.columns import is_scipy_sparse
 from tallybayes.batches.databases import of_query
 from tallybayes.batches.files import Options, is_path, of_paths
 from tallybayes.batches.kinds import is_prose, kind_of, matrix_of, names_of, prose_field, sparse_of, was_bool, width_of
+from tallybayes.batches.predicate import Where
+from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.steps import conform
 from tallybayes.batches.taken import gather, plain, take
@@ -47,11 +49,13 @@ def read(
     source: Any,
     *,
     columns: Sequence[str] | None = None,
+    where: str | None = None,
     missing: Sequence[str] = (),
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
     errors: str = "strict",
+    bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
 ) -> Source:
     """The rows of anything, as a :class:`Source` of record batches.
@@ -68,6 +72,9 @@ def read(
         - with a `connection`, the text of a query.
     columns : sequence of str, optional
         The columns to read, in this order. The rest of a file is not read. By default all, except a pandas index.
+    where : str, optional
+        The rows to read: comparisons of columns with values, such as ``"age > 30 and kind in ('a', 'b')"``, joined by
+        and, or, not; ``is null``. Parts of parquet files, and partitions, that hold no such row are not read.
     missing : sequence of str
         Strings that stand for a missing value, such as "?", in every column of text or of a text file. An empty field
         of a csv file is missing in any case.
@@ -79,6 +86,10 @@ def read(
         Columns to read as another type than the one found.
     errors : {"strict", "replace"}
         What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+    bad_lines : {"error", "skip"}
+        What a line of a csv, tsv or jsonl file is that is no row, having too many values, too few, or no JSON: an error
+        that names its place, or nothing. Lines that were skipped are counted, and told once all rows have been read by
+        a :class:`~tallybayes.errors.SkippedLinesWarning` that has the places of the first.
     connection : str, DuckDB connection or ADBC connection, optional
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. The query is run anew for each pass over its rows.
@@ -109,17 +120,27 @@ def read(
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     if errors not in ("strict", "replace"):
         raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
+    if bad_lines not in ("error", "skip"):
+        raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(bad_lines)))
+    chosen = None if where is None else Where(where)
+    inside = columns
+    if chosen is not None and columns is not None:  # what is only asked about is read too, and not handed on
+        inside = [*columns, *(name for name in chosen.columns if name not in columns)]
     if connection is not None:
         if names is not None:
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
         made = steps.blank(of_query(source, connection, errors), missing)
     elif is_path(source):
-        made = of_paths(source, Options(columns, missing, names, types or {}, batch_rows, errors))
+        skips = Skips() if bad_lines == "skip" else None
+        made = of_paths(source, Options(inside, missing, names, types or {}, batch_rows, errors, skips, chosen))
+        made = made if skips is None else skips.told(made)
     else:
         made = steps.blank(_in_memory(source, names), missing)
-    made = steps.project(made, columns)
+    made = steps.project(made, inside)
     if types:
         made = steps.retype(made, {name: kind for name, kind in types.items() if name in made.schema.names})
+    if chosen is not None:
+        made = steps.project(chosen.kept(made), columns)
     return steps.slice_rows(made, batch_rows)
 
 

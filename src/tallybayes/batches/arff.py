@@ -22,9 +22,10 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes.batches.chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.batches.places import Place
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, ahead, guarded
-from tallybayes.batches.trail import Place, Trail
+from tallybayes.batches.trail import Spot, Trail
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_attributes"]
@@ -67,30 +68,31 @@ class Attribute:
         return {"numeric": pa.float64(), "date": pa.timestamp("us")}.get(self.kind, pa.string())
 
 
-def of_attributes(path: str, *, errors: str, trail: Trail) -> Source:
+def of_attributes(place: Place, *, errors: str, trail: Trail) -> Source:
     """A source of an ARFF file."""
-    attributes, begin = _header(path)
+    path = place.name
+    attributes, begin = _header(place)
     schema = pa.schema([(one.name, one.type) for one in attributes])
 
-    def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
-        with open_text(path, begin + place.at) as stream:
+    def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
+        with open_text(place, begin + spot.at) as stream:
             for piece in whole_rows(stream, PIECE, last_line_end, path):
-                rows = place.rows
+                rows = spot.rows
                 table = _Piece(path, attributes, schema, rows).parsed(_decoded(path, piece, rows, errors))
-                yield from ((place, batch) for batch in table.combine_chunks().to_batches())
-                place = Place(place.file, place.at + len(piece), rows + table.num_rows)
+                yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
+                spot = Spot(spot.file, spot.at + len(piece), rows + table.num_rows)
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.place), path, "a readable file")))
+        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
 
     return Source(schema, None, True, path, read)
 
 
-def _header(path: str) -> tuple[list[Attribute], int]:
+def _header(place: Place) -> tuple[list[Attribute], int]:
     """The attributes, and the byte at which the rows begin."""
     attributes: list[Attribute] = []
-    begin = 0
-    with open_text(path) as stream:
+    begin, path = 0, place.name
+    with open_text(place) as stream:
         for number, raw in enumerate(_lines(stream), 1):
             begin += len(raw)
             line = raw.decode(errors="replace").removeprefix("\ufeff").strip()

@@ -7,15 +7,26 @@ version 20. ``read_csv`` and ``read_json`` use all cores but want whole rows: fi
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from tallybayes.batches.places import Place
 from tallybayes.errors import BadData, wanted
 
-__all__ = ["CODECS", "arrow_owned", "last_line_end", "last_row_end", "mended", "open_text", "whole_rows"]
+__all__ = [
+    "CODECS",
+    "arrow_owned",
+    "last_line_end",
+    "last_row_end",
+    "lines_of_rows",
+    "mended",
+    "open_text",
+    "whole_rows",
+]
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
@@ -24,13 +35,12 @@ LONGEST_ROW = 128 << 20
 _SKIPPED = 1 << 20
 
 
-def open_text(path: str, skip: int = 0) -> Any:
+def open_text(place: Place, skip: int = 0) -> Any:
     """The stream of a file's bytes, uncompressed, from the given byte on."""
-    codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
-    stream = pa.input_stream(path, compression=codec)
-    if codec is None:
-        stream.seek(skip)
-        return stream
+    codec = next((codec for suffix, codec in CODECS.items() if place.name.lower().endswith(suffix)), None)
+    if codec is None and skip:
+        return place.seekable(skip)
+    stream = place.stream(codec)
     while skip and (read := stream.read(min(skip, _SKIPPED))):  # what is compressed has to be read up to there
         skip -= len(read)
     return stream
@@ -134,9 +144,30 @@ def _paired_marks(text: bytes, delimiter: bytes) -> Any:
 
 def _lexed_row_end(text: bytes, delimiter: bytes) -> int:
     """The same by the definition: skip each quoted value, look for line ends between them."""
-    quoted = re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
     end = at = 0
-    for value in quoted.finditer(text):
+    for value in _quoted(delimiter).finditer(text):
         end = text.rfind(b"\n", at, value.start() + 1) + 1 or end
         at = value.end()
     return text.rfind(b"\n", at) + 1 or end
+
+
+def _quoted(delimiter: bytes) -> re.Pattern[bytes]:
+    """A value in quotation marks, with the delimiter or line end before it."""
+    return re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
+
+
+def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> list[int]:
+    """The lines on which some rows of delimited text begin, both counted from 1; a blank line is no row.
+
+    Examples
+    --------
+    >>> lines_of_rows(b'1,"two\\nlines"\\n\\n2,x\\n', [1, 2])
+    [1, 4]
+    """
+    if not rows:
+        return []
+    flat = text
+    if b'"' in text:  # line ends within a value are made blanks, so that each one left ends a row
+        flat = _quoted(delimiter).sub(lambda v: v[0][:1] + re.sub(rb"[\r\n]", b" ", v[0][1:]), text)
+    begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows))]
+    return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]

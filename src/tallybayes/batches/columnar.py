@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import mmap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from tallybayes.batches.places import Place
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import ahead, chosen, guarded, project, valid
-from tallybayes.batches.trail import Place, Trail, by_rows, without_first
+from tallybayes.batches.trail import Spot, Trail, by_rows, without_first
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["of_arrow_file", "of_parquet"]
@@ -22,8 +23,15 @@ BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
 
 
-def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None, errors: str, trail: Trail) -> Source:
-    """A source of a parquet file.
+def of_parquet(
+    place: Place,
+    columns: Sequence[str] | None,
+    batch_rows: int | None,
+    errors: str,
+    trail: Trail,
+    among: Callable[[pa.Schema], Any] | None = None,
+) -> Source:
+    """A source of a parquet file; with `among`, an expression by its schema, without row groups that have no such row.
 
     Notes
     -----
@@ -33,24 +41,42 @@ def of_parquet(path: str, columns: Sequence[str] | None, batch_rows: int | None,
     """
     from pyarrow import parquet
 
-    with parquet.ParquetFile(path) as file:
+    path = place.name
+    with parquet.ParquetFile(place.random()) as file:
         metadata, schema = file.metadata, file.schema_arrow
     names = chosen(schema, columns, path)
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
-    def decoded(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
-        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": False, "metadata": metadata}
-        groups, inside = _groups_from(metadata, place.at)
-        with parquet.ParquetFile(path, **options) as file:
-            batches = without_first(file.iter_batches(rows, row_groups=groups, columns=names), inside)
-            yield from by_rows(valid(batches, path, errors, place.rows), place)
+    expression = None if among is None else among(schema)
+    groups = list(range(metadata.num_row_groups)) if expression is None else _groups(place, schema, expression)
+    sizes = [metadata.row_group(group).num_rows for group in groups]
+
+    def decoded(left: list[int]) -> Iterator[pa.RecordBatch]:
+        # What is far away is fetched a row group at a time, since each of many small requests would take as long.
+        away = place.store is not None
+        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": away, "metadata": metadata}
+        for some in [[group] for group in left] if away else [left]:
+            with parquet.ParquetFile(place.random(), **options) as file:
+                yield from file.iter_batches(rows, row_groups=some, columns=names)
+
+    def placed(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
+        done, inside = _groups_before(sizes, spot.at)
+        yield from by_rows(valid(without_first(decoded(groups[done:]), inside), path, errors, spot.rows), spot)
 
     def start() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(decoded(trail.place), path, "a readable parquet file")))
+        return trail.handed(ahead(guarded(placed(trail.spot), path, "a readable parquet file")))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
-    return project(Source(read, metadata.num_rows, True, path, start), names)
+    return project(Source(read, sum(sizes), True, path, start), names)
+
+
+def _groups(place: Place, schema: pa.Schema, expression: Any) -> list[int]:
+    """The row groups that may have such rows, by the least and greatest values that the file tells of each."""
+    from pyarrow import dataset, fs
+
+    file = dataset.ParquetFileFormat().make_fragment(place.path, place.store or fs.LocalFileSystem())
+    return [group.id for part in file.split_by_row_group(expression, schema) for group in part.row_groups]
 
 
 def _bytes_per_row(metadata: Any) -> int:
@@ -58,41 +84,41 @@ def _bytes_per_row(metadata: Any) -> int:
     return int(sum(groups)) // max(1, int(metadata.num_rows))
 
 
-def _groups_from(metadata: Any, row: int) -> tuple[list[int], int]:
-    """The row groups from the one on in which a row stands, and how many rows of that come before it."""
-    for group in range(metadata.num_row_groups):
-        n = metadata.row_group(group).num_rows
+def _groups_before(sizes: Sequence[int], row: int) -> tuple[int, int]:
+    """How many groups of rows come before the one in which a row stands, and how many of its rows before that."""
+    for group, n in enumerate(sizes):
         if row < n:
-            return list(range(group, metadata.num_row_groups)), row
+            return group, row
         row -= n
-    return [], 0
+    return len(sizes), 0
 
 
-def of_arrow_file(path: str, columns: Sequence[str] | None, errors: str, trail: Trail) -> Source:
+def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str, trail: Trail) -> Source:
     """A source of an Arrow file (also called feather or ipc) or of a stream saved to a file; its bytes tell which."""
-    with open(path, "rb") as file:
-        magic = file.read(6)
+    path = place.name
+    with place.stream() as file:
+        magic = bytes(file.read(6))
     if not magic:
         raise BadData(wanted(path, "an Arrow file", "an empty file"))
-    batches_of = _mapped if magic == b"ARROW1" else _streamed
-    schema = next(batches_of(path))
+    batches_of = _streamed if magic != b"ARROW1" else _mapped if place.store is None else _fetched
+    schema = next(batches_of(place))
 
     def start() -> Iterator[pa.RecordBatch]:
-        batches = batches_of(path)
+        batches = batches_of(place)
         next(batches)
-        place = trail.place
-        checked = valid(without_first(batches, place.at), path, errors, place.rows)
-        return trail.handed(by_rows(guarded(checked, path, "a readable Arrow file"), place))
+        spot = trail.spot
+        checked = valid(without_first(batches, spot.at), path, errors, spot.rows)
+        return trail.handed(by_rows(guarded(checked, path, "a readable Arrow file"), spot))
 
     return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
 
 
-def _mapped(path: str) -> Iterator[Any]:
+def _mapped(place: Place) -> Iterator[Any]:
     """The schema, then the batches, as views of the file: even a file of one huge batch is not loaded at once.
 
     Columns not asked for are never touched. (To name them to pyarrow would make it copy the others.)
     """
-    with open(path, "rb") as file:
+    with open(place.path, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
     # Without threads, since the mapping is Python's: see chunks.arrow_owned.
     reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(use_threads=False))
@@ -106,7 +132,15 @@ def _mapped(path: str) -> Iterator[Any]:
                 mapped.madvise(mmap.MADV_DONTNEED)  # a page still in use comes back from the file when touched
 
 
-def _streamed(path: str) -> Iterator[Any]:
-    with pa.OSFile(path) as file, pa.ipc.open_stream(file) as reader:
+def _fetched(place: Place) -> Iterator[Any]:
+    """The same of a file that is far away, a batch at a time."""
+    with place.random() as file, pa.ipc.open_file(file) as reader:
+        yield reader.schema
+        for i in range(reader.num_record_batches):
+            yield reader.get_batch(i)
+
+
+def _streamed(place: Place) -> Iterator[Any]:
+    with place.stream() as file, pa.ipc.open_stream(file) as reader:
         yield reader.schema
         yield from reader

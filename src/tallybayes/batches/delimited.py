@@ -6,17 +6,19 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import pyarrow as pa
 
-from tallybayes.batches.chunks import arrow_owned, last_row_end, mended, open_text, whole_rows
+from tallybayes.batches.chunks import arrow_owned, last_row_end, lines_of_rows, mended, open_text, whole_rows
 from tallybayes.batches.kinds import check_names
+from tallybayes.batches.places import Place
+from tallybayes.batches.skipped import CURE, Pass, Skips
 from tallybayes.batches.source import LateType, Source, check_distinct
 from tallybayes.batches.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
-from tallybayes.batches.trail import Place, Trail
+from tallybayes.batches.trail import Spot, Trail
 from tallybayes.errors import BadData, wanted
 
 __all__ = ["delimiter_of", "of_delimited"]
@@ -35,22 +37,35 @@ Types = Mapping[str, pa.DataType]
 class Layout:
     """How one file is laid out, and how its values become columns."""
 
-    path: str
+    place: Place
     delimiter: str
     names: list[str]
     begin: int  # the first byte after the header
+    lines: int  # the lines before that
     columns: list[str]
     missing: tuple[str, ...]
     replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
+    skips: bool = False  # whether rows with too few or too many values are passed over
+
+    @property
+    def path(self) -> str:
+        """What messages call the file."""
+        return self.place.name
 
     def pieces(self, size: int, at: int = 0) -> Iterator[bytes]:
         """The rows after the header, as they are written; without so many bytes of them, which end where a row does."""
-        with open_text(self.path, self.begin + at) as stream:
+        with open_text(self.place, self.begin + at) as stream:
             yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
 
-    def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> Any:
-        """A table of the rows in a piece of text."""
+    def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> tuple[Any, list[Any]]:
+        """A table of the rows in a piece of text, and the rows that were passed over; on one thread, with numbers."""
         from pyarrow import csv as arrow_csv
+
+        bad: list[Any] = []
+
+        def pass_over(row: Any) -> str:
+            bad.append(row)
+            return "skip"
 
         # Only these strings are missing: 'NA' may be Namibia. An empty field is missing in every column.
         converted = arrow_csv.ConvertOptions(
@@ -60,12 +75,16 @@ class Layout:
             strings_can_be_null=True,
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
-        parsed = arrow_csv.ParseOptions(delimiter=self.delimiter, newlines_in_values=b'"' in text)
-        return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted)
+        parsed = arrow_csv.ParseOptions(
+            delimiter=self.delimiter,
+            newlines_in_values=b'"' in text,
+            invalid_row_handler=pass_over if self.skips else None,
+        )
+        return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted), bad
 
 
 def of_delimited(
-    path: str,
+    place: Place,
     delimiter: str,
     *,
     columns: Sequence[str] | None,
@@ -74,43 +93,53 @@ def of_delimited(
     types: Types,
     errors: str,
     sample: int,
+    skips: Skips | None,
     trail: Trail,
 ) -> Source:
     """A source of a delimited file, whose first line names the columns unless `names` does.
 
     A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
     """
-    layout = _lay_out(path, delimiter, columns, missing, names, errors)
-    pieces = layout.pieces(sample)
-    first = _parse(layout, next(pieces, b""), types, types, 0)
+    layout = replace(_lay_out(place, delimiter, columns, missing, names, errors), skips=skips is not None)
+    path = place.name
+
+    def begin(spot: Spot | None = None) -> Pass:
+        return Pass(path, skips, layout.lines, spot)
+
+    pieces, at = layout.pieces(sample), begin()
+    first = _parse(layout, next(pieces, b""), types, types, at)
     for field in first.schema:
         if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
-            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, 0)
+            _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, begin())
     if next(pieces, None) is None:
+        at.end()
         return trail.whole(first, path)
     inferred = {field.name: field.type for field in first.schema}
 
-    def start(place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
-        for piece in ahead(layout.pieces(PIECE, place.at)):
-            table = _parse(layout, piece, inferred, types, place.rows)
-            yield from ((place, batch) for batch in table.combine_chunks().to_batches())
-            place = Place(place.file, place.at + len(piece), place.rows + table.num_rows)
+    def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
+        at = begin(spot)
+        for piece in ahead(layout.pieces(PIECE, spot.at)):
+            table = _parse(layout, piece, inferred, types, at)
+            yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
+            spot = at.behind(spot, piece)
+        at.end()
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.place), path, "a readable file")))
+        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
 
     return Source(first.schema, None, True, path, read)
 
 
 def _lay_out(
-    path: str,
+    place: Place,
     default: str,
     columns: Sequence[str] | None,
     missing: Sequence[str],
     names: Sequence[str] | None,
     errors: str,
 ) -> Layout:
-    mark, lines, delimiter = _first_lines(path, default)
+    path = place.name
+    mark, lines, delimiter = _first_lines(place, default)
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(row for row in rows if row)
@@ -118,24 +147,25 @@ def _lay_out(
         got = "one that cannot be read" if isinstance(error, csv.Error) else "blank lines only"
         raise BadData(wanted(path, "a header line", got)) from None
     begin = mark + sum(len(line.encode(errors="surrogateescape")) for line in lines[: rows.line_num])
+    before = rows.line_num
     if names is not None:
         check_names(names, len(header))
-        header, begin = list(names), mark
+        header, begin, before = list(names), mark, 0
     else:
         header = _mended_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(path, delimiter, header, begin, wanted_columns, tuple(missing), errors == "replace")
+    return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
 
 
-def delimiter_of(path: str, default: str) -> str:
+def delimiter_of(place: Place, default: str) -> str:
     """What separates the values of a file: what its name says, unless its first lines say otherwise."""
-    return _first_lines(path, default)[2]
+    return _first_lines(place, default)[2]
 
 
-def _first_lines(path: str, default: str) -> tuple[int, list[str], str]:
+def _first_lines(place: Place, default: str) -> tuple[int, list[str], str]:
     """Where the text begins, its first lines, and the delimiter that they have."""
-    head = _head(path)
+    head = _head(place)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
     lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
@@ -152,14 +182,15 @@ def _mended_header(header: list[str], path: str, errors: str) -> list[str]:
     return [mended(name).decode() for name in written]
 
 
-def _head(path: str) -> bytes:
+def _head(place: Place) -> bytes:
     """The first bytes of a file, at least a line of them, known to be text."""
-    with open_text(path) as stream:
+    with open_text(place) as stream:
         head = bytes(stream.read(PEEK))
         while not head.count(b"\n") and (more := stream.read(len(head))):
             head += more
             if len(head) > 16 << 20:
                 break
+    path = place.name
     if not head:
         raise BadData(wanted(path, "a header line", "an empty file"))
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
@@ -182,22 +213,39 @@ def _delimiter(lines: list[str], default: str) -> str:
     return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
 
 
-def _parse(layout: Layout, text: bytes, types: Types, declared: Types, rows: int) -> pa.Table:
-    """A table of the rows in a piece of text that begins after `rows` rows."""
+def _parse(layout: Layout, text: bytes, types: Types, declared: Types, at: Pass) -> pa.Table:
+    """A table of the rows in the piece of text that comes next."""
     text = mended(text) if layout.replace else text
     try:
+        table, bad = _parse_fast(layout, text, types, at)
+    except pa.ArrowInvalid as error:
+        raise _explained(str(error), layout, types, declared, at.rows, text) from None
+    numbers = [row.number for row in bad if row.number is not None]
+    lines = lines_of_rows(text, numbers, layout.delimiter.encode())
+    told = [(line, _has(row)) for line, row in zip(lines, bad[: len(lines)], strict=True)]
+    at.past(text, table.num_rows, len(bad), told)
+    return table
+
+
+def _parse_fast(layout: Layout, text: bytes, types: Types, at: Pass) -> tuple[pa.Table, list[Any]]:
+    """On all cores, or, where a row has to be named, which pyarrow can only then, on one."""
+    whole = len(text) + 1
+    try:
         try:
-            return layout.parse(text, types)
+            table, bad = layout.parse(text, types)
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error):
                 raise
-            return layout.parse(text, types, block=len(text) + 1)  # a row that is longer than a block
+            table, bad = layout.parse(text, types, block=whole)  # a row that is longer than a block
+        if not (bad and at.curious):
+            return table, bad
     except pa.ArrowInvalid:
         pass
-    try:  # pyarrow knows the row of an error only when it reads on one thread
-        return layout.parse(text, types, block=len(text) + 1, threads=False)
-    except pa.ArrowInvalid as error:
-        raise _explained(str(error), layout, types, declared, rows, text) from None
+    return layout.parse(text, types, block=whole, threads=False)
+
+
+def _has(row: Any) -> str:
+    return f"has {row.actual_columns} value{'s' * (row.actual_columns != 1)} instead of {row.expected_columns}"
 
 
 CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion error to [^:]+: (.*)", re.DOTALL)
@@ -209,7 +257,7 @@ def _explained(message: str, layout: Layout, types: Types, declared: Types, rows
     if found := RAGGED.search(message):
         row, want, got, line = found.groups()
         at = f" in row {rows + int(row)}: {line[:60]!r}" if row else ""
-        return BadData(wanted(layout.path, f"{want} values in every row", got + at))
+        return BadData(wanted(layout.path, f"{want} values in every row", got + at, CURE))
     if not (found := CONVERSION.search(message)):
         return BadData(
             wanted(layout.path, "rows of text", f"some that cannot be read ({in_words(Exception(message))})")
@@ -235,7 +283,7 @@ def _wider(kind: pa.DataType, value: str) -> pa.DataType:
 
 def _first_bad(layout: Layout, text: bytes, column: str, rows: int) -> str:
     """The row, and the byte within the value, at which a column stops being UTF-8."""
-    table = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
+    table, _ = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
     row, byte = first_not_utf8(table.column(column).combine_chunks()) or (0, 0)
     return f"row {rows + row + 1}, byte {byte + 1}"
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import glob
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
+from pathlib import PurePath
 from typing import Any
 from urllib.parse import unquote
 
@@ -18,6 +17,9 @@ from tallybayes.batches.chunks import CODECS
 from tallybayes.batches.columnar import of_arrow_file, of_parquet
 from tallybayes.batches.delimited import of_delimited
 from tallybayes.batches.lines import of_lines
+from tallybayes.batches.places import Place, find, is_uri, name_of
+from tallybayes.batches.predicate import Where
+from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import Source
 from tallybayes.batches.steps import BROKEN, blank, in_words, project, retype, type_in_words
 from tallybayes.batches.trail import Trail
@@ -48,6 +50,14 @@ class Options:
     types: Mapping[str, pa.DataType]
     batch_rows: int | None
     errors: str
+    skips: Skips | None
+    where: Where | None
+
+    @property
+    def whole_where(self) -> Where | None:
+        """The predicate, if values are asked about as they are stored; by it, whole parts of files are left unread."""
+        changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
+        return None if changed else self.where
 
     def plain(self) -> dict[str, Any]:
         """What of it, besides columns and types, decides which rows files give: plain values by names of options."""
@@ -55,13 +65,18 @@ class Options:
             "missing_values": sorted(self.missing),
             "names": None if self.names is None else list(self.names),
             "errors": self.errors,
+            "bad_lines": "error" if self.skips is None else "skip",
+            "where": None if self.where is None else self.where.text,
         }
 
 
 def is_path(source: object) -> bool:
-    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does."""
+    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does or is a URI."""
     if isinstance(source, list | tuple) and source:
-        return all(isinstance(item, os.PathLike) or (isinstance(item, str) and ending_of(item)) for item in source)
+        return all(
+            isinstance(item, os.PathLike) or is_uri(item) or (isinstance(item, str) and ending_of(item) != "")
+            for item in source
+        )
     return isinstance(source, str | os.PathLike)
 
 
@@ -74,77 +89,58 @@ def ending_of(path: str) -> str:
 
 
 def of_paths(source: Any, options: Options) -> Source:
-    """A source of a path, a glob, a directory of parquet files, or a list of these."""
+    """A source of a path, a glob, a directory of parquet files, or a list of these, here or by URI."""
     given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
-    found = [(file, base) for path in given for file, base in _expand(path)]
+    found = [place for path in given for place in find(path, PARQUET)]
     keys = _partitions(found)
-    trail = Trail([file for file, _ in found], options.types, options.plain())
+    if options.whole_where is not None:  # one file is opened in any case, to know the columns
+        kept = [k for k, key in enumerate(keys) if not options.whole_where.excludes(key)] or [0]
+        found, keys = [found[k] for k in kept], [keys[k] for k in kept]
+    trail = Trail(found, options.types, options.plain())
     if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
     sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
-    each = [trail.file(k, _open(file, options, sample, trail)) for k, (file, _) in enumerate(found)]
+    each = [trail.file(k, _open(place, options, sample, keys[k], trail)) for k, place in enumerate(found)]
     opened = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
     if len(opened) == 1:
         return replace(opened[0], trail=trail)
-    optional = all(ending_of(file) in LINES for file, _ in found)
-    name = given[0] if len(given) == 1 else f"{len(found)} files"
+    optional = all(ending_of(place.name) in LINES for place in found)
+    name = name_of(given[0]) if len(given) == 1 else f"{len(found)} files"
     return replace(_chained(opened, name, optional=optional), trail=trail)
 
 
-def _expand(path: str) -> list[tuple[str, str]]:
-    """The files that a path stands for, each with the directory under which it was found."""
-    here = os.path.expanduser(path)
-    if os.path.isdir(here):
-        inside = (file for file in Path(here).rglob("*") if file.suffix.lower() in PARQUET)
-        # What begins with _ or . is another program's bookkeeping
-        hidden = ("_", ".")
-        files = [file for file in inside if not any(p.startswith(hidden) for p in file.relative_to(here).parts)]
-        if not files:
-            do = "Pass a glob for files of another kind, such as 'directory/*.csv'"
-            raise BadData(wanted(path, "a directory of parquet files", "one without any", do))
-        return [(str(file), here) for file in sorted(files)]
-    if os.path.exists(here):
-        return [(here, "")]
-    if not glob.has_magic(here):
-        do = "" if ending_of(path) else "Pass text as a list: [text]"
-        raise BadData(wanted(path if len(path) < 200 else path[:200] + "...", "a file", "none at that path", do))
-    files = [Path(file) for file in glob.glob(here, recursive=True) if os.path.isfile(file)]
-    if not files:
-        raise BadData(wanted(path, "files that match", "none"))
-    return [(str(file), "") for file in sorted(files)]
-
-
-def _open(path: str, options: Options, sample: int, trail: Trail) -> Source:
+def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar], trail: Trail) -> Source:
+    path = place.name
     ending = ending_of(path)
     if not ending:
-        got = f"'{''.join(Path(path).suffixes[-2:])}'" if Path(path).suffix else "no ending"
+        got = f"'{''.join(PurePath(path).suffixes[-2:])}'" if PurePath(path).suffix else "no ending"
         do = f"Text may also be compressed, as in {COMPRESSED}"
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
-    columns, missing, types, errors = options.columns, options.missing, options.types, options.errors
-    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": types, "errors": errors}
+    columns, missing, errors = options.columns, options.missing, options.errors
+    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": options.types, "errors": errors}
+    how |= {"sample": sample, "skips": options.skips, "trail": trail}
     try:
         if ending in TEXT:
-            return of_delimited(path, TEXT[ending], names=options.names, sample=sample, trail=trail, **how)
+            return of_delimited(place, TEXT[ending], names=options.names, **how)
         if ending in LINES:
-            return of_lines(path, sample=sample, trail=trail, **how)
+            return of_lines(place, **how)
         if ending in ATTRIBUTES:
-            return blank(of_attributes(path, errors=errors, trail=trail), missing)
+            return blank(of_attributes(place, errors=errors, trail=trail), missing)
         if ending in PARQUET:
-            return blank(of_parquet(path, columns, options.batch_rows, errors, trail), missing)
-        return blank(of_arrow_file(path, columns, errors, trail), missing)
+            where = options.whole_where
+            among = None if where is None else lambda schema: where.expression(schema, keys)
+            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), missing)
+        return blank(of_arrow_file(place, columns, errors, trail), missing)
     except BROKEN as error:
         raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
 
 
-def _partitions(found: Sequence[tuple[str, str]]) -> list[dict[str, pa.Scalar]]:
+def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
     """The columns that the names of directories hold (key=value, as Hive and Spark write them), for each file."""
-    keys = [
-        dict(part.split("=", 1) for part in Path(file).relative_to(base).parts[:-1] if "=" in part) if base else {}
-        for file, base in found
-    ]
+    keys = [dict(part.split("=", 1) for part in place.under if "=" in part) for place in found]
     texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
     whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
     return [
@@ -157,9 +153,11 @@ def _partitions(found: Sequence[tuple[str, str]]) -> list[dict[str, pa.Scalar]]:
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
+    """The source with the values of its directories' names, even if a column of the file has such a name."""
+    own = [name for name in source.schema.names if name not in keys]
+    source = project(source, own) if len(own) < len(source.schema.names) else source
     for name, value in keys.items():
-        if name not in source.schema.names:
-            source = _with_constant(source, name, value)
+        source = _with_constant(source, name, value)
     return source
 
 

@@ -13,12 +13,13 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from tallybayes.batches.places import Place
 from tallybayes.batches.source import Source, of_table
 
-__all__ = ["Place", "Trail", "by_rows", "without_first"]
+__all__ = ["Spot", "Trail", "by_rows", "without_first"]
 
 
-class Place(NamedTuple):
+class Spot(NamedTuple):
     """A place in files that are read one after the other.
 
     Attributes
@@ -29,11 +30,15 @@ class Place(NamedTuple):
         How far into it, as its reader has it: bytes of text behind the header, or rows; 0 is its beginning.
     rows : int
         How many of its rows come before, for messages.
+    lines, skipped : int
+        How many lines of text come before, where they are counted, and how many of them were passed over.
     """
 
     file: int = 0
     at: int = 0
     rows: int = 0
+    lines: int = 0
+    skipped: int = 0
 
 
 class Trail:
@@ -41,23 +46,23 @@ class Trail:
 
     Attributes
     ----------
-    files : sequence of str
-        Their paths, in the order in which they are read.
+    files : sequence of Place
+        They, in the order in which they are read.
     types : mapping of str to pyarrow.DataType
         The types that were known when they were opened.
     how : mapping
         What else decides which rows they give, as plain values under the names of options.
-    begin : Place
+    begin : Spot
         Where the next pass begins.
     before : int
         How many rows of all files come before that.
-    place : Place
+    spot : Spot
         Where the batch begins that was handed out last.
     """
 
-    def __init__(self, files: Sequence[str], types: Mapping[str, pa.DataType], how: Mapping[str, Any]) -> None:
+    def __init__(self, files: Sequence[Place], types: Mapping[str, pa.DataType], how: Mapping[str, Any]) -> None:
         self.files, self.types, self.how = files, types, how
-        self.begin = self.place = Place()
+        self.begin = self.spot = Spot()
         self.before = 0
 
     def file(self, k: int, source: Source) -> Source:
@@ -66,29 +71,29 @@ class Trail:
         def start() -> Iterator[pa.RecordBatch]:
             if k < self.begin.file:
                 return
-            self.place = self.begin if k == self.begin.file else Place(k)
+            self.spot = self.begin if k == self.begin.file else Spot(k)
             yield from source
-            self.place = Place(k + 1)
+            self.spot = Spot(k + 1)
 
         return replace(source, start=start)
 
     def whole(self, table: pa.Table, path: str) -> Source:
         """The rows of a file that was small enough to be read when it was opened."""
         source = of_table(table.combine_chunks(), path)
-        return replace(source, start=lambda: without_first(source.start(), self.place.rows))
+        return replace(source, start=lambda: without_first(source.start(), self.spot.rows))
 
-    def handed(self, placed: Iterable[tuple[Place, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    def handed(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """The batches, each leaving its place behind when it is taken."""
-        for self.place, batch in placed:
+        for self.spot, batch in placed:
             yield batch
 
 
-def by_rows(batches: Iterable[pa.RecordBatch], place: Place) -> Iterator[tuple[Place, pa.RecordBatch]]:
+def by_rows(batches: Iterable[pa.RecordBatch], spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
     """Batches with their places, by the number of rows before, the first being at the place given."""
     for batch in batches:
-        yield place, batch
-        rows = place.rows + batch.num_rows
-        place = Place(place.file, rows, rows)
+        yield spot, batch
+        rows = spot.rows + batch.num_rows
+        spot = Spot(spot.file, rows, rows)
 
 
 def without_first(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:

@@ -47,7 +47,7 @@ def explain(
     loaded = load(model)
     if not row and reading.sql is None:
         raise BadOption(wanted("ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW", "none"))
-    if not row or reading.words(()):
+    if not row or reading.sql is not None:
         found = _row(loaded, row, reading, 1)
     else:
         found = _in_file(loaded, row, reading) or row_of(loaded, row)
@@ -57,8 +57,10 @@ def explain(
 
 def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
     """The row of FILE:ROW, counted from 1; None of anything else."""
+    from tallybayes.batches.places import is_uri
+
     path, colon, place = row[0].rpartition(":")
-    if len(row) > 1 or not colon or not place.isdigit() or not os.path.exists(path):
+    if len(row) > 1 or not colon or not place.isdigit() or not (os.path.exists(path) or is_uri(path)):
         return None
     return _row(model, [path], reading, int(place))
 

@@ -85,5 +85,7 @@ def _saved(path: str, every: float, data: list[str] | None, target: str) -> Chec
 
 
 def _beside(data: list[str] | None) -> str:
-    name = Path(data[0]).name.split(".")[0].strip("*?-") if data else ""
+    from tallybayes.batches.places import name_of
+
+    name = Path(name_of(data[0])).name.split(".")[0].strip("*?-") if data else ""
     return f"{name or 'model'}.tally"

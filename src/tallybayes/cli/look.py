@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import asdict, dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
@@ -65,7 +66,7 @@ class Look(Result):
     Attributes
     ----------
     data : tuple of str
-        The files; or --sql and the query, and --db and the URL.
+        The files, or --sql and the query, and --db and the URL; then what else says which rows are meant.
     rows : int
         How many rows were looked at.
     whole : bool
@@ -87,7 +88,7 @@ class Look(Result):
 
     @property
     def _called(self) -> str:
-        return "the query" if self.data[0] == "--sql" else ", ".join(self.data)
+        return ", ".join(takewhile(lambda word: not word.startswith("--"), self.data)) or "the query"
 
     @property
     def commands(self) -> tuple[str, ...]:
@@ -144,7 +145,7 @@ def looked(source: batches.Source, data: list[str]) -> Look:
     first = next(batches_, None)
     if first is None:
         raise BadData(wanted(source.name, "rows to look at", "none"))
-    whole = source.rows == first.num_rows if source.rows is not None else next(batches_, None) is None
+    whole = next(batches_, None) is None
     label = label_among(source)
     other = label or source.schema.names[-1]
     events = {}
@@ -155,7 +156,7 @@ def looked(source: batches.Source, data: list[str]) -> Look:
     if label is not None:
         counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
         classes = {str(one["values"]): one["counts"] for one in counted if one["values"] is not None}
-    return Look(tuple(data), first.num_rows, bool(whole), label, classes, columns)
+    return Look(tuple(data), first.num_rows, whole, label, classes, columns)
 
 
 def _seen(name: str, column: Any, event: str, label: str | None) -> Seen:

@@ -7,6 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -19,10 +20,11 @@ import pyarrow as pa
 from tallybayes import batches, sources
 from tallybayes.batches.delimited import delimiter_of
 from tallybayes.batches.files import COMPRESSED, ENDINGS, TEXT, ending_of
+from tallybayes.batches.places import Place, is_uri, name_of
 from tallybayes.cli.ending import note
 from tallybayes.cli.options import Reading
 from tallybayes.cli.progress import watched
-from tallybayes.errors import BadData, BadOption, TallyError, wanted
+from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
 from tallybayes.model import Model
 
 __all__ = ["Opened", "opened"]
@@ -65,6 +67,11 @@ class Opened:
     types: Mapping[str, pa.DataType] = field(default_factory=dict)
     quiet: bool = False
 
+    @property
+    def files(self) -> list[Any]:
+        """The paths, as what cannot be taken for text."""
+        return [path if is_uri(path) else Path(path) for path in self.paths]
+
     def like(self, model: Model) -> Opened:
         """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
         types: dict[str, pa.DataType] = {}
@@ -78,10 +85,12 @@ class Opened:
 
     def read(self, types: sources.Types | None = None, columns: Sequence[str] | None = None) -> batches.Source:
         """The rows, with a progress bar where somebody watches."""
-        how: dict[str, Any] = {"missing": self.reading.missing or (), "errors": self.reading.errors}
-        rows: Any = [Path(path) for path in self.paths]
-        if self.reading.sql is not None:
-            rows, how["connection"] = self.reading.sql, self.reading.db or "duckdb"
+        given = self.reading
+        how: dict[str, Any] = {name: getattr(given, name) for name in ("errors", "bad_lines", "where")}
+        how["missing"] = given.missing or ()
+        rows: Any = self.files
+        if given.sql is not None:
+            rows, how["connection"] = given.sql, given.db or "duckdb"
         source = batches.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else watched(source, self.paths)
@@ -107,14 +116,41 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
             paths = [_placed(one, reading.format, folder, called) for one in data]
             for path in paths:
                 _say_delimiter(path, called.get(path, path))
-            yield Opened(paths, reading, called.get(paths[0], paths[0]) if len(paths) == 1 else f"{len(paths)} files")
+            name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
+            with _skips_told(called):
+                yield Opened(paths, reading, name)
         except TallyError as error:
-            sentence = str(error)
-            for path, name in called.items():
-                sentence = sentence.replace(path, name)
+            sentence = _as_given(str(error), called)
             if sentence == str(error):
                 raise
             raise BadData(sentence) from None
+
+
+def _as_given(sentence: str, called: Mapping[str, str]) -> str:
+    """The sentence with files under the names by which the user knows them."""
+    for path, name in called.items():
+        sentence = sentence.replace(path, name)
+    return sentence
+
+
+@contextmanager
+def _skips_told(called: Mapping[str, str]) -> Iterator[None]:
+    """Say at the end, and once for all passes over the same rows, which lines were skipped."""
+    shown, sentences = warnings.showwarning, dict[str, None]()
+
+    def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
+        if issubclass(category, SkippedLinesWarning):
+            sentences[_as_given(str(message), called)] = None
+        else:
+            shown(message, category, *place, **more)
+
+    warnings.showwarning = show
+    try:
+        yield
+    finally:
+        warnings.showwarning = shown
+    for sentence in sentences:
+        note(sentence)
 
 
 def _check(data: Sequence[str] | None, reading: Reading) -> None:
@@ -150,7 +186,7 @@ def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]
 def _there(path: str) -> str:
     """The path, if there is something; a name that is nearly right is offered."""
     here = os.path.expanduser(path)
-    if os.path.exists(here) or glob.has_magic(here):
+    if os.path.exists(here) or glob.has_magic(here) or is_uri(path):
         return path
     folder = os.path.dirname(here) or "."
     inside = [
@@ -187,6 +223,6 @@ def _say_delimiter(path: str, name: str) -> None:
     usual = TEXT.get(ending_of(path))
     if usual is None or not os.path.isfile(path):
         return
-    found = delimiter_of(path, usual)
+    found = delimiter_of(Place.here(path), usual)
     if found != usual:
         note(f"{name}: values are separated by {found!r}, not by {usual!r}.")

@@ -50,6 +50,14 @@ class Reading:
         Literal["strict", "replace"],
         typer.Option("--errors", help="Whether bytes that are not UTF-8 are refused or replaced."),
     ] = "strict"
+    where: Annotated[
+        str | None,
+        typer.Option("--where", metavar="TEXT", help="Only rows of which this is true, as in 'age > 30 or kind = 2'."),
+    ] = None
+    bad_lines: Annotated[
+        Literal["error", "skip"],
+        typer.Option("--bad-lines", help="Whether lines that are no rows are refused, or skipped and told."),
+    ] = "error"
     sql: Annotated[
         str | None, typer.Option("--sql", metavar="QUERY", help="A query whose rows are read, in place of DATA.")
     ] = None
@@ -70,10 +78,15 @@ class Reading:
         return (files[0], files[1:]) if is_model else (None, files)
 
     def words(self, data: Sequence[str] | None) -> list[str]:
-        """How the rows are named on the command line: by their files, or by a query."""
-        if self.sql is None:
-            return list(data or ())
-        return ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
+        """How the rows are named on the command line: by their files, or by a query; and which of them are left out."""
+        from tallybayes.batches.places import name_of
+
+        if self.sql is not None:
+            named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
+        else:
+            named = [name_of(path) for path in data or ()]
+        named += ["--where", self.where] if self.where is not None else []
+        return named + (["--bad-lines", self.bad_lines] if self.bad_lines != "error" else [])
 
 
 @dataclass(frozen=True)

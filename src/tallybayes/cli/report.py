@@ -48,6 +48,7 @@ def report(
     What the data is, how good the model is on rows it has not seen, what each column says, which columns break its
     assumption, its worst mistakes and their reasons: one file, which needs no network.
     """
+    from tallybayes.batches.places import name_of
     from tallybayes.cli.opened import opened
     from tallybayes.cli.progress import busy
     from tallybayes.cli.written import check_free, replacing
@@ -55,10 +56,11 @@ def report(
 
     path, files = reading.apart(data)
     model = None if path is None else load(path)
-    name = Path(files[0]).name.split(".")[0] if files else "report"
+    name = Path(name_of(files[0])).name.split(".")[0] if files else "report"
     target = None if json else check_free(output or f"{name}.html", force=force)
     with opened(files, reading) as rows, busy("making the report"):
-        told = {"command": shlex.join(["tally", *ctx.obj]), "how": how, "seed": seed, "threads": reading.threads}
+        command = shlex.join(["tally", *map(name_of, ctx.obj)])
+        told = {"command": command, "how": how, "seed": seed, "threads": reading.threads}
         found = _reported(replace(rows, quiet=True), model, choosing, told)
     if target is None:
         print(json_.dumps(found.to_dict(), indent=2, ensure_ascii=False))
@@ -77,8 +79,9 @@ def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]
     options = fit_options(source, label, choosing) if model is None else {}
     if rows.reading.missing:
         options["missing_values"] = tuple(rows.reading.missing)
-    if rows.reading.errors != "strict":
-        options["errors"] = rows.reading.errors
-    files: Any = [Path(path) for path in rows.paths] or source
+    for name, usual in (("errors", "strict"), ("bad_lines", "error"), ("where", None)):
+        if getattr(rows.reading, name) != usual:
+            options[name] = getattr(rows.reading, name)
+    files: Any = rows.files or source
     make = import_module("tallybayes.report").report
     return make(files, label, model, source=rows.name, **told, **options)

@@ -45,7 +45,8 @@ _WEIGHED = 400
 # The learning curve is one of so many rows (times columns), learned this often, at so many sizes.
 _CURVE_ROWS, _CURVE_NUMBERS, _SHUFFLES, _SIZES = 3000, 300_000, 3, 6
 _FEWEST_FOR_CURVE, _PARTNERED_CLASSES = 30, 12
-_ROW_OPTIONS = ("weights", "missing_values", "errors")
+_READING = ("missing_values", "errors", "bad_lines", "where")
+_ROW_OPTIONS = ("weights", *_READING)
 
 
 def report(
@@ -80,7 +81,7 @@ def report(
     threads : int, optional
         How many threads count and score.
     **fit_options
-        As in `fit`; beside a model only weights, missing_values and errors.
+        As in `fit`; beside a model only weights, missing_values, errors, bad_lines and where.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def report(
     if model is not None:
         weights = model.schema.weight if weights is None and label is None else weights
         label = model.schema.label if label is None else label
-    reading = {name: fit_options.pop(name) for name in ("missing_values", "errors") if name in fit_options}
+    reading = {name: fit_options.pop(name) for name in _READING if name in fit_options}
     opened = {{"missing_values": "missing"}.get(name, name): value for name, value in reading.items()}
 
     def first_look(types: sources.Types | None) -> Looked:

@@ -21,7 +21,7 @@ from tallybayes import batches
 from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Work, answer_of, attempted, joined
 from tallybayes.engines.spark_errors import in_words
 from tallybayes.engines.spark_progress import watched
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["SparkPartitions", "of_spark"]
 
@@ -251,9 +251,9 @@ def _is_connect(frame: Any) -> bool:
 @contextmanager
 def _in_one_sentence(name: str) -> Iterator[None]:
     """Put what Spark has to say into one sentence."""
-    from pyspark.errors import PySparkException
-
     try:
         yield
-    except PySparkException as error:
+    except (TallyError, ImportError):
+        raise
+    except Exception as error:  # not all of what Java throws is made one of pyspark's errors
         raise BadData(in_words(name, str(error))) from error

@@ -59,7 +59,7 @@ def _asked(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
 
     def ask() -> None:
         tracker, tagged = context.statusTracker(), context._jsc.sc().statusTracker()
-        while not over.wait(_EVERY):
+        while not over.wait(_EVERY):  # a job that is done at once is not worth a word
             jobs = [tracker.getJobInfo(job) for job in tagged.getJobIdsForTag(tag)]
             stages = {stage for job in jobs if job is not None for stage in job.stageIds}
             found = [tracker.getStageInfo(stage) for stage in stages]

@@ -8,7 +8,7 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import cli, estimators, explain, foundation, memory, probabilities, report, texts, validation
+from benchmarks import cli, engines, estimators, explain, foundation, memory, probabilities, report, texts, validation
 
 SUITES = {
     "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
@@ -20,6 +20,7 @@ SUITES = {
     "cli": (cli.run, "how soon the command line answers, and a large csv file beside pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
+    "engines": (engines.run, "rows that lie elsewhere: Spark beside MLlib, and merging what many places know"),
 }
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["counting"]
+__all__ = ["counting", "watched"]
 
 # What is done within a second needs no bar.
 _PATIENCE = 1.0
@@ -27,7 +27,7 @@ def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int]
     total : int or None
         How many there will be, where that is known.
     """
-    if not sys.stderr.isatty():
+    if not watched():
         yield lambda done: None
         return
     begun, last, bar, task = time.monotonic(), 0, None, None
@@ -49,6 +49,11 @@ def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int]
         if bar is not None:
             bar.update(task, completed=last, total=last)
             bar.stop()
+
+
+def watched() -> bool:
+    """Whether somebody may look at a bar: whether standard error is a terminal."""
+    return sys.stderr.isatty()
 
 
 def _bar(unit: str) -> Any:

@@ -37,4 +37,8 @@ def opened(source: Any, missing: Sequence[str] = ()) -> Partitions | None:
         from tallybayes.engines.dask import of_dask
 
         return of_dask(source, missing)
+    if home == "pyspark":
+        from tallybayes.engines.spark import of_spark
+
+        return of_spark(source, missing)
     return None

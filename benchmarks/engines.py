@@ -1,0 +1,126 @@
+"""Rows that lie elsewhere: Spark beside MLlib on the same file, and what merging the evidence of many places takes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+import tallybayes as tb
+from benchmarks.clock import best
+from benchmarks.estimators import MISSED
+from benchmarks.table import Growing, seconds
+from tallybayes import here, modelfile
+from tallybayes.estimate import Choices
+from tallybayes.model import Model
+from tallybayes.parcel import Parcel, merged, open_parcel
+
+ROWS, COLUMNS = 1_000_000, 50
+NO_JAVA = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
+
+
+def run(repeat: int) -> str:
+    """Measure each and give the table."""
+    table = Growing("work", "tallybayes", "beside", "ratio", "asked")
+    _spark(table, repeat)
+    _merging(table, repeat)
+    return table.markdown()
+
+
+def _spark(table: Growing, repeat: int) -> None:
+    """Fits of one parquet file, read anew each time, in a session that has done both before."""
+    what = f"Spark, {ROWS:,} × {COLUMNS} Gaussian from parquet"
+    if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
+        table.add(what, "-", "-", NO_JAVA, "≥ 3×")
+        return
+    with tempfile.TemporaryDirectory() as folder, _session(folder) as spark:
+        path = str(Path(folder) / "rows.parquet")
+        _write(path)
+
+        def peer() -> Any:
+            from pyspark.ml.classification import NaiveBayes
+            from pyspark.ml.feature import VectorAssembler
+
+            names = [f"x{f}" for f in range(COLUMNS)]
+            vectors = VectorAssembler(inputCols=names, outputCol="features").transform(spark.read.parquet(path))
+            return NaiveBayes(modelType="gaussian", labelCol="y").fit(vectors)
+
+        def ours(**how: Any) -> Model:
+            return tb.fit(spark.read.parquet(path), "y", **how)
+
+        def passed() -> Any:
+            return spark.read.parquet(path).mapInArrow(_nothing, "n long").collect()
+
+        for work in (peer, ours, passed):  # what is first in a session waits for Java to compile it
+            work()
+        theirs = best(peer, repeat).seconds
+        for name, how in (("by default", {}), ("calibrate=None", {"calibrate": None})):
+            measured = best(partial(ours, **how), repeat)
+            assert modelfile.dump(measured.result) == modelfile.dump(tb.fit(path, "y", **how))
+            ratio = theirs / measured.seconds
+            shown = f"{ratio:.1f}×{_cross(ratio >= 3)}"
+            table.add(f"{what}, {name}", seconds(measured.seconds), f"MLlib {seconds(theirs)}", shown, "≥ 3×")
+        least = best(passed, repeat).seconds
+        table.add("of which Spark hands the rows to Python", seconds(least), "-", "-", "-")
+
+
+def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100) -> None:
+    """Bytes from many places to one model."""
+    rng = np.random.default_rng(0)
+    names = [f"x{f}" for f in range(columns)]
+    schema = tb.fit({**{name: [0.0, 1.0] for name in names}, "y": [0, 1]}, "y", calibrate=None).evidence.schema
+    packed = []
+    for _ in range(places):
+        values = {name: rng.standard_normal(100) for name in names}
+        model = tb.fit({**values, "y": rng.integers(0, 5, 100)}, "y", calibrate=None)
+        packed.append(Parcel(model.evidence).pack())
+
+    def work() -> Model:
+        return Model(open_parcel(merged(packed, here.nothing(schema, choose=False))).evidence, Choices())
+
+    took = best(work, repeat).seconds
+    what = f"evidence of {places:,} places × {columns} columns, {sum(map(len, packed)) / 1e6:.0f} MB → model"
+    table.add(what, f"{seconds(took)}{_cross(took < 2)}", "-", "-", "< 2 s")
+
+
+def _cross(kept: bool) -> str:
+    return "" if kept else f" {MISSED}"
+
+
+@contextmanager
+def _session(folder: str) -> Iterator[Any]:
+    from pyspark.sql import SparkSession
+
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    settings = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.local.dir": folder}
+    builder = SparkSession.builder.master("local[2]").appName("tallybayes")
+    for name, value in settings.items():
+        builder = builder.config(name, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def _write(path: str) -> None:
+    rng = np.random.default_rng(0)
+    classes = rng.integers(0, 2, ROWS)
+    columns = {f"x{f}": rng.standard_normal(ROWS) + 0.1 * classes for f in range(COLUMNS)}
+    pq.write_table(pa.table({**columns, "y": classes}), path, row_group_size=ROWS // 8)
+
+
+def _nothing(stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield pa.record_batch({"n": [sum(batch.num_rows for batch in stream)]})

@@ -1,0 +1,339 @@
+"""Spark with executors of its own: the same bits as here, whatever befalls them.
+
+Where there is no Java these tests are skipped, saying so; where CI is true they are required.
+"""
+
+import contextlib
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import tallybayes as tb
+from tallybayes import bars, engines
+from tallybayes.errors import BadData
+from tallybayes.modelfile import dump
+
+pytestmark = [
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of what py4j keeps open to Java
+    pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning:pyspark"),
+]
+# The executors have only what they are given: this package.
+PACKAGE = str(Path(tb.__file__).parents[1])
+FILES = 6
+# As opening a file is said to cost as much as may be read at once, each is a partition of its own, or several.
+SPLIT = 64 << 10
+TEXTS = ["the film was good", "a bad plot, and a bad end", "good end", "the plot: none at all"]
+
+
+def java_is_here():
+    if shutil.which("java") or os.environ.get("JAVA_HOME"):
+        return
+    missing = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
+    if os.environ.get("CI") == "true":
+        pytest.fail(missing)
+    pytest.skip(missing)
+
+
+@pytest.fixture(scope="module")
+def spark(tmp_path_factory):
+    """A session with two executors, each a process of its own, in a time zone that is not that of the files."""
+    java_is_here()
+    import pyspark
+    from pyspark.sql import SparkSession
+
+    own = tmp_path_factory.mktemp("spark")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)
+        patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.ui.showConsoleProgress": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.driver.bindAddress": "127.0.0.1",
+            "spark.executorEnv.PYTHONPATH": PACKAGE,
+            "spark.local.dir": str(own),
+            "spark.sql.warehouse.dir": str(own / "warehouse"),
+            "spark.sql.session.timeZone": "America/New_York",
+            "spark.sql.files.maxPartitionBytes": str(SPLIT),
+            "spark.sql.files.openCostInBytes": str(SPLIT),
+        }
+        builder = SparkSession.builder.master("local-cluster[2,1,1024]").appName("tallybayes")
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+        session = builder.getOrCreate()
+        session.sparkContext.setLogLevel("OFF")
+        yield session
+        logs = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "work", session.sparkContext.applicationId)
+        session.stop()
+        shutil.rmtree(logs, ignore_errors=True)  # where the executors of a local cluster write, whatever they are told
+
+
+def table(n, seed):
+    """Columns of every kind, with missing values and names that Spark would read something into."""
+    rng = np.random.default_rng(seed)
+    holes = rng.random(n) < 0.1
+    real = rng.standard_normal(n)
+    real[:3] = np.nan
+    hours = pa.array(rng.integers(0, 9, n) * 3_600_000_000)
+    return pa.table(
+        {
+            "a.real": pa.array(real, mask=holes),
+            "narrow": rng.standard_normal(n).astype(np.float32),
+            "out look": pa.array(np.array(["sun", "rain", None], object)[rng.integers(0, 3, n)], pa.string()),
+            "wh`ole": pa.array(rng.integers(-5, 5, n), mask=holes),
+            "small": rng.integers(0, 4, n).astype(np.int16),
+            "price": pa.array(rng.integers(0, 9999, n)).cast(pa.decimal128(20, 0)).cast(pa.decimal128(22, 2)),
+            "flag": pa.array(rng.random(n) < 0.3, mask=holes),
+            "day": pa.array(rng.integers(0, 9, n).astype(np.int32)).cast(pa.date32()),
+            "instant": hours.cast(pa.timestamp("us", tz="Europe/Berlin")),
+            "clock": hours.cast(pa.timestamp("us")),
+            "w": rng.random(n),
+            "y": np.array(["no", "yes"])[rng.integers(0, 2, n)],
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def mixed(tmp_path_factory):
+    """A folder of files: one has no rows, one no values, and one has a class that no other has."""
+    folder = tmp_path_factory.mktemp("mixed")
+    for k in range(FILES):
+        rows = table(2000, k)
+        if k == 1:
+            rows = rows.slice(0, 0)
+        if k == 2:
+            nothing = [pa.nulls(len(rows), field.type) for field in rows.schema.remove(11).remove(10)]
+            rows = pa.table([*nothing, rows["w"], rows["y"]], names=rows.column_names)
+        if k == 4:
+            rows = rows.set_column(11, "y", pa.array(["maybe"] * len(rows)))
+        pq.write_table(rows, folder / f"{k}.parquet")
+    return str(folder)
+
+
+@pytest.fixture(scope="module")
+def texts(tmp_path_factory):
+    """A folder of texts, a file for each partition."""
+    folder = tmp_path_factory.mktemp("texts")
+    for k in range(4):
+        rows = {
+            "text": [f"{text} {k} {i}" for i in range(25) for text in TEXTS],
+            "y": [i % 3 == k % 2 for i in range(100)],
+        }
+        pq.write_table(pa.table(rows), folder / f"{k}.parquet")
+    return str(folder)
+
+
+def digest(model):
+    return hashlib.sha256(dump(model)).hexdigest()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"calibrate": None},
+        {"weights": "w", "missing": "category"},
+        {"events": {"small": "poisson", "clock": "ignore", "a.real": "ignore"}, "missing_values": ["rain"]},
+    ],
+)
+def test_a_mixed_table_has_the_bits_of_the_local_fit(spark, mixed, options):
+    rows = spark.read.parquet(mixed)
+    assert rows.rdd.getNumPartitions() >= FILES - 1
+    assert digest(tb.fit(rows, "y", **options)) == digest(tb.fit(mixed, "y", **options))
+
+
+def test_texts_have_the_bits_of_the_local_fit(spark, texts):
+    rows = spark.read.parquet(texts)
+    assert digest(tb.fit(rows, "y", events={"text": "text"})) == digest(tb.fit(texts, "y", events={"text": "text"}))
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_many_partitions_are_merged_in_a_tree_to_the_same_bits(spark, texts, known):
+    rows = spark.read.parquet(texts)
+    shuffled = rows.repartition(20)
+    many = spark.createDataFrame(shuffled.rdd, rows.schema) if known else shuffled
+    assert engines.opened(many).count == (20 if known else None)
+    assert digest(tb.fit(many, "y", events={"text": "text"})) == digest(tb.fit(texts, "y", events={"text": "text"}))
+
+
+def test_a_model_learns_forgets_and_is_calibrated_by_rows_of_executors(spark, mixed, tmp_path):
+    more = str(tmp_path / "more.parquet")
+    pq.write_table(table(500, 99), more)
+    here = tb.fit(mixed, "y")
+    there = here.learn(spark.read.parquet(more))
+    assert digest(there) == digest(here.learn(more))
+    assert digest(there.forget(spark.read.parquet(more))) == digest(here.learn(more).forget(more))
+    assert digest(there.calibrate(spark.read.parquet(mixed))) == digest(here.learn(more).calibrate(mixed))
+
+
+def test_an_executor_killed_on_its_way_changes_no_bit(spark, texts, tmp_path):
+    mark = str(tmp_path / "killed")
+
+    def words(text):
+        if os.environ.get("SPARK_EXECUTOR_DIRS") and not os.path.exists(mark):
+            open(mark, "w").close()
+            with open(f"/proc/{os.getppid()}/stat") as file:  # the daemon's parent is the executor
+                executor = int(file.read().rsplit(")", 1)[1].split()[1])
+            os.kill(executor, signal.SIGKILL)
+            time.sleep(60)
+        return text.split()
+
+    rows = spark.read.parquet(texts)
+    there = tb.fit(rows, "y", events={"text": "text"}, tokenizer=words)
+    assert os.path.exists(mark)
+    assert digest(there) == digest(tb.fit(texts, "y", events={"text": "text"}, tokenizer=words))
+
+
+def test_rows_that_are_refused_are_refused_at_once_in_one_sentence(spark, mixed):
+    rows = spark.read.parquet(mixed)
+    with pytest.raises(
+        BadData, match=r"^the Spark DataFrame, partition \d+, column 'wh`ole': wanted .*not below 0"
+    ) as no:
+        tb.fit(rows, "y", events={"wh`ole": "poisson"})
+    assert no.value.__cause__ is None  # no task has failed, and so none was tried again
+
+
+def test_a_file_of_another_schema_is_named_with_its_column(spark, tmp_path):
+    pq.write_table(pa.table({"age": [1.5, 2.0], "y": ["a", "b"]}), tmp_path / "0.parquet")
+    pq.write_table(pa.table({"age": ["x", "z"], "y": ["a", "b"]}), tmp_path / "1.parquet")
+    rows = spark.read.schema("age double, y string").parquet(str(tmp_path))
+    with pytest.raises(BadData, match=r"file '.*/1\.parquet', column 'age': wanted double, as in the other files, got"):
+        tb.fit(rows, "y")
+
+
+def test_an_error_of_the_users_own_function_is_told_in_one_sentence(spark, texts):
+    def words(text):
+        raise RuntimeError("no words today")
+
+    with pytest.raises(BadData, match=r"got an error of a worker \(RuntimeError: no words today\)\.$"):
+        tb.fit(spark.read.parquet(texts), "y", events={"text": "text"}, tokenizer=words)
+
+
+def test_no_rows_are_refused_as_here(spark):
+    with pytest.raises(BadData, match="the Spark DataFrame: wanted rows to learn from, got none"):
+        tb.fit(spark.createDataFrame([], "x double, y string"), "y")
+
+
+def test_what_is_no_dataframe_or_has_no_end_is_refused(spark):
+    with pytest.raises(BadData, match=r"wanted a DataFrame, got a .*RDD"):
+        tb.fit(spark.sparkContext.parallelize([1, 2]), "y")
+    with pytest.raises(BadData, match="wanted rows that have an end, got a stream"):
+        tb.fit(spark.readStream.format("rate").load(), "value")
+
+
+def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
+    lying = engines.opened(spark.read.parquet(mixed))
+
+    def work(batch):
+        told = pa.compute.add(batch["small"].cast(pa.int64()), 1)
+        return pa.record_batch({"said": told, "clock": batch["day"], "when": batch["instant"].cast(pa.timestamp("us"))})
+
+    fields = [pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us"))]
+    answered = lying.map(work, fields)
+    assert answered.columns == [name for name in lying.names if name != "clock"] + ["said", "clock", "when"]
+    got = answered.toArrow()
+    assert got.num_rows == 2000 * (FILES - 1)
+    assert got["said"].to_pylist() == [None if one is None else one + 1 for one in got["small"].to_pylist()]
+    assert got["clock"].equals(got["day"])
+    assert got["when"].equals(got["instant"].cast(pa.timestamp("us")))
+    assert sorted(got["price"].drop_null().to_pylist()) == sorted(pq.read_table(mixed)["price"].drop_null().to_pylist())
+
+
+def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
+    def packed(source):
+        sink = pa.BufferOutputStream()
+        with pa.ipc.new_stream(sink, source.schema) as writer:
+            for batch in source:
+                writer.write_batch(batch)
+        return sink.getvalue().to_pybytes()
+
+    lying = engines.opened(spark.read.parquet(mixed)).select(["y", "instant"])
+    here = pa.Table.from_batches(list(lying()))
+    assert here.schema.names == ["y", "instant"]
+    assert here.num_rows == 2000 * (FILES - 1)
+    each = [pa.ipc.open_stream(one).read_all() for one in lying.each(packed)]
+    assert pa.concat_tables([one for one in each if len(one)]).equals(here)
+    head = lying.head(7)
+    assert head.num_rows == 7
+    assert head["instant"].to_pylist() == here["instant"].slice(0, 7).to_pylist()
+
+
+def test_progress_is_told_while_somebody_watches(spark, texts, monkeypatch):
+    told = []
+
+    @contextlib.contextmanager
+    def counting(name, unit, total):
+        yield told.append
+
+    def slow(text):
+        time.sleep(0.01)
+        return text.split()
+
+    monkeypatch.setattr(bars, "watched", lambda: True)
+    monkeypatch.setattr(bars, "counting", counting)
+    rows = spark.read.parquet(texts)
+    tb.fit(rows.union(rows), "y", events={"text": "text"}, tokenizer=slow, calibrate=None)
+    assert told == sorted(told)
+    assert told[-1] >= 1  # of eight partitions two at a time, each a second long
+    assert not spark.sparkContext.getJobTags()
+
+
+CONNECT = """
+import contextlib, hashlib, sys, warnings
+warnings.simplefilter("ignore")
+from pyspark.sql import SparkSession
+import tallybayes as tb
+from tallybayes import bars, engines
+from tallybayes.modelfile import dump
+spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark.conf.set("spark.sql.session.timeZone", "America/New_York")
+spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
+spark.conf.set("spark.sql.files.openCostInBytes", sys.argv[2])
+rows = spark.read.parquet(sys.argv[1])
+assert type(rows).__module__.startswith("pyspark.sql.connect."), type(rows)
+lying = engines.opened(rows)
+told = []
+bars.watched = lambda: True
+bars.counting = contextlib.contextmanager(lambda *_: (yield told.append))
+print(hashlib.sha256(dump(tb.fit(rows, "y"))).hexdigest())
+print(lying.count, lying.head(5).num_rows, sum(batch.num_rows for batch in lying()))
+try:
+    tb.fit(rows, "y", events={"wh`ole": "poisson"})
+except tb.errors.BadData as error:
+    print(error)
+assert told and told[-1] >= 1, told
+spark.stop()
+"""
+
+
+def test_connect_gives_the_same_bits(mixed, tmp_path):
+    java_is_here()
+    own = {
+        "PYSPARK_PYTHON": sys.executable,
+        "PYTHONPATH": PACKAGE,
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "SPARK_LOCAL_DIRS": str(tmp_path),
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", CONNECT, mixed, str(SPLIT)], cwd=tmp_path, env={**os.environ, **own},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    bits, found, refused = done.stdout.strip().splitlines()
+    assert bits == digest(tb.fit(mixed, "y"))
+    count, head, rows = map(int, found.split())
+    assert count >= FILES - 1
+    assert (head, rows) == (5, 2000 * (FILES - 1))
+    assert refused.startswith("the Spark DataFrame, partition ")

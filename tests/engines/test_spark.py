@@ -241,7 +241,7 @@ def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
         return pa.record_batch({"said": told, "clock": batch["day"], "when": batch["instant"].cast(pa.timestamp("us"))})
 
     fields = [pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us"))]
-    answered = lying.map(work, fields)
+    answered = lying.map(work, fields, ["small", "day", "instant"])
     assert answered.columns == [name for name in lying.names if name != "clock"] + ["said", "clock", "when"]
     got = answered.toArrow()
     assert got.num_rows == 2000 * (FILES - 1)
@@ -251,8 +251,29 @@ def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
     assert sorted(got["price"].drop_null().to_pylist()) == sorted(pq.read_table(mixed)["price"].drop_null().to_pylist())
 
 
+def test_a_model_answers_beside_the_rows(spark, mixed):
+    rows, model = spark.read.parquet(mixed), tb.fit(mixed, "y")
+    answered = model.predict_proba(rows)
+    assert answered.columns == [*rows.columns, "P(maybe)", "P(no)", "P(yes)"]
+    got = answered.toArrow()
+    said = np.column_stack([got[name].to_numpy() for name in got.column_names[-3:]])
+    np.testing.assert_array_equal(said, model.predict_proba(got.select(rows.columns)))
+    got = model.predict(rows, abstain=0.7).toArrow()
+    assert got["predicted"].to_pylist() == model.predict(got.select(rows.columns), abstain=0.7).tolist()
+    with pytest.raises(BadData, match="wanted a column 'day' as in training, got none"):
+        model.predict(rows.drop("day"))
+
+
+@pytest.mark.parametrize("how", ["loo", "3-fold"])
+def test_executors_validate_to_the_same_bits(spark, mixed, how):
+    rows = spark.read.parquet(mixed)
+    there, here = tb.validate(rows, "y", how), tb.validate(rows.toArrow(), "y", how)
+    np.testing.assert_array_equal(there.probabilities, here.probabilities)
+    assert there.evaluation.to_dict() == here.evaluation.to_dict()
+
+
 def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
-    def packed(source):
+    def packed(source, _):
         sink = pa.BufferOutputStream()
         with pa.ipc.new_stream(sink, source.schema) as writer:
             for batch in source:

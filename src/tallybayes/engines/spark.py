@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes import batches
-from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Work, answer_of, attempted, joined
+from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Told, Work, answer_of, attempted, joined
 from tallybayes.engines.spark_errors import in_words
 from tallybayes.engines.spark_progress import watched
 from tallybayes.errors import BadData, TallyError, wanted
@@ -110,20 +110,22 @@ class SparkPartitions(Partitions):
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
 
-    def fold(self, work: Work, merge: Merge) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
-        answers = self._answers(work)
+        answers = self._answers(work, own)
         for places in _levels(self.count):
             answers = answers.repartition(places).mapInArrow(partial(_merged, merge), _ANSWER)
         found = self._collected(answers)
         return answer_of(found[0] if len(found) == 1 else joined(merge, found))
 
-    def each(self, work: Work) -> list[bytes]:
+    def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
         """Do work on each partition, where it lies; the answers in the order of the partitions."""
-        return [answer_of(one) for one in self._collected(self._answers(work))]
+        return [answer_of(one) for one in self._collected(self._answers(work, own))]
 
-    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field]) -> Any:
-        """A DataFrame with these fields added by work on each batch; nothing is computed yet."""
+    def map(
+        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
+    ) -> Any:
+        """A DataFrame with these fields added; nothing is computed yet."""
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
@@ -135,7 +137,8 @@ class SparkPartitions(Partitions):
             for k, field in enumerate(self.frame.schema)
             if k in kept
         ]
-        ask = partial(_answered, work, self.reading, self.names, tuple(kept), tuple(fields))
+        reading = self.select(columns).reading
+        ask = partial(_answered, work, reading, self.names, tuple(kept), tuple(fields))
         return self.frame.mapInArrow(ask, StructType(old + new))
 
     @property
@@ -147,9 +150,10 @@ class SparkPartitions(Partitions):
         """Rows that came here, as they are to be read."""
         return self.reading.source(_named(iter(rows), self.schema), "any")
 
-    def _answers(self, work: Work) -> Any:
+    def _answers(self, work: Work, own: Sequence[bytes] | None) -> Any:
         """What each partition is to answer, as a DataFrame that has not been computed."""
-        return self._narrow.mapInArrow(partial(_asked, work, self.reading), _ANSWER)
+        ask = partial(_asked, work, self.reading, None if own is None else tuple(own))
+        return self._narrow.mapInArrow(ask, _ANSWER)
 
     def _collected(self, answers: Any) -> list[bytes]:
         """The answers, in the order of the partitions."""
@@ -170,10 +174,13 @@ def _levels(count: int | None) -> Iterator[int]:
         yield count
 
 
-def _asked(work: Work, reading: Reading, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _asked(
+    work: Work, reading: Reading, own: tuple[bytes, ...] | None, stream: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """What one partition answers; run where it lies."""
     k = _partition()
-    yield _answer(k, attempted(work, reading, _named(stream, reading.schema), k))
+    told = Told(k) if own is None else Told(k, own[k])
+    yield _answer(k, attempted(work, reading, _named(stream, reading.schema), k, told))
 
 
 def _merged(merge: Merge, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

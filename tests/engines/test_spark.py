@@ -159,6 +159,14 @@ def test_texts_have_the_bits_of_the_local_fit(spark, texts):
     assert digest(tb.fit(rows, "y", events={"text": "text"})) == digest(tb.fit(texts, "y", events={"text": "text"}))
 
 
+def test_the_index_of_a_pandas_frame_is_no_column(spark, mixed, tmp_path):
+    path = str(tmp_path / "indexed.parquet")
+    pq.read_table(mixed).select(["small", "narrow", "y"]).to_pandas().sample(frac=0.5, random_state=0).to_parquet(path)
+    rows = spark.read.parquet(path)
+    assert "__index_level_0__" in rows.columns
+    assert digest(tb.fit(rows, "y")) == digest(tb.fit(path, "y"))
+
+
 @pytest.mark.parametrize("known", [True, False])
 def test_many_partitions_are_merged_in_a_tree_to_the_same_bits(spark, texts, known):
     rows = spark.read.parquet(texts)

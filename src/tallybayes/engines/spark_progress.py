@@ -29,11 +29,11 @@ def watched(frame: Any, name: str, total: int | None) -> Iterator[None]:
     total : int or None
         How many partitions there are, where that is known.
     """
-    if not bars.watched():
-        yield
+    session, connect = frame.sparkSession, type(frame).__module__.startswith("pyspark.sql.connect.")
+    if not bars.watched() or (not connect and session.conf.get("spark.ui.showConsoleProgress", "false") == "true"):
+        yield  # nobody looks, or Spark draws a bar of its own
         return
-    session = frame.sparkSession
-    told = _told if type(frame).__module__.startswith("pyspark.sql.connect.") else _asked
+    told = _told if connect else _asked
     with bars.counting(name, "partitions", total) as tell, told(session, tell):
         yield
 

@@ -59,9 +59,9 @@ def needed(schema: Schema) -> list[str]:
 
 
 def share_of(places: int) -> float:
-    """Of the rows to choose the share that each of so many places sends: four times its due, and what chance adds."""
+    """Of the rows to choose the share that each of so many places sends: twice its due, and what chance adds."""
     due = MOST_ROWS / max(1, places)
-    return float(min(1.0, (4 * due + 10 * due**0.5 + 10) / MOST_ROWS))
+    return float(min(1.0, (2 * due + 10 * due**0.5 + 10) / MOST_ROWS))
 
 
 def _known_there(sent: Sent, share: float | None, rows: batches.Source, _: engines.Told) -> bytes:

@@ -20,6 +20,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import bars, engines
+from tallybayes.engines import spark as spark_module
 from tallybayes.errors import BadData
 from tallybayes.modelfile import dump
 
@@ -229,6 +230,76 @@ def test_an_error_of_the_users_own_function_is_told_in_one_sentence(spark, texts
         tb.fit(spark.read.parquet(texts), "y", events={"text": "text"}, tokenizer=words)
 
 
+@pytest.fixture
+def opened(monkeypatch):
+    """The files that workers opened themselves, for each fold."""
+    found = []
+    whole = spark_module.files_of
+    monkeypatch.setattr(spark_module, "files_of", lambda *given: found.append(whole(*given)) or found[-1])
+    return found
+
+
+def plain(folder, k, rows):
+    pq.write_table(pa.table(rows), folder / f"{k} é.parquet", row_group_size=100)
+
+
+def rows_of(k, n=1000):
+    rng = np.random.default_rng(k)
+    return {"x": rng.normal(size=n), "n": rng.integers(0, 9, n), "y": rng.choice(["no", "yes"], n)}
+
+
+def test_workers_open_plain_files_themselves_to_the_same_bits(spark, tmp_path, opened):
+    for k in range(5):
+        plain(tmp_path, k, rows_of(k, 500 if k else 10_000))
+    there = spark.read.parquet(str(tmp_path))
+    here = digest(tb.fit(str(tmp_path), "y"))
+    assert digest(tb.fit(there, "y")) == here
+    assert digest(tb.fit(there.select("y", "n", "x").withColumnRenamed("x", "z"), "y")) == digest(
+        tb.fit(pq.read_table(tmp_path).select(["y", "n", "x"]).rename_columns(["y", "n", "z"]), "y")
+    )
+    assert all(found is not None and len(found.tasks) > 1 for found in opened)
+    assert sum(len(task) for task in opened[0].tasks) > 5  # files were cut
+
+
+def test_what_is_more_than_files_is_read_by_spark(spark, tmp_path, opened):
+    for k in range(2):
+        plain(tmp_path, k, rows_of(k))
+    there = spark.read.parquet(str(tmp_path))
+    table = pq.read_table(tmp_path)
+    some = table.filter(pa.compute.greater(table["n"], 3))
+    assert digest(tb.fit(there.filter("n > 3"), "y")) == digest(tb.fit(some, "y"))
+    doubled = table.set_column(0, "x", pa.compute.multiply(table["x"], 2.0))
+    assert digest(tb.fit(there.selectExpr("x * 2 AS x", "n", "y"), "y")) == digest(tb.fit(doubled, "y"))
+    assert digest(tb.fit(there.union(there), "y")) == digest(tb.fit(pa.concat_tables([table, table]), "y"))
+    merged = spark.read.option("mergeSchema", "true").parquet(str(tmp_path))
+    assert digest(tb.fit(merged, "y")) == digest(tb.fit(table, "y"))
+    pq.write_to_dataset(table, tmp_path / "keyed", partition_cols=["n"])
+    assert digest(tb.fit(spark.read.parquet(str(tmp_path / "keyed")), "y", events={"n": "gaussian"})) == digest(
+        tb.fit(str(tmp_path / "keyed"), "y", events={"n": "gaussian"})
+    )
+    assert opened == [None] * 5
+
+
+def test_a_file_unlike_the_others_is_left_to_spark(spark, tmp_path, opened):
+    plain(tmp_path, 0, rows_of(0))
+    rows = rows_of(1)
+    plain(tmp_path, 1, {"n": rows["n"], "y": rows["y"]})  # to Spark, a column that is not there is null
+    there = spark.read.schema("x double, n long, y string").parquet(str(tmp_path))
+    first, second = pa.table(rows_of(0)), pa.table({"n": rows["n"], "y": rows["y"]})
+    here = pa.concat_tables([first, second], promote_options="default")
+    assert digest(tb.fit(there, "y")) == digest(tb.fit(here, "y"))
+    assert opened[0] is not None
+
+
+def test_rows_refused_in_a_file_name_it(spark, tmp_path):
+    plain(tmp_path, 0, rows_of(0))
+    plain(tmp_path, 1, {**rows_of(1), "n": np.full(1000, -1)})
+    with pytest.raises(
+        BadData, match=r"partition \d+ \(.*1 é\.parquet\), column 'n': wanted finite numbers not below 0"
+    ):
+        tb.fit(spark.read.parquet(str(tmp_path)), "y", events={"n": "poisson"})
+
+
 def test_no_rows_are_refused_as_here(spark):
     with pytest.raises(BadData, match="the Spark DataFrame: wanted rows to learn from, got none"):
         tb.fit(spark.createDataFrame([], "x double, y string"), "y")
@@ -325,6 +396,7 @@ warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession
 import tallybayes as tb
 from tallybayes import bars, engines
+from tallybayes.engines import spark as spark_module
 from tallybayes.modelfile import dump
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 spark.conf.set("spark.sql.session.timeZone", "America/New_York")

@@ -20,6 +20,7 @@ from tallybayes.errors import TallyError
 
 __all__ = [
     "FAN_IN",
+    "Declined",
     "Merge",
     "Partitions",
     "Reading",
@@ -30,6 +31,10 @@ __all__ = [
     "joined",
     "partitions_of",
 ]
+
+
+class Declined(TallyError):
+    """Rows are not what they seemed, and have to be read in another way; never shown to a user."""
 
 
 class Told(NamedTuple):
@@ -193,5 +198,5 @@ def answer_of(answer: bytes) -> bytes:
     if answer.startswith(_DONE):
         return answer[1:]
     kind, sentence = json.loads(answer[1:])
-    known = getattr(errors, kind, errors.BadData)
+    known = Declined if kind == Declined.__name__ else getattr(errors, kind, errors.BadData)
     raise known(sentence)

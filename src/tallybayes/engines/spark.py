@@ -18,8 +18,20 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes import batches
-from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Told, Work, answer_of, attempted, joined
+from tallybayes.engines.partitions import (
+    FAN_IN,
+    Declined,
+    Merge,
+    Partitions,
+    Reading,
+    Told,
+    Work,
+    answer_of,
+    attempted,
+    joined,
+)
 from tallybayes.engines.spark_errors import in_words
+from tallybayes.engines.spark_files import Files, files_of
 from tallybayes.engines.spark_progress import watched
 from tallybayes.errors import BadData, TallyError, wanted
 
@@ -112,8 +124,17 @@ class SparkPartitions(Partitions):
 
     def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
-        answers = self._answers(work, own)
-        for places in _levels(self.count):
+        files = files_of(self._narrow, self.schema) if own is None else None
+        if files is not None:
+            try:
+                return self._folded(self._answers_of(files, work), len(files.tasks), merge)
+            except Declined:
+                pass  # what Spark makes of such files only Spark knows
+        return self._folded(self._answers(work, own), self.count, merge)
+
+    def _folded(self, answers: Any, count: int | None, merge: Merge) -> bytes:
+        """The sum of answers that come from so many places."""
+        for places in _levels(count):
             answers = answers.repartition(places).mapInArrow(partial(_merged, merge), _ANSWER)
         found = self._collected(answers)
         return answer_of(found[0] if len(found) == 1 else joined(merge, found))
@@ -155,6 +176,11 @@ class SparkPartitions(Partitions):
         ask = partial(_asked, work, self.reading, None if own is None else tuple(own))
         return self._narrow.mapInArrow(ask, _ANSWER)
 
+    def _answers_of(self, files: Files, work: Work) -> Any:
+        """The same of files that workers open themselves."""
+        numbers = self.frame.sparkSession.range(0, len(files.tasks), 1, len(files.tasks))
+        return numbers.mapInArrow(partial(_asked_of, work, self.reading, files), _ANSWER)
+
     def _collected(self, answers: Any) -> list[bytes]:
         """The answers, in the order of the partitions."""
         with watched(self.frame, self.name, self.count), _in_one_sentence(self.name):
@@ -181,6 +207,13 @@ def _asked(
     k = _partition()
     told = Told(k) if own is None else Told(k, own[k])
     yield _answer(k, attempted(work, reading, _named(stream, reading.schema), k, told))
+
+
+def _asked_of(work: Work, reading: Reading, files: Files, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """What one part of files answers; run by a worker, which opens it."""
+    for k in (number.as_py() for batch in stream for number in batch.column(0)):
+        rows = files.source(k, reading.schema)
+        yield _answer(k, attempted(work, reading, rows, files.label(k), Told(k)))
 
 
 def _merged(merge: Merge, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -20,7 +20,7 @@ SUITES = {
     "cli": (cli.run, "how soon the command line answers, and a large csv file beside pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),
     "validation": (validation.run, "validation without refitting, beside cross_val_score"),
-    "engines": (engines.run, "rows that lie elsewhere: Spark beside MLlib, and merging what many places know"),
+    "engines": (engines.run, "rows that lie elsewhere or are many: Spark beside MLlib, Dask beside reading, merging"),
 }
 
 

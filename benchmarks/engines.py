@@ -1,4 +1,4 @@
-"""Rows that lie elsewhere: Spark beside MLlib on the same file, and what merging the evidence of many places takes."""
+"""Rows that lie elsewhere, or are many: Spark beside MLlib, Dask beside reading, merging, and a csv of four gigabytes."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import tallybayes as tb
+from benchmarks import memory
 from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
@@ -33,8 +34,42 @@ def run(repeat: int) -> str:
     """Measure each and give the table."""
     table = Growing("work", "tallybayes", "beside", "ratio", "asked")
     _spark(table, repeat)
+    _dask(table, repeat)
     _merging(table, repeat)
+    _large_csv(table)
     return table.markdown()
+
+
+def _dask(table: Growing, repeat: int, files: int = 40, rows: int = 250_000) -> None:
+    """Fits of a folder of parquet files by two workers, beside the same workers merely reading it."""
+    import dask.dataframe as dd
+    from distributed import Client, LocalCluster
+
+    rng = np.random.default_rng(0)
+    with tempfile.TemporaryDirectory() as folder:
+        for k in range(files):
+            values = {f"x{f}": rng.standard_normal(rows) for f in range(COLUMNS)}
+            pq.write_table(pa.table({**values, "y": rng.integers(0, 5, rows)}), Path(folder) / f"{k:03}.parquet")
+        size = sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e9
+        what = f"Dask, {size:.1f} GB of parquet, two workers"
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
+            there = dd.read_parquet(folder)
+            read = best(lambda: there.map_partitions(len).sum().compute(), min(repeat, 3)).seconds
+            for name, how in (("by default", {}), ("calibrate=None", {"calibrate": None})):
+                took = best(partial(tb.fit, there, "y", **how), min(repeat, 3)).seconds
+                ratio = took / read
+                shown = f"{ratio:.2f} × reading{_cross(ratio <= 1.5)}"
+                table.add(f"{what}, {name}", seconds(took), f"read {seconds(read)}", shown, "≤ 1.5 ×")
+
+
+def _large_csv(table: Growing, size: float = 4e9) -> None:
+    """The memory that it takes to fit a file of four gigabytes on one machine, in a process of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "large.csv"
+        memory.write(path, int(size / 410))
+        took, resident = memory.fit_of(path)
+        held = f"{path.stat().st_size / 1e9:.2f} GB"
+    table.add(f"csv of {held}, here", seconds(took), "-", f"{resident:.0f} MB{_cross(resident < 600)}", "< 600 MB")
 
 
 def _spark(table: Growing, repeat: int) -> None:

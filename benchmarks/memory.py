@@ -76,8 +76,8 @@ def run(repeat: int, bytes_: float = 2e9) -> str:
     with tempfile.TemporaryDirectory() as folder:
         for suffix, row_bytes in (("csv", 410), ("parquet", 180)):
             path = Path(folder) / f"large.{suffix}"
-            _write(path, int(bytes_ / row_bytes))
-            runs = [_measure(_FIT, path) for _ in range(min(2, repeat))]
+            write(path, int(bytes_ / row_bytes))
+            runs = [fit_of(path) for _ in range(min(2, repeat))]
             reads = [_measure(_READ, path) for _ in range(min(2, repeat))]
             took, resident = min(run[0] for run in runs), max(run[1] for run in runs)
             size = f"{path.stat().st_size / 1e9:.2f} GB"
@@ -92,7 +92,7 @@ def run(repeat: int, bytes_: float = 2e9) -> str:
     return table.markdown()
 
 
-def _write(path: Path, rows: int, step: int = 200_000) -> None:
+def write(path: Path, rows: int, step: int = 200_000) -> None:
     """A table of 21 numbers, a text and a label, written piece by piece."""
     rng = np.random.default_rng(0)
     writer = None
@@ -107,6 +107,11 @@ def _write(path: Path, rows: int, step: int = 200_000) -> None:
         writer.write_table(piece)
     if writer is not None:
         writer.close()
+
+
+def fit_of(path: Path) -> tuple[float, float]:
+    """The seconds and the megabytes that it takes to fit a file, in a process of its own."""
+    return _measure(_FIT, path)
 
 
 def _measure(code: str, path: Path | str) -> tuple[float, float]:

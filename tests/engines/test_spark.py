@@ -396,7 +396,6 @@ warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession
 import tallybayes as tb
 from tallybayes import bars, engines
-from tallybayes.engines import spark as spark_module
 from tallybayes.modelfile import dump
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 spark.conf.set("spark.sql.session.timeZone", "America/New_York")

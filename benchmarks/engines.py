@@ -1,4 +1,4 @@
-"""Rows that lie elsewhere, or are many: Spark beside MLlib, Dask beside reading, merging, and a csv of four gigabytes."""
+"""Rows that lie elsewhere, or are many: Spark beside MLlib, Dask beside reading, merging, and a csv of 4 GB."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster for all tests that want one; they are of one xdist group, so that there is but one."""
+"""A cluster for a class of tests that want one; they are of one xdist group, so that there is one at a time."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import dask
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="class")
 def _workers() -> Iterator[Any]:
     """Two workers, each a process of its own."""
     from distributed import Client, LocalCluster

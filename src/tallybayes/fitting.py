@@ -48,7 +48,8 @@ def fit(
     Parameters
     ----------
     source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
-        The rows. A file larger than memory is read batch by batch. With a `connection`, the text of a query.
+        The rows. A file larger than memory is read batch by batch. A Dask or a Spark collection is counted where it
+        lies. With a `connection`, the text of a query.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     events : str, Event or mapping, optional

@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
-from tallybayes import chosen, engines
+from tallybayes import afar, chosen, engines
+from tallybayes.engines.dask import DaskPartitions
 from tallybayes.errors import BadData, BadOption
 
 from .rows import EVENTS, digest, mixed
@@ -126,15 +127,16 @@ class TestCluster:
 def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for far fewer rows than there are, one pass suffices, unless one partition has nearly all rows."""
     monkeypatch.setattr(chosen, "MOST_ROWS", 400)
-    monkeypatch.setattr("tallybayes.afar.MOST_ROWS", 4)  # so that the share is small: 4 % of what is chosen
+    monkeypatch.setattr(afar, "share_of", lambda places: 0.2)
     passes: list[int] = []
-    fold = engines.Partitions.__subclasses__()[0].fold
-    monkeypatch.setattr(engines.Partitions.__subclasses__()[0], "fold", lambda *given: passes.append(1) or fold(*given))
+    fold = DaskPartitions.fold
+    monkeypatch.setattr(DaskPartitions, "fold", lambda *given: passes.append(1) or fold(*given))
     rows = as_pandas(table.drop_columns(["prose"]))
     here = digest(tb.fit(rows, "label", events={"calls": "poisson"}))
     assert digest(tb.fit(dd.from_pandas(rows, npartitions=8), "label", events={"calls": "poisson"})) == here
+    assert len(passes) == 1
     assert digest(tb.fit(frame(rows[:10], rows[10:]), "label", events={"calls": "poisson"})) == here
-    assert len(passes) >= 2
+    assert len(passes) == 3
 
 
 def test_empty_partitions_only_nulls_and_a_class_of_one_partition(table: pa.Table) -> None:

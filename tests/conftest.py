@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -19,3 +20,26 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("the data sets are not here: set TALLY_DATA to their folder")
     return folder
+
+
+# Tests that start a cluster, by a part of their names: those of one kind run one after the other, in one process.
+CLUSTERS = {
+    "test_spark.py::": "spark",
+    "[on_spark.py]": "spark",
+    "::TestCluster::": "dask",
+    "[on_dask.py]": "dask",
+}
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Deal tests out one by one, but keep those together that share a cluster.
+
+    pytest-xdist has `--dist loadgroup` for this, which with pytest 9 does nothing.
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class KeepClusters(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return next((cluster for part, cluster in CLUSTERS.items() if part in nodeid), nodeid)
+
+    return KeepClusters(config, log)

@@ -8,10 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from ..engines.java import java_is_here
 from .pages import ROOT
 
 
 @pytest.mark.parametrize("program", sorted((ROOT / "examples").glob("*.py")), ids=lambda program: program.name)
 def test_the_program_runs(program: Path, tmp_path: Path) -> None:
+    if "spark" in program.name:
+        java_is_here()
     done = subprocess.run([sys.executable, str(program)], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr

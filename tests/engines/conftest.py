@@ -1,4 +1,4 @@
-"""A cluster for a class of tests that want one; they are of one xdist group, so that there is one at a time."""
+"""A cluster for a class of tests that want one; there is one at a time (see the conftest above)."""
 
 from __future__ import annotations
 

@@ -66,7 +66,6 @@ def test_a_frame_without_a_cluster(table: pa.Table, folder: Path, options: dict[
     assert digest(tb.fit(dd.read_parquet(folder), "label", **OPTIONS, **options)) == digest(here)
 
 
-@pytest.mark.xdist_group("dask")
 class TestCluster:
     def test_mixed_columns_and_text(self, cluster: Any, table: pa.Table, folder: Path) -> None:
         there = tb.fit(dd.read_parquet(folder), "label", weights="times", **OPTIONS)

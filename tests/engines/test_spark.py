@@ -24,8 +24,9 @@ from tallybayes.engines import spark as spark_module
 from tallybayes.errors import BadData
 from tallybayes.modelfile import dump
 
+from .java import java_is_here
+
 pytestmark = [
-    pytest.mark.xdist_group("spark"),
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
     pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of what py4j keeps open to Java
     pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning:pyspark"),
@@ -36,15 +37,6 @@ FILES = 6
 # As opening a file is said to cost as much as may be read at once, each is a partition of its own, or several.
 SPLIT = 64 << 10
 TEXTS = ["the film was good", "a bad plot, and a bad end", "good end", "the plot: none at all"]
-
-
-def java_is_here():
-    if shutil.which("java") or os.environ.get("JAVA_HOME"):
-        return
-    missing = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
-    if os.environ.get("CI") == "true":
-        pytest.fail(missing)
-    pytest.skip(missing)
 
 
 @pytest.fixture(scope="module")

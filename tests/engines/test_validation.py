@@ -185,7 +185,6 @@ def test_what_is_wrong_with_a_row_is_said_with_its_partition(frame: pd.DataFrame
         tb.validate(lying(broken), "label")
 
 
-@pytest.mark.xdist_group("dask")
 @pytest.mark.usefixtures("cluster")
 class TestCluster:
     @pytest.mark.parametrize("how", ["loo", "2x5", "prequential(300)"])

@@ -49,7 +49,7 @@ def known(schema: Schema, lying: engines.Partitions, share: float | None) -> Par
     """The evidence of all rows, and, unless `share` is None, of each place this share of the rows to calibrate by."""
     sent = Sent.of(schema)
     work, merge = partial(_known_there, sent, share), partial(_merged_there, sent, share is not None)
-    return open_parcel(lying.select(needed(schema)).fold(work, merge), schema)
+    return open_parcel(lying.select(needed(schema)).fold(work, merge, free=True), schema)
 
 
 def needed(schema: Schema) -> list[str]:

@@ -129,7 +129,7 @@ def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monke
     monkeypatch.setattr(afar, "share_of", lambda places: 0.2)
     passes: list[int] = []
     fold = DaskPartitions.fold
-    monkeypatch.setattr(DaskPartitions, "fold", lambda *given: passes.append(1) or fold(*given))
+    monkeypatch.setattr(DaskPartitions, "fold", lambda *given, **how: passes.append(1) or fold(*given, **how))
     rows = as_pandas(table.drop_columns(["prose"]))
     here = digest(tb.fit(rows, "label", events={"calls": "poisson"}))
     assert digest(tb.fit(dd.from_pandas(rows, npartitions=8), "label", events={"calls": "poisson"})) == here

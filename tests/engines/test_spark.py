@@ -335,9 +335,9 @@ def test_a_model_answers_beside_the_rows(spark, mixed):
         model.predict(rows.drop("day"))
 
 
-@pytest.mark.parametrize("how", ["loo", "3-fold"])
-def test_executors_validate_to_the_same_bits(spark, mixed, how):
-    rows = spark.read.parquet(mixed)
+@pytest.mark.parametrize(("how", "folder"), [("loo", "mixed"), ("3-fold", "mixed"), ("3-fold", "texts")])
+def test_executors_validate_to_the_same_bits(spark, how, folder, request):
+    rows = spark.read.parquet(request.getfixturevalue(folder))
     there, here = tb.validate(rows, "y", how), tb.validate(rows.toArrow(), "y", how)
     np.testing.assert_array_equal(there.probabilities, here.probabilities)
     assert there.evaluation.to_dict() == here.evaluation.to_dict()

@@ -85,7 +85,7 @@ class DaskPartitions(Partitions):
         narrow = self.collection if self._is_bag else self.collection[list(columns)]
         return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
 
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
         with counting(self.name, "partitions", self.count) as tell:
             return answer_of(self._run(self._answers(work, own), merge, tell))

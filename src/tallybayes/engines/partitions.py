@@ -116,7 +116,7 @@ class Partitions(ABC):
         """The same rows with some of the columns, so that no others are read."""
 
     @abstractmethod
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree.
 
         Parameters
@@ -127,6 +127,8 @@ class Partitions(ABC):
             Takes several answers; must not care for their order.
         own : sequence of bytes, optional
             What each partition alone is told, by its number.
+        free : bool
+            Whether rows may be cut into other parts than these partitions, where that is faster.
 
         Raises
         ------

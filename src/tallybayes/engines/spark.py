@@ -122,9 +122,9 @@ class SparkPartitions(Partitions):
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
 
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
-        files = files_of(self._narrow, self.schema) if own is None else None
+        files = files_of(self._narrow, self.schema) if free and own is None else None
         if files is not None:
             try:
                 return self._folded(self._answers_of(files, work), len(files.tasks), merge)

@@ -70,7 +70,7 @@ class _Noting(Partitions):
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema))
 
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None) -> bytes:
+    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, note its rows, and merge the answers in a tree."""
         # What is read again has to be read by the same columns: of fewer, an engine may make larger partitions.
         read = self.lying.select(list(dict.fromkeys([*self.schema.names, *self.noted])))

@@ -191,6 +191,28 @@ def test_partitions_stay_as_they_are_whatever_columns_are_read(table: pa.Table, 
     assert digest(calls) == digest(tb.fit(table.select(["calls", "label"]), "label"))
 
 
+def test_plain_files_are_opened_by_workers_and_others_left_to_dask(
+    table: pa.Table, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found: list[Any] = []
+    whole = DaskPartitions._plain_files
+    monkeypatch.setattr(DaskPartitions, "_plain_files", lambda self: found.append(whole(self)) or found[-1])
+    rows = table.select(["size", "calls", "colour", "flag", "label"])
+    folder = files(tmp_path / "parts", rows, 3)
+    there = dd.read_parquet(folder)
+    here = digest(tb.fit(rows, "label"))
+    assert digest(tb.fit(there, "label")) == here
+    assert found.pop() is not None
+    assert digest(tb.fit(there[there["calls"] > 1], "label")) == digest(
+        tb.fit(rows.filter(pa.compute.greater(rows["calls"], 1)), "label")
+    )
+    assert found.pop() is None
+    wider = rows.set_column(1, "calls", rows["calls"].cast(pa.float64()))  # of another type in one of the files
+    pq.write_table(wider.slice(2000, 1000), folder / "02.parquet")
+    assert digest(tb.fit(dd.read_parquet(folder), "label")) == here
+    assert found.pop() is not None
+
+
 def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None:
     there = dd.from_pandas(as_pandas(table), npartitions=2)
     with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Put it among the columns"):

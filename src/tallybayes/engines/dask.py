@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -12,7 +13,19 @@ import pyarrow as pa
 
 from tallybayes import batches
 from tallybayes.bars import counting
-from tallybayes.engines.partitions import FAN_IN, Merge, Partitions, Reading, Told, Work, answer_of, attempted, joined
+from tallybayes.engines.files import Files, Split, is_plain
+from tallybayes.engines.partitions import (
+    FAN_IN,
+    Declined,
+    Merge,
+    Partitions,
+    Reading,
+    Told,
+    Work,
+    answer_of,
+    attempted,
+    joined,
+)
 from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["DaskPartitions", "of_dask"]
@@ -87,7 +100,13 @@ class DaskPartitions(Partitions):
 
     def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, where it lies, and merge the answers in a tree."""
+        files = self._plain_files() if free and own is None else None
         with counting(self.name, "partitions", self.count) as tell:
+            if files is not None:
+                try:
+                    return answer_of(self._run(self._answers_of(files, work), merge, tell))
+                except Declined:
+                    pass  # what Dask makes of such files only Dask knows
             return answer_of(self._run(self._answers(work, own), merge, tell))
 
     def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
@@ -134,6 +153,25 @@ class DaskPartitions(Partitions):
             ask(shared, self.reading, part, self._label(k), k, mine)
             for k, (part, mine) in enumerate(zip(parts, own, strict=True))
         ]
+
+    def _plain_files(self) -> Files | None:
+        """The files, if the collection is nothing but columns of files on a file system that all workers see."""
+        if self._is_bag or self.files is None or not all(is_plain(kind) for kind in self.schema.types):
+            return None
+        read = self.collection.simplify().expr
+        plain = type(read).__name__.startswith("ReadParquet") and read.operand("filters") is None
+        if not plain or not all(os.path.isabs(path) and os.path.isfile(path) for path in self.files):
+            return None
+        tasks = tuple((Split(path, 0, os.stat(path).st_size),) for path in self.files)
+        return Files(tuple(self.schema.names), tasks)
+
+    def _answers_of(self, files: Files, work: Work) -> list[Any]:
+        """The same of files that workers open themselves."""
+        from dask import delayed
+
+        ask = delayed(_asked_of, pure=False, traverse=False)
+        shared = delayed(_Shared(work), pure=False, traverse=False)
+        return [ask(shared, self.reading, replace(files, tasks=(task,)), k) for k, task in enumerate(files.tasks)]
 
     def _computed(self, part: Any, k: int) -> Any:
         with self._reading([k]):
@@ -239,6 +277,12 @@ class _Shared(NamedTuple):
 def _asked(shared: _Shared, reading: Reading, part: Any, called: str, partition: int, own: bytes) -> bytes:
     """What one partition answers; run where it lies."""
     return attempted(shared.work, reading, _rows_of(part), called, Told(partition, own))
+
+
+def _asked_of(shared: _Shared, reading: Reading, files: Files, partition: int) -> bytes:
+    """What one file answers; run by a worker, which opens it."""
+    called = f"{partition} ({files.tasks[0][0].path})"
+    return attempted(shared.work, reading, files.source(0, reading.schema), called, Told(partition))
 
 
 def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:

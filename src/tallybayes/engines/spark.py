@@ -18,6 +18,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes import batches
+from tallybayes.engines.files import Files
 from tallybayes.engines.partitions import (
     FAN_IN,
     Declined,
@@ -31,7 +32,7 @@ from tallybayes.engines.partitions import (
     joined,
 )
 from tallybayes.engines.spark_errors import in_words
-from tallybayes.engines.spark_files import Files, files_of
+from tallybayes.engines.spark_files import files_of
 from tallybayes.engines.spark_progress import watched
 from tallybayes.errors import BadData, TallyError, wanted
 

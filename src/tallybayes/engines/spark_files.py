@@ -1,70 +1,21 @@
-"""Parquet files that need not go through Java: where a DataFrame is nothing but columns of theirs, workers open them.
-
-Spark hands rows to Python one cell at a time, which takes several times as long as reading and counting them. A frame
-that is a plain scan of files on a file system that all workers see is read by them instead. Whatever is not as it seems
-(a file without a column, or with another type) a worker declines, and Spark reads all of it in its own way.
-"""
+"""Whether a Spark DataFrame is nothing but columns of parquet files, which then need not go through Java."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from tallybayes.batches import Source
-from tallybayes.engines.partitions import Declined
+from tallybayes.engines.files import Files, Split, is_plain
 
-__all__ = ["Files", "files_of"]
+__all__ = ["files_of"]
 
 _FORMAT = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 # What makes Spark read other rows of a file than those that it has.
 _LENIENT = ("spark.sql.parquet.mergeSchema", "spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
-_BATCH_ROWS = 1 << 16
-
-
-class Split(NamedTuple):
-    """A part of a file: the row groups that begin in it."""
-
-    path: str
-    start: int
-    stop: int
-
-
-@dataclass(frozen=True)
-class Files:
-    """Columns of parquet files, in parts for as many workers.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        What the columns are called in the files.
-    tasks : tuple of tuples of Split
-        The parts that each worker reads.
-    """
-
-    columns: tuple[str, ...]
-    tasks: tuple[tuple[Split, ...], ...]
-
-    def source(self, task: int, schema: pa.Schema) -> Source:
-        """The rows of one of the parts, with the names that the schema has for the columns."""
-        return Source(schema, None, False, "", lambda: self._rows(task, schema))
-
-    def label(self, task: int) -> str:
-        """What messages call a part."""
-        paths = dict.fromkeys(split.path for split in self.tasks[task])
-        return f"{task} ({next(iter(paths))}{', ...' if len(paths) > 1 else ''})"
-
-    def _rows(self, task: int, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        try:
-            for split in self.tasks[task]:
-                for batch in _read(split, self.columns, schema):
-                    yield pa.RecordBatch.from_arrays(batch.columns, names=schema.names)
-        except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise Declined(str(error)) from error
 
 
 def files_of(frame: Any, schema: pa.Schema) -> Files | None:
@@ -77,7 +28,7 @@ def files_of(frame: Any, schema: pa.Schema) -> Files | None:
     schema : pyarrow.Schema
         What the columns are called here, and their types.
     """
-    if not hasattr(frame, "_jdf") or not all(_is_plain(kind) for kind in schema.types):
+    if not hasattr(frame, "_jdf") or not all(is_plain(kind) for kind in schema.types):
         return None
     session = frame.sparkSession
     if any(session.conf.get(name) != "false" for name in _LENIENT):
@@ -125,12 +76,6 @@ def _each(things: Any) -> Iterator[Any]:
     return (things.apply(i) for i in range(things.size()))
 
 
-def _is_plain(kind: pa.DataType) -> bool:
-    """Whether a type is understood alike by Spark and Arrow, whatever wrote the file; dates need not be."""
-    is_ = pa.types
-    return bool(is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind) or is_.is_string(kind))
-
-
 def _tasks(paths: Sequence[str], most: int, least: int, cores: int) -> tuple[tuple[Split, ...], ...]:
     """Files in parts of about one size, as Spark cuts them: small files together, large ones apart."""
     sizes = [os.stat(path).st_size for path in paths]
@@ -146,23 +91,3 @@ def _tasks(paths: Sequence[str], most: int, least: int, cores: int) -> tuple[tup
             tasks[-1].append(Split(path, start, stop))
             room -= stop - start + least
     return tuple(map(tuple, tasks))
-
-
-def _read(split: Split, columns: Sequence[str], schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    from pyarrow import parquet
-
-    with parquet.ParquetFile(split.path) as file:
-        there = file.schema_arrow
-        for name, kind in zip(columns, schema.types, strict=True):
-            at = there.get_all_field_indices(name)
-            if len(at) != 1 or there.field(at[0]).type != kind:
-                raise Declined(f"{split.path} is unlike the others in {name!r}")
-        groups = [g for g in range(file.num_row_groups) if split.start <= _begin(file.metadata, g) < split.stop]
-        for batch in file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=list(columns), use_threads=False):
-            yield batch.select(list(columns))
-
-
-def _begin(metadata: Any, group: int) -> int:
-    """The byte at which a row group begins."""
-    first = metadata.row_group(group).column(0)
-    return int(first.dictionary_page_offset or first.data_page_offset)

@@ -213,6 +213,29 @@ def test_plain_files_are_opened_by_workers_and_others_left_to_dask(
     assert found.pop() is not None
 
 
+@pytest.mark.parametrize("filesystem", ["fsspec", "arrow"])
+def test_partitions_that_are_not_whole_files_are_counted_as_they_are(
+    table: pa.Table, tmp_path: Path, filesystem: str
+) -> None:
+    """Row groups, partitions chosen or taken twice, and several files in one."""
+    rows = table.select(["size", "colour", "label"])
+    pq.write_table(rows.slice(0, 1800), tmp_path / "0.parquet", row_group_size=600)
+    pq.write_table(rows.slice(1800), tmp_path / "1.parquet", row_group_size=600)
+
+    def same(there: Any) -> None:
+        assert digest(tb.fit(there, "label")) == digest(tb.fit(there.compute(), "label"))
+
+    whole = dd.read_parquet(tmp_path, filesystem=filesystem)
+    for there in (whole, whole.partitions[[0, 0]], whole.partitions[[1]], whole.repartition(npartitions=1)):
+        same(there)
+    if filesystem == "fsspec":
+        groups = dd.read_parquet(tmp_path, split_row_groups=True)
+        assert groups.npartitions == 5
+        same(groups)
+        same(groups.partitions[[4, 2]])
+        same(dd.read_parquet(tmp_path, aggregate_files=True, split_row_groups=False, blocksize="1GB"))
+
+
 def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None:
     there = dd.from_pandas(as_pandas(table), npartitions=2)
     with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Put it among the columns"):

@@ -64,7 +64,7 @@ class DaskPartitions(Partitions):
 
     collection: Any
     reading: Reading
-    files: tuple[str, ...] | None = None
+    files: tuple[Split, ...] | None = None
 
     @property
     def count(self) -> int:
@@ -139,7 +139,7 @@ class DaskPartitions(Partitions):
 
     def _label(self, k: int) -> str:
         """What messages call a partition: its number, and its file where that is known."""
-        return str(k) if self.files is None else f"{k} ({self.files[k]})"
+        return str(k) if self.files is None else f"{k} ({self.files[k].path})"
 
     def _answers(self, work: Work, own: Sequence[bytes] | None) -> list[Any]:
         """What each partition is to answer, as tasks that have not begun."""
@@ -156,14 +156,16 @@ class DaskPartitions(Partitions):
 
     def _plain_files(self) -> Files | None:
         """The files, if the collection is nothing but columns of files on a file system that all workers see."""
-        if self._is_bag or self.files is None or not all(is_plain(kind) for kind in self.schema.types):
+        files = self.files
+        if self._is_bag or files is None or not all(is_plain(kind) for kind in self.schema.types):
             return None
         read = self.collection.simplify().expr
-        plain = type(read).__name__.startswith("ReadParquet") and read.operand("filters") is None
-        if not plain or not all(os.path.isabs(path) and os.path.isfile(path) for path in self.files):
+        if not type(read).__name__.startswith("ReadParquet") or read.operand("filters") is not None:
             return None
-        tasks = tuple((Split(path, 0, os.stat(path).st_size),) for path in self.files)
-        return Files(tuple(self.schema.names), tasks)
+        whole = all(file.stop for file in files) and len({file.path for file in files}) == len(files)
+        if not whole or not all(os.path.isabs(file.path) and os.path.isfile(file.path) for file in files):
+            return None
+        return Files(tuple(self.schema.names), tuple((file,) for file in files))
 
     def _answers_of(self, files: Files, work: Work) -> list[Any]:
         """The same of files that workers open themselves."""
@@ -198,16 +200,24 @@ class DaskPartitions(Partitions):
             raise BadData(wanted(where, "rows that Dask can read", got)) from error
 
 
-def _files(collection: Any) -> tuple[str, ...] | None:
-    """The file of each partition, if each is one file as it was read; Dask has no name for this that it promises."""
+def _files(collection: Any) -> tuple[Split, ...] | None:
+    """The file of each partition, if each is of one; Dask has no name for this that it promises.
+
+    A part that stops at 0 is some of a file's row groups, and only tells of which file.
+    """
     try:
-        [read] = [node for node in collection.expr.walk() if type(node).__name__.startswith("ReadParquet")]
+        from dask.dataframe.dask_expr._expr import Blockwise
+
+        nodes = list(collection.expr.walk())
+        [read] = [node for node in nodes if type(node).__name__.startswith("ReadParquet")]
+        if read.operand("_partitions") is not None or not all(isinstance(node, Blockwise) for node in nodes):
+            return None  # partitions were chosen, or made anew
         if hasattr(read, "fragments"):
-            found = [fragment.path for fragment in read.fragments]
+            found = [Split(fragment.path, 0, sys.maxsize) for fragment in read.fragments]
         else:
-            pieces = [part["piece"] if isinstance(part, dict) else part[0]["piece"] for part in read._plan["parts"]]
-            found = [str(piece[0]) for piece in pieces]
-    except (AttributeError, KeyError, IndexError, TypeError, ValueError):
+            pieces = [part["piece"] for part in read._plan["parts"]]  # of several files, a part is a list
+            found = [Split(str(path), 0, sys.maxsize if groups is None else 0) for path, groups, *_ in pieces]
+    except (ImportError, AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
     return tuple(found) if len(found) == collection.npartitions else None
 

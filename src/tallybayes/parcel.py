@@ -21,7 +21,7 @@ from tallybayes.errors import BadModelFile, wanted
 from tallybayes.evidence import Evidence
 from tallybayes.schema import Schema
 
-__all__ = ["NUMBER", "Parcel", "as_stream", "from_stream", "merged", "open_parcel"]
+__all__ = ["NUMBER", "Parcel", "merged", "open_parcel"]
 
 # The column of rows chosen that tells which of all rows each is, for who wants to know.
 NUMBER = "tallybayes.number"
@@ -107,7 +107,7 @@ def _put_chosen(chosen: Chosen, tensors: stored.Tensors) -> dict[str, Any]:
     settled = chosen.settled()
     for part in settled.parts:
         assert part.hashes is not None
-        tensors["chosen"] = np.frombuffer(as_stream(_needed(part.batch, chosen.schema)), np.uint8)
+        tensors["chosen"] = np.frombuffer(batches.as_stream(_needed(part.batch, chosen.schema)), np.uint8)
         tensors["chosen.hashes"] = part.hashes
         if part.text is not None:
             tensors["chosen.text"] = part.text.astype(np.int64)
@@ -120,7 +120,7 @@ def _get_chosen(header: dict[str, Any], tensors: stored.Tensors, schema: Schema)
     stored.require(isinstance(room, float) and room > 0, "room")
     if n == 0:
         return Chosen(schema, (), bound, room)
-    batch = from_stream(tensors["chosen"])
+    batch = batches.from_stream(tensors["chosen"])
     hashes, text = tensors["chosen.hashes"], tensors.get("chosen.text")
     for numbers in (hashes, text):
         stored.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
@@ -132,18 +132,3 @@ def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
     """Only the columns that are read: features, label and weight; and the number of each row, where it has one."""
     wanted_ones = {*schema.columns, schema.label, schema.weight, NUMBER}
     return batch.select([f.name for f in batch.schema if f.name in wanted_ones or batches.kind_of(f) != "column"])
-
-
-def as_stream(batch: pa.RecordBatch, compression: str | None = None) -> pa.Buffer:
-    """Rows as bytes."""
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
-        writer.write_batch(batch)
-    return sink.getvalue()
-
-
-def from_stream(content: Any) -> pa.RecordBatch:
-    """The rows that `as_stream` was given."""
-    [batch] = pa.ipc.open_stream(pa.py_buffer(np.array(content)))  # a copy begins where numbers may begin
-    batch.validate(full=True)
-    return batch

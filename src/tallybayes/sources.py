@@ -54,9 +54,9 @@ def labelled(
     if reading.get("where") is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Put it among the columns of the rows"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
-    lying = engines.opened(source, missing)
+    lying = None if reading.get("connection") is not None else engines.opened(source, missing)
     if lying is not None and reading.get("where") is not None:
-        raise BadOption(wanted("where", f"rows that are not {lying.name}", "those", "Filter it before"))
+        raise BadOption(wanted("where", "files, or rows that are here", lying.name, "Filter it before"))
     rows = batches.read(source, missing=tuple(missing), **reading) if lying is None else lying.source()
     rows, label = beside(rows, "label", label)
     if weights is not None:

@@ -75,7 +75,7 @@ def test_adding_then_subtracting_gives_back_the_identical_evidence(event: Event,
 
 @each_event
 def test_threads_and_batches_do_not_show(event: Event) -> None:
-    table = rows_for(event, 40_000, weighted=True)
+    table = rows_for(event, 25_000, weighted=True)
     plain = tb.fit(table, "label", events=event, weights="w", threads=1)
     for threads in (2, 5):
         cut = pa.Table.from_batches(table.to_batches(max_chunksize=9_000))

@@ -21,14 +21,17 @@ from tallybayes.batches.predicate import Where
 from tallybayes.batches.skipped import Skips
 from tallybayes.batches.source import LateType, Source
 from tallybayes.batches.steps import conform
+from tallybayes.batches.streams import as_stream, from_stream
 from tallybayes.batches.taken import gather, plain, take
 from tallybayes.errors import BadData, BadOption, wanted
 
 __all__ = [
     "LateType",
     "Source",
+    "as_stream",
     "attach",
     "conform",
+    "from_stream",
     "gather",
     "is_path",
     "is_prose",

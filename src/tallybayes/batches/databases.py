@@ -38,7 +38,10 @@ def of_query(sql: Any, connection: Any, errors: str = "strict") -> Source:
         What bytes that are not UTF-8 are.
     """
     if not isinstance(sql, str) or not sql.strip():
-        raise BadData(wanted("the data", "a query, since there is a connection", repr(sql)))
+        got = (
+            repr(sql) if isinstance(sql, str | dict | list) else f"a {type(sql).__name__}"
+        )  # of which some print pages
+        raise BadData(wanted("the data", "a query, since there is a connection", got))
     # On a line of its own, what is put behind a query is not taken for the end of its last comment.
     sql = sql.strip().rstrip("; \n") + "\n"
     with _asked(connection) as database:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.batches.kinds import kind_of, matrix_of
+from tallybayes.batches.streams import as_stream, from_stream
 
 __all__ = ["aligned", "gather", "plain", "take"]
 
@@ -51,11 +52,7 @@ def aligned(batch: pa.RecordBatch) -> pa.RecordBatch:
     buffers = (buffer for column in batch.columns for buffer in column.buffers() if buffer is not None)
     if not any(buffer.address % _WORD for buffer in buffers):
         return batch
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, batch.schema) as writer:
-        writer.write_batch(batch)
-    [copy] = pa.ipc.open_stream(sink.getvalue())
-    return copy
+    return from_stream(as_stream(batch))
 
 
 def gather(pieces: Sequence[tuple[pa.RecordBatch, Index]], order: Index) -> pa.RecordBatch:

@@ -106,7 +106,7 @@ class SparkPartitions(Partitions):
         packed = self._narrow.mapInArrow(_packed, _ROWS)
         with _in_one_sentence(self.name):
             for row in packed.toLocalIterator():
-                yield from self._understood(pa.ipc.open_stream(row[0]))
+                yield from self._understood([batches.from_stream(row[0])])
 
     def head(self, rows: int) -> pa.RecordBatch | None:
         """The first rows; None if there are none."""
@@ -247,10 +247,8 @@ def _answered(
 def _packed(stream: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Each batch as a row, so that rows are neither taken apart nor all held at once on their way."""
     for batch in stream:
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, batch.schema) as writer:
-            writer.write_batch(batch)
-        yield pa.RecordBatch.from_arrays([pa.array([sink.getvalue().to_pybytes()], pa.binary())], names=["rows"])
+        packed = batches.as_stream(batch).to_pybytes()
+        yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], names=["rows"])
 
 
 def _named(stream: Iterator[pa.RecordBatch], schema: pa.Schema) -> Any:

@@ -24,10 +24,9 @@ from tallybayes.engines.partitions import Merge, Reading, Work
 from tallybayes.errors import BadData, wanted
 from tallybayes.evidence import class_codes, row_weights
 from tallybayes.labels import Labels
-from tallybayes.parcel import as_stream, from_stream
 from tallybayes.schema import Schema
 from tallybayes.validation.assign import Places
-from tallybayes.validation.rows import Kept, Noted, Notes, Watched, check_named
+from tallybayes.validation.rows import Kept, Noted, Notes, Watched, check_named, hidden_of
 
 __all__ = ["Arrived", "Distant", "WatchedAfar", "again"]
 
@@ -112,7 +111,7 @@ class WatchedAfar:
         self._label, self._weight, self._beside, self._heard = label, weight, dict(beside), _Heard()
         named = [label, *([] if weight is None else [weight]), *beside.values()]
         noted = tuple(dict.fromkeys(name for name in named if name in lying.schema.names))
-        hidden = set(beside.values()) - {label, weight} if aside else set()
+        hidden = hidden_of(label, weight, beside, aside=aside)
         shown = pa.schema([field for field in lying.schema if field.name not in hidden])
         self.source = _Noting(lying, replace(lying.reading, schema=shown), noted, self._heard).source()
 
@@ -120,7 +119,7 @@ class WatchedAfar:
         """What was noted, once all rows have been counted; `classes` are those that the evidence knows."""
         lying, notes = self._heard.lying, self._heard.notes
         assert lying is not None, "counted"
-        each = [batches.plain(from_stream(np.frombuffer(notes[k], np.uint8))) for k in range(len(notes))]
+        each = [batches.plain(batches.from_stream(notes[k])) for k in range(len(notes))]
         known = Notes(self._label, self._weight, self._beside)
         for batch in pa.concat_tables(map(_table, each), promote_options="permissive").to_batches():
             if batch.num_rows:
@@ -248,7 +247,7 @@ def _noted_there(work: Work, shown: Sequence[str], noted: Sequence[str], rows: S
     fields = rows.schema
     answer = work(replace(rows, schema=pa.schema([fields.field(name) for name in shown]), start=start), told)
     table = pa.Table.from_batches(held, pa.schema([fields.field(name) for name in noted]))
-    note = as_stream(_short(_one(table)), "zstd").to_pybytes()
+    note = batches.as_stream(_short(_one(table)), "zstd").to_pybytes()
     return _packed(answer, {told.partition: note})
 
 
@@ -268,11 +267,11 @@ def _merged_there(merge: Merge, packed: Iterable[bytes]) -> bytes:
 def _packed(answer: bytes, notes: Mapping[int, bytes]) -> bytes:
     parts = pa.array([answer, *notes.values()], pa.large_binary())
     numbers = pa.array([_ANSWER, *notes], pa.int64())
-    return bytes(as_stream(pa.record_batch({"partition": numbers, "content": parts})))
+    return bytes(batches.as_stream(pa.record_batch({"partition": numbers, "content": parts})))
 
 
 def _opened(content: bytes) -> tuple[bytes, dict[int, bytes]]:
-    batch = from_stream(np.frombuffer(content, np.uint8))
+    batch = batches.from_stream(content)
     parts = dict(zip(batch.column("partition").to_pylist(), batch.column("content").to_pylist(), strict=True))
     return parts.pop(_ANSWER), parts
 

@@ -22,7 +22,7 @@ from tallybayes.labels import Labels, encode
 from tallybayes.names import hint
 from tallybayes.validation.assign import Places
 
-__all__ = ["Kept", "Noted", "Notes", "Watched", "check_named"]
+__all__ = ["Kept", "Noted", "Notes", "Watched", "check_named", "hidden_of"]
 
 # Rows of no more bytes are kept, whatever they come from.
 _KEPT_BYTES = 256 << 20
@@ -96,7 +96,7 @@ class Watched:
     ) -> None:
         self._source, self._label, self._weight, self._beside = source, label, weight, dict(beside)
         check_named(source, self._beside)
-        hidden = set(self._beside.values()) - {label, weight} if aside else set()
+        hidden = hidden_of(label, weight, beside, aside=aside)
         self._names = [name for name in source.schema.names if name not in hidden]
         self._narrow = bool(hidden)
         fields = pa.schema([source.schema.field(name) for name in self._names])
@@ -210,6 +210,11 @@ class Kept(Noted):
     def all_kept(self) -> Kept:
         """The same rows, all of them in memory."""
         return self if self.whole is not None else replace(self, whole=_one(list(self.source)))
+
+
+def hidden_of(label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool) -> set[str]:
+    """The columns of groups, folds and order that are not handed on, being no features."""
+    return set(beside.values()) - {label, *([] if weight is None else [weight])} if aside else set()
 
 
 def check_named(source: batches.Source, beside: Mapping[str, str]) -> None:

@@ -53,7 +53,7 @@ def validate(
     ----------
     source : anything `fit` takes
         The rows. Files too large to be kept in memory are read again for each pass; a stream is kept. Those of a Dask
-        collection are counted and scored where they lie.
+        or a Spark collection are counted and scored where they lie.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     how : str

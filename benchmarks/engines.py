@@ -21,10 +21,11 @@ from benchmarks import memory
 from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
-from tallybayes import here, modelfile
-from tallybayes.estimate import Choices
+from tallybayes.evidence import count_threads
+from tallybayes.evidence.partial import Parcel, merged, open_parcel
+from tallybayes.inference.estimate import Choices
 from tallybayes.model import Model
-from tallybayes.parcel import Parcel, merged, open_parcel
+from tallybayes.storage import model_file
 
 ROWS, COLUMNS = 1_000_000, 50
 NO_JAVA = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
@@ -101,7 +102,7 @@ def _spark(table: Growing, repeat: int) -> None:
         theirs = best(peer, repeat).seconds
         for name, how in (("by default", {}), ("calibrate=None", {"calibrate": None})):
             measured = best(partial(ours, **how), repeat)
-            assert modelfile.dump(measured.result) == modelfile.dump(tb.fit(path, "y", **how))
+            assert model_file.dump(measured.result) == model_file.dump(tb.fit(path, "y", **how))
             ratio = theirs / measured.seconds
             shown = f"{ratio:.1f}×{_cross(ratio >= 3)}"
             table.add(f"{what}, {name}", seconds(measured.seconds), f"MLlib {seconds(theirs)}", shown, "≥ 3×")
@@ -121,7 +122,7 @@ def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100
         packed.append(Parcel(model.evidence).pack())
 
     def work() -> Model:
-        return Model(open_parcel(merged(packed, here.nothing(schema, choose=False))).evidence, Choices())
+        return Model(open_parcel(merged(packed, count_threads.nothing(schema, choose=False))).evidence, Choices())
 
     took = best(work, repeat).seconds
     what = f"evidence of {places:,} places × {columns} columns, {sum(map(len, packed)) / 1e6:.0f} MB → model"

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_matrix
-from sklearn import naive_bayes as theirs
 
 import tallybayes as ours
 from benchmarks import workloads
 from benchmarks.clock import best
 from benchmarks.table import Growing, seconds
+from sklearn import naive_bayes as theirs
 
 MISSED = "✗"
 _COUNTS = ("MultinomialNB", "BernoulliNB", "ComplementNB")

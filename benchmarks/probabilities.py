@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 import tallybayes as tb
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing
-from tallybayes import batches
+from tallybayes import sources
 
 # The most that the log-loss of each set of texts may be.
 ASKED = {
@@ -128,7 +128,7 @@ def _ten_fold_loss(seen: tb.validation.Validation) -> float:
 
 
 def _table(path: Path) -> pa.Table:
-    return pa.Table.from_batches(list(batches.read(path, missing=["?"])))
+    return pa.Table.from_batches(list(sources.read(path, missing=["?"])))
 
 
 def _texts(folder: Path, file: str, *columns: str) -> Texts:

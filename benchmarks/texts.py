@@ -17,7 +17,7 @@ from sklearn.naive_bayes import MultinomialNB
 import tallybayes as tb
 from benchmarks.clock import best
 from benchmarks.table import Growing, seconds
-from tallybayes import batches
+from tallybayes import sources
 
 SETS = {
     "film reviews": ("movie-review-polarity/movie_review_polarity.csv.gz", "text"),
@@ -85,7 +85,7 @@ def _row(table: Growing, what: str, ours: float, theirs: float, megabytes: float
 
 
 def _read(path: Path, column: str) -> tuple[list[str], list[Any]]:
-    rows = pa.Table.from_batches(list(batches.read(path)))
+    rows = pa.Table.from_batches(list(sources.read(path)))
     texts = [text or "" for text in rows.column(column).to_pylist()]
     times = int(-(-LEAST_BYTES // sum(len(text.encode()) for text in texts)))
     return texts * times, rows.column("label").to_pylist() * times

@@ -11,7 +11,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.modelfile import dump
+from tallybayes.storage.model_file import dump
 
 GOOD = {"x": [1.0, 2.0, 3.0], "s": ["a", "b", "a"], "y": ["p", "q", "p"]}
 NEVER_THERE = (

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.modelfile import dump, parse_bytes
+from tallybayes.storage.model_file import dump, parse_bytes
 
 from .tables import tables
 

@@ -9,7 +9,8 @@ from types import ModuleType
 from typing import Any
 
 import tallybayes as tb
-from tallybayes import errors, shown
+from tallybayes import errors
+from tallybayes.display import tables
 
 FOLDER = "reference"
 OPENINGS = {
@@ -53,7 +54,7 @@ def names() -> dict[str, list[str]]:
     functions = [thing for thing in public.values() if inspect.isfunction(thing)]
     classes = [thing for thing in public.values() if inspect.isclass(thing)]
     results = _results()
-    estimators = [one for one in classes if ".estimators" in one.__module__]
+    estimators = [one for one in classes if ".sklearn" in one.__module__]
     warnings = [one for one in classes if issubclass(one, Warning)]
     model = [tb.Model, *(one for one in classes if one not in (tb.Model, *estimators, *warnings, *results))]
     evaluation = [thing for thing in _members(tb.evaluation) if thing not in (*functions, *results)]
@@ -83,7 +84,7 @@ def _results() -> list[type]:
     for found in pkgutil.walk_packages(tb.__path__, "tallybayes."):
         if "._" not in found.name:
             importlib.import_module(found.name)
-    found = {one.__qualname__: one for one in _below(shown.Result) if not one.__name__.startswith("_")}
+    found = {one.__qualname__: one for one in _below(tables.Result) if not one.__name__.startswith("_")}
     return [found[name] for name in sorted(found)]
 
 

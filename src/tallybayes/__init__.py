@@ -11,37 +11,37 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tallybayes import evaluation as evaluation
     from tallybayes import events as events
-    from tallybayes.batches import read as read
-    from tallybayes.estimators import BernoulliNB as BernoulliNB
-    from tallybayes.estimators import CategoricalNB as CategoricalNB
-    from tallybayes.estimators import ComplementNB as ComplementNB
-    from tallybayes.estimators import CountVectorizer as CountVectorizer
-    from tallybayes.estimators import GaussianNB as GaussianNB
-    from tallybayes.estimators import MultinomialNB as MultinomialNB
-    from tallybayes.estimators import NaiveBayes as NaiveBayes
-    from tallybayes.estimators import TextNB as TextNB
     from tallybayes.evaluation import Evaluation as Evaluation
-    from tallybayes.evaluation import evaluate as evaluate
-    from tallybayes.evidence import Evidence as Evidence
-    from tallybayes.explain.dependence import Dependence as Dependence
-    from tallybayes.explain.independence import dependence as dependence
-    from tallybayes.explain.probability import Probability as Probability
-    from tallybayes.explain.queries import probability as probability
+    from tallybayes.evaluation.evaluate import evaluate as evaluate
+    from tallybayes.evidence.evidence import Evidence as Evidence
     from tallybayes.fitting import fit as fit
-    from tallybayes.interval import Intervals as Intervals
+    from tallybayes.inference.posterior import ImpossibleRowWarning as ImpossibleRowWarning
+    from tallybayes.inference.uncertainty import Intervals as Intervals
     from tallybayes.model import Model as Model
-    from tallybayes.modelfile import load as load
-    from tallybayes.posterior import ImpossibleRowWarning as ImpossibleRowWarning
-    from tallybayes.report import ReportData as ReportData
-    from tallybayes.report import report as report
+    from tallybayes.queries.count_rows import probability as probability
+    from tallybayes.queries.probability import Probability as Probability
+    from tallybayes.reporting import ReportData as ReportData
+    from tallybayes.reporting import report as report
+    from tallybayes.sklearn import BernoulliNB as BernoulliNB
+    from tallybayes.sklearn import CategoricalNB as CategoricalNB
+    from tallybayes.sklearn import ComplementNB as ComplementNB
+    from tallybayes.sklearn import CountVectorizer as CountVectorizer
+    from tallybayes.sklearn import GaussianNB as GaussianNB
+    from tallybayes.sklearn import MultinomialNB as MultinomialNB
+    from tallybayes.sklearn import NaiveBayes as NaiveBayes
+    from tallybayes.sklearn import TextNB as TextNB
+    from tallybayes.sources import read as read
+    from tallybayes.storage.model_file import load as load
+    from tallybayes.structure.dependence import Dependence as Dependence
+    from tallybayes.structure.independence import dependence as dependence
     from tallybayes.validation import Comparison as Comparison
     from tallybayes.validation import LearningCurve as LearningCurve
     from tallybayes.validation import Validation as Validation
-    from tallybayes.validation import compare as compare
-    from tallybayes.validation import learning_curve as learning_curve
     from tallybayes.validation import rows_needed as rows_needed
     from tallybayes.validation import running_estimate as running_estimate
-    from tallybayes.validation import validate as validate
+    from tallybayes.validation.compare import compare as compare
+    from tallybayes.validation.learning_curve import learning_curve as learning_curve
+    from tallybayes.validation.validate import validate as validate
 
 __version__ = "0.1.0"
 
@@ -49,38 +49,38 @@ __version__ = "0.1.0"
 _PUBLIC = {
     "fit": "tallybayes.fitting",
     "Model": "tallybayes.model",
-    "Evidence": "tallybayes.evidence",
-    "Intervals": "tallybayes.interval",
-    "load": "tallybayes.modelfile",
-    "read": "tallybayes.batches",
-    "ImpossibleRowWarning": "tallybayes.posterior",
+    "Evidence": "tallybayes.evidence.evidence",
+    "Intervals": "tallybayes.inference.uncertainty",
+    "load": "tallybayes.storage.model_file",
+    "read": "tallybayes.sources",
+    "ImpossibleRowWarning": "tallybayes.inference.posterior",
     "evaluate": "tallybayes.evaluation",
     "Evaluation": "tallybayes.evaluation",
     "evaluation": "tallybayes.evaluation",
     "events": "tallybayes.events",
     "errors": "tallybayes.errors",
-    "Dependence": "tallybayes.explain.dependence",
-    "dependence": "tallybayes.explain.independence",
-    "Probability": "tallybayes.explain.queries",
-    "probability": "tallybayes.explain.queries",
+    "Dependence": "tallybayes.structure.dependence",
+    "dependence": "tallybayes.structure.independence",
+    "Probability": "tallybayes.queries.count_rows",
+    "probability": "tallybayes.queries.count_rows",
     "Comparison": "tallybayes.validation",
     "compare": "tallybayes.validation",
-    "ReportData": "tallybayes.report",
-    "report": "tallybayes.report",
+    "ReportData": "tallybayes.reporting",
+    "report": "tallybayes.reporting",
     "LearningCurve": "tallybayes.validation",
     "Validation": "tallybayes.validation",
     "learning_curve": "tallybayes.validation",
     "rows_needed": "tallybayes.validation",
     "running_estimate": "tallybayes.validation",
     "validate": "tallybayes.validation",
-    "BernoulliNB": "tallybayes.estimators",
-    "CategoricalNB": "tallybayes.estimators",
-    "ComplementNB": "tallybayes.estimators",
-    "CountVectorizer": "tallybayes.estimators",
-    "GaussianNB": "tallybayes.estimators",
-    "MultinomialNB": "tallybayes.estimators",
-    "NaiveBayes": "tallybayes.estimators",
-    "TextNB": "tallybayes.estimators",
+    "BernoulliNB": "tallybayes.sklearn",
+    "CategoricalNB": "tallybayes.sklearn",
+    "ComplementNB": "tallybayes.sklearn",
+    "CountVectorizer": "tallybayes.sklearn",
+    "GaussianNB": "tallybayes.sklearn",
+    "MultinomialNB": "tallybayes.sklearn",
+    "NaiveBayes": "tallybayes.sklearn",
+    "TextNB": "tallybayes.sklearn",
 }
 
 __all__ = [

@@ -5,17 +5,18 @@ from __future__ import annotations
 import os
 from typing import Any, Literal
 
-from tallybayes import batches, engines, sources
-from tallybayes.calibration import calibrate as calibrated
-from tallybayes.checkpoint import Checkpoint
-from tallybayes.chosen import Chosen
+from tallybayes import engines, sources
+from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.estimate import Alpha, Choices, Prior, Rule, Unseen
-from tallybayes.evidence import Evidence
-from tallybayes.folded import count_all, count_and_choose
+from tallybayes.evidence.count import count_all, count_and_choose
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.evidence.row_sample import Chosen
+from tallybayes.inference.calibration import calibrate as calibrated
+from tallybayes.inference.estimate import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema import Events, Missing, infer
+from tallybayes.schema.schema import Events, Missing, infer
+from tallybayes.storage.checkpoint import Checkpoint
 
 __all__ = ["begin", "fit"]
 
@@ -95,7 +96,7 @@ def fit(
     checkpoint : path, optional
         A file in which a run over files is saved every minute. Killed, and called again with the same arguments, it
         goes on from there to the same bits; the file is gone when the model is made. A
-        :class:`~tallybayes.checkpoint.Checkpoint` says how often, and whether it stays.
+        :class:`~tallybayes.storage.checkpoint.Checkpoint` says how often, and whether it stays.
     threads : int, optional
         How many threads count; one per core by default. The result does not depend on it.
 
@@ -166,13 +167,13 @@ def begin(
     if checkpoint is not None:
         _check_named(label, weights)
 
-    def learned(types: sources.Types | None) -> tuple[Evidence, Chosen | None, str]:
+    def learned(types: open_rows.Types | None) -> tuple[Evidence, Chosen | None, str]:
         how = {"types": types, "errors": errors, "bad_lines": bad_lines, "connection": connection, "where": where}
-        rows, name, weight = sources.labelled(source, label, weights, missing=missing_values, **how)
-        rows, first = sources.peek(rows)
+        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, **how)
+        rows, first = open_rows.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
-            rows = sources.without_ignored(rows, source, schema, missing=missing_values, **how)
+            rows = open_rows.without_ignored(rows, source, schema, missing=missing_values, **how)
         schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
         choices.check(schema)
         if checkpoint is not None:
@@ -182,10 +183,10 @@ def begin(
             return count_all(schema, rows, workers), None, rows.name
         return *count_and_choose(schema, rows, workers), rows.name
 
-    if isinstance(source, batches.Source):  # whoever opened it starts over where that is needed
+    if isinstance(source, sources.Source):  # whoever opened it starts over where that is needed
         evidence, chosen, named = learned(None)
     else:
-        evidence, chosen, named = sources.reading(learned, None if checkpoint is None else checkpoint.types())
+        evidence, chosen, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
     if not len(evidence.classes):
         got = "none" if weights is None else "none with a weight above 0"
         raise BadData(wanted(named, "rows to learn from", got))

@@ -12,26 +12,27 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import batches, engines, sources
-from tallybayes.calibration import Calibration, calibrate
-from tallybayes.chosen import Chosen
-from tallybayes.decide import ABSTAIN, decide
-from tallybayes.encode import Rows
-from tallybayes.encoded import Floats
+from tallybayes import engines, sources
+from tallybayes.display.tables import Column, Grid, Sheet, html, number
+from tallybayes.encoding import open_rows
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.estimate import Belief, Choices, Doubts, doubt, estimate
-from tallybayes.events.base import ClassCodes, Weights
-from tallybayes.evidence import Evidence, class_codes, row_weights
-from tallybayes.folded import choose_all, count_all
-from tallybayes.interval import Intervals, intervals, lead, z_of
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.count import choose_all, count_all
+from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.row_sample import Chosen
+from tallybayes.inference.calibration import Calibration, calibrate
+from tallybayes.inference.decide import ABSTAIN, decide
+from tallybayes.inference.estimate import Belief, Choices, Doubts, doubt, estimate
+from tallybayes.inference.posterior import Temper, normalise
+from tallybayes.inference.score import leave_one_out
+from tallybayes.inference.scorer import Scorer
+from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
-from tallybayes.names import hint
-from tallybayes.posterior import Temper, normalise
-from tallybayes.schema import Schema
-from tallybayes.score import leave_one_out
-from tallybayes.scorer import Scorer
-from tallybayes.shown import Column, Grid, Sheet, html, number
-from tallybayes.why import Why
+from tallybayes.model_reasons import Why
+from tallybayes.schema.column_names import hint
+from tallybayes.schema.schema import Schema
 
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
@@ -334,11 +335,11 @@ class Model(Why):
     def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Chosen:
         """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
 
-        def chosen(types: sources.Types | None) -> Chosen:
+        def chosen(types: open_rows.Types | None) -> Chosen:
             source, schema = self._labelled(rows, label, weights, types)
             return choose_all(schema, source, engines.default_threads(threads))
 
-        return sources.reading(chosen)
+        return open_rows.reading(chosen)
 
     def calibrated(self, chosen: Chosen, threads: int | None = None) -> Model:
         """This model calibrated by rows that were chosen before."""
@@ -380,7 +381,7 @@ class Model(Why):
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one safe file; equal models give equal bytes."""
-        from tallybayes.modelfile import save
+        from tallybayes.storage.model_file import save
 
         save(self, path)
 
@@ -412,10 +413,10 @@ class Model(Why):
         return validate_model(self, source, label, how, **options)
 
     def _labelled(
-        self, rows: Any, label: Any, weights: Any, types: sources.Types | None
-    ) -> tuple[batches.Source, Schema]:
+        self, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
+    ) -> tuple[sources.Source, Schema]:
         """Labelled rows, and the schema with the names that label and weights have there."""
-        return sources.as_in(self.schema, rows, label, weights, types)
+        return open_rows.as_in(self.schema, rows, label, weights, types)
 
     def _labelled_parts(self, rows: Any, label: Any, weights: Any) -> Iterator[_Part]:
         """Labelled rows batch by batch: as Arrow, as rows, the place of their classes among ours, and their weights."""
@@ -429,11 +430,11 @@ class Model(Why):
             first += len(part)
 
     def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
-        def counted(types: sources.Types | None) -> Evidence:
+        def counted(types: open_rows.Types | None) -> Evidence:
             source, schema = self._labelled(rows, label, weights, types)
             return count_all(schema, source, engines.default_threads(threads))
 
-        return replace(sources.reading(counted), schema=self.schema)
+        return replace(open_rows.reading(counted), schema=self.schema)
 
     def _scorer(self, *, normalised: bool, tempered: bool = False) -> Scorer:
         if normalised or tempered:
@@ -441,7 +442,7 @@ class Model(Why):
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool, tempered: bool = False) -> Floats:
-        rows = sources.one_row(rows)
+        rows = open_rows.one_row(rows)
         scorer = self._scorer(normalised=normalised, tempered=tempered)
         few = scorer.few(rows)
         if few is not None:
@@ -451,7 +452,7 @@ class Model(Why):
 
     def _beside(self, lying: engines.Partitions, method: str, options: Mapping[str, Any]) -> Any:
         """Rows that lie elsewhere, with what a method says of them beside them."""
-        from tallybayes.answers import beside
+        from tallybayes.predictions import beside
 
         return beside(self, lying, method, options)
 
@@ -459,17 +460,17 @@ class Model(Why):
         """Probabilities, the scores they are made of, the variance of each, (n, C), and each row's temper, (n,)."""
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
         scores, variances, temper = self._read(
-            sources.one_row(rows),
+            open_rows.one_row(rows),
             lambda source, partial: scorer.doubted(source, workers, self._doubts, partial=partial),
         )
         probabilities = scores * temper[:, None]
         normalise(probabilities, self.belief.log_prior)
         return probabilities, scores, variances, temper
 
-    def _read(self, rows: Any, work: Callable[[batches.Source, bool], T]) -> T:
+    def _read(self, rows: Any, work: Callable[[sources.Source, bool], T]) -> T:
         """What `work` makes of the rows, opened, and of whether they may lack columns."""
-        partial = sources.are_named_cells(rows)
-        return sources.reading(lambda types: work(sources.to_score(rows, self.schema, types), partial))
+        partial = open_rows.are_named_cells(rows)
+        return open_rows.reading(lambda types: work(open_rows.to_score(rows, self.schema, types), partial))
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

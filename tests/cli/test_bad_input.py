@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tallybayes.cli import written
-from tallybayes.cli.ending import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, ended
+from tallybayes.cli import outputs
+from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, ended
 
 from .ran import WEATHER, Shell
 
@@ -151,7 +151,7 @@ def test_an_interrupted_write_leaves_the_old_file(
     def fail(self: object, batch: object) -> None:
         raise error
 
-    monkeypatch.setattr(written._Delimited, "write", fail)
+    monkeypatch.setattr(outputs._Delimited, "write", fail)
     ran = tally(f"predict {model} days.csv -o answers.csv --force")
     expected = {
         KeyboardInterrupt: (INTERRUPTED, "tally: interrupted.\n"),

@@ -125,11 +125,11 @@ def test_what_needs_quotation_marks_has_them(tally: Shell) -> None:
 
 
 def test_predict_streams_batch_by_batch(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tallybayes.batches import columnar
+    from tallybayes.sources import parquet
 
     table = pa.Table.from_batches(list(tb.read("weather.csv")))
     pq.write_table(pa.concat_tables([table] * 300), "many.parquet")
-    monkeypatch.setattr(columnar, "BATCH_BYTES", 1 << 14)
+    monkeypatch.setattr(parquet, "BATCH_BYTES", 1 << 14)
     tally.done(f"predict {model} many.parquet --only -o answers.parquet")
     assert pq.ParquetFile("answers.parquet").metadata.num_row_groups > 1
     want = tb.load(model).predict("weather.csv").tolist() * 300
@@ -336,7 +336,7 @@ def test_a_file_without_an_ending_is_read_as_said(tally: Shell) -> None:
 
 
 def test_a_column_that_turns_to_text_late_is_read_again(tally: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tallybayes.batches import files
+    from tallybayes.sources import files
 
     monkeypatch.setattr(files, "SAMPLE_BYTES", 64)
     monkeypatch.setattr(files, "LEAST_SAMPLE", 64)
@@ -353,13 +353,13 @@ def test_a_column_that_turns_to_text_late_is_read_again(tally: Shell, monkeypatc
 
 
 def test_what_a_pipe_was_told_is_not_told_again(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tallybayes.batches import delimited, files
+    from tallybayes.sources import csv, files
 
     rows = WEATHER.splitlines()
     text = "\n".join([f"{rows[0]},note"] + [f"{row},{k}" for k, row in enumerate(rows[1:] * 20)])
     Path("noted.csv").write_text(f"{text}\n{rows[1]},late\n")
     whole = tally.done(f"predict {model} noted.csv")
-    for where, name, size in ((files, "SAMPLE_BYTES", 64), (files, "LEAST_SAMPLE", 64), (delimited, "PIECE", 500)):
+    for where, name, size in ((files, "SAMPLE_BYTES", 64), (files, "LEAST_SAMPLE", 64), (csv, "PIECE", 500)):
         monkeypatch.setattr(where, name, size)
     assert tally.done(f"predict {model} noted.csv") == whole
 

@@ -34,7 +34,7 @@ def test_all_parts_come_one_after_another_and_a_report_behind_them(tally: Shell)
     shown = tally.done("demo -o page.html")
     places = [shown.index(SAID[part][-1]) for part in PARTS]
     assert places == sorted(places)
-    if find_spec("tallybayes.report") is None:
+    if find_spec("tallybayes.reporting") is None:
         pytest.skip("the report is not there yet")
     assert "is in page.html" in shown
     assert Path("page.html").stat().st_size > 10_000

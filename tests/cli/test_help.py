@@ -44,7 +44,7 @@ def test_help_says_what_it_does_and_ends_with_examples(tally: Shell, name: str) 
     ("name", "line"), [(name, line) for name in NAMES for line in examples(name)], ids=lambda one: str(one)[:60]
 )
 def test_every_example_runs(tally: Shell, name: str, line: str) -> None:
-    if name == "report" and find_spec("tallybayes.report") is None:
+    if name == "report" and find_spec("tallybayes.reporting") is None:
         pytest.skip("the report is not there yet")
     for command in BEFORE:
         tally.done(command)

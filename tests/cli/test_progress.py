@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
-from tallybayes import bars
 from tallybayes.cli.progress import estimated_rows, watched
+from tallybayes.display import progress
 
 ROWS = "a,b\n" + "".join(f"{k},x\n" for k in range(20_000))
 
@@ -25,7 +25,7 @@ def watching(monkeypatch: pytest.MonkeyPatch, patience: float = 0.0) -> Terminal
     made = Terminal()
     monkeypatch.setattr("sys.stderr", made)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(bars, "_PATIENCE", patience)
+    monkeypatch.setattr(progress, "_PATIENCE", patience)
     return made
 
 

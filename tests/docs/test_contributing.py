@@ -13,8 +13,8 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import events
-from tallybayes.encoded import Dense
 from tallybayes.events import Event, How, known, parse
+from tallybayes.events.inputs import Dense
 
 from .pages import ROOT, python_blocks
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ..engines.java import java_is_here
+from tests.engines.java import java_is_here
+
 from .pages import ROOT
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.model import Model
-from tallybayes.modelfile import dump
+from tallybayes.storage.model_file import dump
 
 __all__ = ["EVENTS", "digest", "mixed"]
 

@@ -19,9 +19,10 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
-from tallybayes import afar, chosen, engines
+from tallybayes import engines
 from tallybayes.engines.dask import DaskPartitions
 from tallybayes.errors import BadData, BadOption
+from tallybayes.evidence import count_partitions, row_sample
 
 from .rows import EVENTS, digest, mixed
 
@@ -125,8 +126,8 @@ class TestCluster:
 
 def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for far fewer rows than there are, one pass suffices, unless one partition has nearly all rows."""
-    monkeypatch.setattr(chosen, "MOST_ROWS", 400)
-    monkeypatch.setattr(afar, "share_of", lambda places: 0.2)
+    monkeypatch.setattr(row_sample, "MOST_ROWS", 400)
+    monkeypatch.setattr(count_partitions, "share_of", lambda places: 0.2)
     passes: list[int] = []
     fold = DaskPartitions.fold
     monkeypatch.setattr(DaskPartitions, "fold", lambda *given, **how: passes.append(1) or fold(*given, **how))
@@ -309,7 +310,7 @@ def test_a_bar_counts_partitions(table: pa.Table, monkeypatch: pytest.MonkeyPatc
     terminal = Terminal()
     monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr("tallybayes.bars._PATIENCE", 0.0)
+    monkeypatch.setattr("tallybayes.display.progress._PATIENCE", 0.0)
     tb.fit(dd.from_pandas(as_pandas(table), npartitions=5), "label", **OPTIONS)
     assert "5 partitions" in terminal.getvalue()
     assert "the Dask DataFrame" in terminal.getvalue()

@@ -19,10 +19,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
-from tallybayes import bars, engines
-from tallybayes.engines import spark as spark_module
+from tallybayes import engines
+from tallybayes.display import progress
+from tallybayes.engines.spark import partitions as spark_module
 from tallybayes.errors import BadData
-from tallybayes.modelfile import dump
+from tallybayes.storage.model_file import dump
 
 from .java import java_is_here
 
@@ -373,8 +374,8 @@ def test_progress_is_told_while_somebody_watches(spark, texts, monkeypatch):
         time.sleep(0.01)
         return text.split()
 
-    monkeypatch.setattr(bars, "watched", lambda: True)
-    monkeypatch.setattr(bars, "counting", counting)
+    monkeypatch.setattr(progress, "watched", lambda: True)
+    monkeypatch.setattr(progress, "counting", counting)
     rows = spark.read.parquet(texts)
     tb.fit(rows.union(rows), "y", events={"text": "text"}, tokenizer=slow, calibrate=None)
     assert told == sorted(told)
@@ -387,8 +388,9 @@ import contextlib, hashlib, sys, warnings
 warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession
 import tallybayes as tb
-from tallybayes import bars, engines
-from tallybayes.modelfile import dump
+from tallybayes import engines
+from tallybayes.display import progress
+from tallybayes.storage.model_file import dump
 spark = SparkSession.builder.remote("local[2]").getOrCreate()
 spark.conf.set("spark.sql.session.timeZone", "America/New_York")
 spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
@@ -397,8 +399,8 @@ rows = spark.read.parquet(sys.argv[1])
 assert type(rows).__module__.startswith("pyspark.sql.connect."), type(rows)
 lying = engines.opened(rows)
 told = []
-bars.watched = lambda: True
-bars.counting = contextlib.contextmanager(lambda *_: (yield told.append))
+progress.watched = lambda: True
+progress.counting = contextlib.contextmanager(lambda *_: (yield told.append))
 print(hashlib.sha256(dump(tb.fit(rows, "y"))).hexdigest())
 print(lying.count, lying.head(5).num_rows, sum(batch.num_rows for batch in lying()))
 try:

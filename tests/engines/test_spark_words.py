@@ -2,8 +2,8 @@
 
 import pytest
 
-from tallybayes.engines.spark import _levels
-from tallybayes.engines.spark_errors import in_words
+from tallybayes.engines.spark.errors import in_words
+from tallybayes.engines.spark.partitions import _levels
 
 CAUSED = """An error occurred while calling o77.getResult.
 : org.apache.spark.SparkException: Exception thrown in awaitResult:

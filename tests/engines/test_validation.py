@@ -14,11 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
-from tallybayes import afar, chosen
 from tallybayes.engines.dask import DaskPartitions
 from tallybayes.errors import BadData, BadOption
-from tallybayes.validation import foldwise
-from tallybayes.validation.pool import Pool
+from tallybayes.evidence import count_partitions, row_sample
+from tallybayes.validation import fold_scorer
+from tallybayes.validation.fold_sample import Pool
 from tallybayes.validation.result import Validation
 
 from .rows import EVENTS, mixed
@@ -90,9 +90,9 @@ def test_rows_to_calibrate_by_are_chosen_by_each_fold_among_the_others(
     alone: list[Any] = []
     plain = Pool._asked_for
     monkeypatch.setattr(Pool, "_asked_for", lambda self, fold: alone.append(fold) or plain(self, fold))
-    monkeypatch.setattr(afar, "share_of", lambda places: share)
-    monkeypatch.setattr(chosen, "MOST_ROWS", 60)
-    monkeypatch.setattr(chosen, "MOST_BYTES", 3000)
+    monkeypatch.setattr(count_partitions, "share_of", lambda places: share)
+    monkeypatch.setattr(row_sample, "MOST_ROWS", 60)
+    monkeypatch.setattr(row_sample, "MOST_BYTES", 3000)
     here = tb.validate(frame, "label", events=EVENTS, **plan)
     assert_same(tb.validate(lying(frame, 3), "label", events=EVENTS, **plan), here)
     # Early blocks are a small part of all rows: what calibrates theirs has to be asked for in any case.
@@ -126,7 +126,7 @@ def test_folds_take_three_passes_however_often_they_are_drawn_and_leaving_one_ou
 
 def test_few_sums_at_a_time_give_the_same(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     here = [tb.validate(frame, "label", how, events=EVENTS) for how in ("2x3", "prequential(300)")]
-    monkeypatch.setattr(foldwise, "_MOST_CELLS", 1)
+    monkeypatch.setattr(fold_scorer, "_MOST_CELLS", 1)
     for one in here:
         assert_same(tb.validate(lying(frame), "label", one.how, events=EVENTS), one)
 

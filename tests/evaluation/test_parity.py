@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
-from sklearn import metrics
 from sklearn.calibration import calibration_curve
 
 import tallybayes as tb
+from sklearn import metrics
 from tallybayes.evaluation import calibration, confusion, roc
 
 from .rows import Rows, some_rows

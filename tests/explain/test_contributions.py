@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tallybayes.errors import BadData, BadOption
 from tallybayes.events import Event
-
-from ..laws.rows import every_event, rows_for
-from ..tables import tables
+from tests.laws.rows import every_event, rows_for
+from tests.tables import tables
 
 each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 

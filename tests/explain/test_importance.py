@@ -11,8 +11,7 @@ from scipy.stats import norm
 import tallybayes as tb
 from tallybayes.errors import BadOption
 from tallybayes.events import Event
-
-from ..laws.rows import every_event, rows_for
+from tests.laws.rows import every_event, rows_for
 
 each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 

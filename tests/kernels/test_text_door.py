@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallybayes.kernels import _native, text, text_prepare, text_reference
+from tallybayes.kernels import _native, text, text_normalise, text_reference
 from tallybayes.kernels.text import BadText, Lookup, TextOptions, count_text, merge_vocabularies, vectorise
 
 OPTIONS = [
@@ -179,7 +179,7 @@ def test_counters_that_fill_up_are_emptied_in_time() -> None:
     column = pa.array([" ".join(rng.choice(["aa", "bb", "cc", "dd"], 50)) for _ in range(500)])
     classes = rng.integers(0, 3, 500).astype(np.int32)
     want = count_text(column, classes, 3, options)
-    parts, characters = text_prepare.prepare(column, options)
+    parts, characters = text_normalise.prepare(column, options)
     got = _native.text_count(parts, characters, text._option_parts(options), classes, 3, 1000)
     for part, counted in zip(got[1:], want[1:], strict=True):
         np.testing.assert_array_equal(part, counted)
@@ -310,10 +310,10 @@ def test_ngrams_may_be_longer_than_any_document() -> None:
 def test_ascii_needs_no_tables_of_characters() -> None:
     code = (
         "import numpy as np, pyarrow as pa, time\n"
-        "from tallybayes.kernels import text, text_tables\n"
+        "from tallybayes.kernels import text, text_unicode\n"
         "text.vectorise(pa.array(['Plain text', None]))\n"
-        "assert text_tables.characters.cache_info().currsize == 0\n"
+        "assert text_unicode.characters.cache_info().currsize == 0\n"
         "assert text.vectorise(pa.array(['naïve'])).vocabulary.to_pylist() == ['naïve']\n"
-        "assert text_tables.characters.cache_info().currsize == 1\n"
+        "assert text_unicode.characters.cache_info().currsize == 1\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

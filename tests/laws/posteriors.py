@@ -18,8 +18,8 @@ from tallybayes.events.categorical import Tables
 from tallybayes.events.exponential import Waits
 from tallybayes.events.gaussian import Bell
 from tallybayes.events.poisson import Counts
-from tallybayes.events.text_words import Words
-from tallybayes.statistic import Statistic
+from tallybayes.events.statistic import Statistic
+from tallybayes.events.text.vocabulary import Words
 
 # from what is believed, the sums, the rows themselves and α
 Draws = Callable[[Any, Statistic, pa.Table, float, np.random.Generator], Any]

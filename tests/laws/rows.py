@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.events import Event, known
-from tallybayes.events.text import name_of
+from tallybayes.events.text.text import name_of
 
 
 def every_event() -> list[Event]:

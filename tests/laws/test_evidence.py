@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.events import Event
-from tallybayes.evidence import Evidence, count
-from tallybayes.modelfile import dump
+from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.storage.model_file import dump
 
 from .rows import every_event, rows_for
 

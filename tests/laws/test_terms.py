@@ -7,9 +7,9 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.encode import Rows
-from tallybayes.encoded import Texts
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.events import Event
+from tallybayes.events.inputs import Texts
 
 from .rows import every_event, rows_for
 

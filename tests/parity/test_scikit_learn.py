@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
-from sklearn import naive_bayes
 
 import tallybayes as tb
+from sklearn import naive_bayes
 
 RNG = np.random.default_rng(3)
 N, F, C = 300, 7, 4

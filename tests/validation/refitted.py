@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow as pa
 
 import tallybayes as tb
-from tallybayes.estimate import Choices
 from tallybayes.fitting import begin
+from tallybayes.inference.estimate import Choices
 
 
 def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:

@@ -10,9 +10,9 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.events import Event
-from tallybayes.evidence import Evidence
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.validation import fold_scorer
 from tallybayes.validation import folds as folding
-from tallybayes.validation import foldwise
 from tests.laws.rows import every_event, rows_for
 
 from .refitted import fitted, refitted
@@ -106,7 +106,7 @@ def test_the_evidence_of_the_other_folds_is_theirs_to_the_bit(
 def test_few_sums_at_a_time_give_the_same(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_for(event)
     plain = [tb.validate(table, "label", how, events=event) for how in ("5-fold", "prequential(19)")]
-    monkeypatch.setattr(foldwise, "_MOST_CELLS", 1)
+    monkeypatch.setattr(fold_scorer, "_MOST_CELLS", 1)
     for one in plain:
         again = tb.validate(table, "label", one.how, events=event)
         np.testing.assert_array_equal(again.scores, one.scores)

@@ -14,7 +14,7 @@ import pytest
 import scipy.sparse as sp
 
 import tallybayes as tb
-from tallybayes.validation import rows as reading
+from tallybayes.validation import row_info as reading
 
 HOWS = ["loo", "10-fold", "3x4", "holdout", "2xholdout(0.2)", "prequential"]
 

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes import batches
+from tallybayes import sources
 
 MAIL = [
     "a nigerian prince needs your account",
@@ -45,7 +45,7 @@ def test_an_empty_message_is_judged_by_the_prior_and_a_missing_one_says_nothing(
 
 def test_real_messages_are_told_apart(data) -> None:
     path = data / "sms-spam" / "sms_spam.csv.gz"
-    table = pa.Table.from_batches(list(batches.read(path)))
+    table = pa.Table.from_batches(list(sources.read(path)))
     labels = np.array(table.column("label").to_pylist())
     train = np.arange(len(table)) % 3 != 0
     model = tb.fit(table.filter(pa.array(train)), "label")

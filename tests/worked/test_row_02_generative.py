@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import tallybayes as tb
-from tallybayes import batches
+from tallybayes import sources
 
 from .weather import NUMERIC
 
@@ -42,7 +42,7 @@ def test_a_model_refitted_on_drawn_days_finds_the_shares_and_means_again() -> No
 
 
 def test_messages_drawn_given_spam_are_taken_for_spam(data) -> None:
-    rows = pa.Table.from_batches(list(batches.read(data / "sms-spam" / "sms_spam.csv.gz")))
+    rows = pa.Table.from_batches(list(sources.read(data / "sms-spam" / "sms_spam.csv.gz")))
     model = tb.fit(rows, "label")
     drawn = {name: model.sample(2000, given=name) for name in ("spam", "ham")}
     for name, texts in drawn.items():

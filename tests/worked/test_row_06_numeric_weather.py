@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
-from tallybayes.encoded import Dense
+from tallybayes.events.inputs import Dense
 
 from .weather import NUMERIC
 

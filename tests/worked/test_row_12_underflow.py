@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array
 
 import tallybayes as tb
-from tallybayes.posterior import normalise
+from tallybayes.inference.posterior import normalise
 
 
 def test_the_trap_is_real() -> None:

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.encoded import Dense
 from tallybayes.events import known
+from tallybayes.events.inputs import Dense
 
 WAITS = {"x": [1.0, 3.0, 2.0, 10.0, 20.0], "y": list("aaabb")}
 

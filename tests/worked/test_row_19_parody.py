@@ -6,11 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 import tallybayes as tb
-from tallybayes import batches
+from tallybayes import sources
 
 
 def test_headlines_of_the_onion_are_told_from_the_news(data) -> None:
-    table = pa.Table.from_batches(list(batches.read(data / "onion-or-not" / "onion_or_not.csv.gz")))
+    table = pa.Table.from_batches(list(sources.read(data / "onion-or-not" / "onion_or_not.csv.gz")))
     labels = np.array(table.column("label").to_pylist())
     train = np.arange(len(table)) % 3 != 0
     model = tb.fit(table.filter(pa.array(train)), "label")

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 import tallybayes as tb
-from tallybayes.validation.discriminative import fitted
+from tallybayes.validation.logistic import fitted
 
 X, Y = load_breast_cancer(return_X_y=True)
 

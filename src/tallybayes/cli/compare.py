@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tallybayes.cli.ending import note
+from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing
 
 if TYPE_CHECKING:
-    from tallybayes import batches
-    from tallybayes.validation.compared import Comparison
+    from tallybayes import sources
+    from tallybayes.validation.comparison import Comparison
 
 __all__ = ["compare"]
 
@@ -42,15 +42,15 @@ def compare(
     Each is fitted on nine tenths of the rows and judged on the last, ten times, on the same folds. The arrow shows
     which to take: what is inferred, unless something else is better by more than chance.
     """
-    from tallybayes.cli.learned import fit_options, label_of
-    from tallybayes.cli.opened import opened
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import show
     from tallybayes.cli.progress import busy
-    from tallybayes.cli.written import show
+    from tallybayes.cli.training import fit_options, label_of
     from tallybayes.validation import compare as compared
 
     partners = tuple(name for name in partner or ["ridge"] if name != "none")
 
-    def worked(source: batches.Source) -> Comparison:
+    def worked(source: sources.Source) -> Comparison:
         label = label_of(source, choosing.label)
         options = fit_options(source, label, choosing)
         return compared(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)

@@ -12,7 +12,7 @@ from tallybayes.cli.validate import Require, asked_of, require
 from tallybayes.errors import BadData, wanted
 
 if TYPE_CHECKING:
-    from tallybayes import batches
+    from tallybayes import sources
     from tallybayes.evaluation import Confusion, Evaluation
 
 __all__ = ["evaluate"]
@@ -55,9 +55,9 @@ def evaluate(
     without, of a file that 'tally predict' or another program wrote, in which P(class) holds the probability of each
     class, or 'predicted' the class alone.
     """
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.typed import costs_of
-    from tallybayes.cli.written import show
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import show
+    from tallybayes.cli.parsing import costs_of
 
     asked = asked_of(require_)
     how = {"costs": costs_of(costs), "positive": positive}
@@ -75,14 +75,14 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
     import numpy as np
 
     from tallybayes import evaluation
-    from tallybayes.cli.learned import label_of
-    from tallybayes.cli.typed import class_of
-    from tallybayes.modelfile import load
+    from tallybayes.cli.parsing import class_of
+    from tallybayes.cli.training import label_of
+    from tallybayes.storage.model_file import load
 
     model = load(path)
     how["positive"] = class_of(model, how["positive"], "--positive")
 
-    def evaluated(source: batches.Source) -> Evaluation:
+    def evaluated(source: sources.Source) -> Evaluation:
         name = label_of(source, label or model.schema.label)
         true: list[Any] = []
         weights: list[Any] = []
@@ -101,14 +101,14 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
 
 
 def _of_file(
-    source: batches.Source, label: str | None, weight: str | None, how: dict[str, Any]
+    source: sources.Source, label: str | None, weight: str | None, how: dict[str, Any]
 ) -> Evaluation | Confusion:
     import numpy as np
     import pyarrow as pa
 
     from tallybayes import evaluation
-    from tallybayes.cli.learned import label_of
-    from tallybayes.cli.typed import as_type
+    from tallybayes.cli.parsing import as_type
+    from tallybayes.cli.training import label_of
 
     name = label_of(source, label)
     table = pa.Table.from_batches(list(source), source.schema)
@@ -131,8 +131,8 @@ def _of_file(
     return evaluation.evaluate(true, p, classes, weights=weights, **how)
 
 
-def _column(batch: Any, name: str, source: batches.Source) -> Any:
-    from tallybayes.names import hint
+def _column(batch: Any, name: str, source: sources.Source) -> Any:
+    from tallybayes.schema.column_names import hint
 
     if name not in source.schema.names:
         raise BadData(wanted(source.name, f"a column {name!r}", "none of that name", hint(name, source.schema.names)))

@@ -40,9 +40,9 @@ def explain(
     What each column, or each word, adds to the log-odds of the class, and on how many rows that rests. A column that
     is not named is missing, and says nothing.
     """
-    from tallybayes.cli.typed import class_of, row_of
-    from tallybayes.cli.written import show
-    from tallybayes.modelfile import load
+    from tallybayes.cli.outputs import show
+    from tallybayes.cli.parsing import class_of, row_of
+    from tallybayes.storage.model_file import load
 
     loaded = load(model)
     if not row and reading.sql is None:
@@ -57,7 +57,7 @@ def explain(
 
 def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
     """The row of FILE:ROW, counted from 1; None of anything else."""
-    from tallybayes.batches.places import is_uri
+    from tallybayes.sources.locations import is_uri
 
     path, colon, place = row[0].rpartition(":")
     if len(row) > 1 or not colon or not place.isdigit() or not (os.path.exists(path) or is_uri(path)):
@@ -67,10 +67,10 @@ def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | N
 
 def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> dict[str, Any]:
     """One of the rows, counted from 1."""
-    from tallybayes import batches
-    from tallybayes.cli.opened import opened
+    from tallybayes import sources
+    from tallybayes.cli.inputs import opened
 
-    def found(source: batches.Source) -> dict[str, Any]:
+    def found(source: sources.Source) -> dict[str, Any]:
         left, total = place - 1, 0
         for batch in source:
             if 0 <= left < batch.num_rows:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tallybayes.cli.ending import note
+from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Data, Reading
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
-    from tallybayes.checkpoint import Checkpoint
+    from tallybayes.storage.checkpoint import Checkpoint
 
 __all__ = ["fit"]
 
@@ -55,9 +55,9 @@ def fit(
     One pass over the rows, which may be more than memory holds. What each column is, is inferred from its values
     unless --event says otherwise: numbers are gaussian, a few words categorical, prose a bag of words.
     """
-    from tallybayes.cli.learned import learn_from
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.written import check_free
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import check_free
+    from tallybayes.cli.training import learn_from
 
     target = check_free(output or _beside(data), force=force)
     saved = None if checkpoint is None else _saved(checkpoint, checkpoint_every, data, target)
@@ -74,7 +74,7 @@ def fit(
 
 def _saved(path: str, every: float, data: list[str] | None, target: str) -> Checkpoint:
     """Where the run is saved on its way; it stays until the model is."""
-    from tallybayes.checkpoint import Checkpoint
+    from tallybayes.storage.checkpoint import Checkpoint
 
     if "-" in (data or ()):
         do = "Save it to a file first"
@@ -85,7 +85,7 @@ def _saved(path: str, every: float, data: list[str] | None, target: str) -> Chec
 
 
 def _beside(data: list[str] | None) -> str:
-    from tallybayes.batches.places import name_of
+    from tallybayes.sources.locations import name_of
 
     name = Path(name_of(data[0])).name.split(".")[0].strip("*?-") if data else ""
     return f"{name or 'model'}.tally"

@@ -13,8 +13,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tallybayes import __version__
-from tallybayes.cli.bundle import unbundled
-from tallybayes.names import hint
+from tallybayes.cli.option_groups import unbundled
+from tallybayes.schema.column_names import hint
 
 __all__ = ["example", "group"]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Data, Reading, Showing
-from tallybayes.shown import Column, Grid, Result, plain
+from tallybayes.display.tables import Column, Grid, Result, plain
 
 if TYPE_CHECKING:
-    from tallybayes import batches
+    from tallybayes import sources
 
 __all__ = ["Look", "Seen", "look"]
 
@@ -28,8 +28,8 @@ def look(reading: Reading, showing: Showing, data: Data = None) -> None:
     What each column is taken for, how many values it has and how many are missing in the first rows, and which column
     looks like the class. Nothing is written.
     """
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.written import show
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import show
 
     with opened(data, reading) as rows:
         show(rows.work(lambda source: looked(source, reading.words(data))), showing)
@@ -133,13 +133,13 @@ class Look(Result):
         return dict(plain(asdict(self) | {"commands": self.commands}))
 
 
-def looked(source: batches.Source, data: list[str]) -> Look:
+def looked(source: sources.Source, data: list[str]) -> Look:
     """What the first rows of a source look like."""
     import pyarrow.compute as pc
 
-    from tallybayes.cli.learned import label_among
+    from tallybayes.cli.training import label_among
     from tallybayes.errors import BadData, wanted
-    from tallybayes.schema import infer
+    from tallybayes.schema.schema import infer
 
     batches_ = iter(source)
     first = next(batches_, None)

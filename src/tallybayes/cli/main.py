@@ -22,9 +22,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     },
     "Learn": {
         "fit": ("fit", "Learn a model from labelled rows and save it."),
-        "learn": ("change", "Add rows to a model, exactly."),
-        "forget": ("change", "Take rows back out of a model, exactly."),
-        "merge": ("change", "Add models up."),
+        "learn": ("update", "Add rows to a model, exactly."),
+        "forget": ("update", "Take rows back out of a model, exactly."),
+        "merge": ("update", "Add models up."),
     },
     "Ask": {
         "predict": ("predict", "Say the class of each row, and how probable each class is."),
@@ -74,7 +74,7 @@ def main(args: Sequence[str] | None = None) -> int:
     if given == ["--version"]:  # answered before anything is imported that takes longer than the answer
         print(f"tallybayes {__version__}")
         return 0
-    from tallybayes.cli.ending import ended
+    from tallybayes.cli.exit import ended
 
     return ended(lambda: program()(given or ["--help"], prog_name="tally", standalone_mode=False, obj=given))
 

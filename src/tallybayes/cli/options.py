@@ -79,7 +79,7 @@ class Reading:
 
     def words(self, data: Sequence[str] | None) -> list[str]:
         """How the rows are named on the command line: by their files, or by a query; and which of them are left out."""
-        from tallybayes.batches.places import name_of
+        from tallybayes.sources.locations import name_of
 
         if self.sql is not None:
             named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
@@ -184,7 +184,7 @@ class Choosing:
         }
 
     def _events(self, columns: Sequence[str]) -> dict[str, str] | None:
-        from tallybayes.names import hint
+        from tallybayes.schema.column_names import hint
 
         for name in self.drop or ():
             if not any(fnmatchcase(column, name) for column in columns):

@@ -12,7 +12,7 @@ from tallybayes.cli.group import example
 from tallybayes.cli.options import Data, ModelFile, Reading, Writing
 
 if TYPE_CHECKING:
-    from tallybayes import batches
+    from tallybayes import sources
     from tallybayes.model import Model
 
 __all__ = ["predict"]
@@ -57,11 +57,11 @@ def predict(
     """
     import pyarrow as pa
 
-    from tallybayes.answers import Answers
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.typed import costs_of, thresholds_of
-    from tallybayes.cli.written import check_free, write_rows
-    from tallybayes.modelfile import load
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import check_free, write_rows
+    from tallybayes.cli.parsing import costs_of, thresholds_of
+    from tallybayes.predictions import Answers
+    from tallybayes.storage.model_file import load
 
     loaded = load(model)
     how: dict[str, Any] = {
@@ -77,7 +77,7 @@ def predict(
     # A file whose types widen late is read again from its first row, but what a pipe was told cannot be taken back.
     said, to_pipe = 0, writing.output is None and (writing.json or not sys.stdout.isatty())
 
-    def answered(source: batches.Source) -> None:
+    def answered(source: sources.Source) -> None:
         _check(source, loaded)
         numbers = "predict_proba" if interval is None else "predict_interval"
         told = {
@@ -103,10 +103,10 @@ def predict(
         rows.like(loaded).work(answered)
 
 
-def _check(source: batches.Source, model: Model) -> None:
+def _check(source: sources.Source, model: Model) -> None:
     """Refuse rows that have nothing the model knows."""
     from tallybayes.errors import BadData, wanted
-    from tallybayes.names import hint
+    from tallybayes.schema.column_names import hint
 
     columns, have = model.schema.columns, source.schema.names
     if not set(columns) & set(have):

@@ -11,9 +11,9 @@ from dataclasses import replace
 
 import pyarrow as pa
 
-from tallybayes import batches
-from tallybayes.bars import counting
-from tallybayes.batches.chunks import CODECS
+from tallybayes import sources
+from tallybayes.display.progress import counting
+from tallybayes.sources.text_chunks import CODECS
 
 __all__ = ["busy", "estimated_rows", "watched"]
 
@@ -32,7 +32,7 @@ def busy(what: str) -> Iterator[None]:
         yield
 
 
-def watched(source: batches.Source, paths: Sequence[str]) -> batches.Source:
+def watched(source: sources.Source, paths: Sequence[str]) -> sources.Source:
     """The same rows; reading them moves a bar, if standard error is a terminal."""
     if not sys.stderr.isatty():
         return source

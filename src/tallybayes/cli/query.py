@@ -11,7 +11,7 @@ from tallybayes.cli.options import Reading, Showing
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
-    from tallybayes.explain.probability import Probability
+    from tallybayes.queries.probability import Probability
 
 __all__ = ["query"]
 
@@ -43,11 +43,11 @@ def query(
     Terms between commas hold together, those behind the bar are given. A value alone is looked for in all columns;
     =, !=, <, <=, > and >= compare, ~ looks for words in a text.
     """
-    from tallybayes import batches
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.written import show
-    from tallybayes.explain.queries import probability
-    from tallybayes.modelfile import load
+    from tallybayes import sources
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import show
+    from tallybayes.queries.count_rows import probability
+    from tallybayes.storage.model_file import load
 
     files, asked = ([source], question) if reading.sql is None or question is not None else ([], source)
     if asked is None:
@@ -56,7 +56,7 @@ def query(
         show(load(source).probability(asked, level=level), showing)
         return
 
-    def counted(rows: batches.Source) -> Probability:
+    def counted(rows: sources.Source) -> Probability:
         return probability(rows, asked, interval=interval, level=level, threads=reading.threads)
 
     with opened(files, reading) as rows:

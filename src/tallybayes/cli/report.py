@@ -15,7 +15,7 @@ from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Reading, Seed
 
 if TYPE_CHECKING:
-    from tallybayes.cli.opened import Opened
+    from tallybayes.cli.inputs import Opened
 
 __all__ = ["report"]
 
@@ -48,11 +48,11 @@ def report(
     What the data is, how good the model is on rows it has not seen, what each column says, which columns break its
     assumption, its worst mistakes and their reasons: one file, which needs no network.
     """
-    from tallybayes.batches.places import name_of
-    from tallybayes.cli.opened import opened
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import check_free, replacing
     from tallybayes.cli.progress import busy
-    from tallybayes.cli.written import check_free, replacing
-    from tallybayes.modelfile import load
+    from tallybayes.sources.locations import name_of
+    from tallybayes.storage.model_file import load
 
     path, files = reading.apart(data)
     model = None if path is None else load(path)
@@ -72,7 +72,7 @@ def report(
 
 def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]) -> Any:
     """The report of the files themselves, so that it can tell their hashes."""
-    from tallybayes.cli.learned import fit_options, label_of
+    from tallybayes.cli.training import fit_options, label_of
 
     source = rows.read()
     label = label_of(source, choosing.label if model is None else choosing.label or model.schema.label)
@@ -83,5 +83,5 @@ def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]
         if getattr(rows.reading, name) != usual:
             options[name] = getattr(rows.reading, name)
     files: Any = rows.files or source
-    make = import_module("tallybayes.report").report
+    make = import_module("tallybayes.reporting").report
     return make(files, label, model, source=rows.name, **told, **options)

@@ -33,9 +33,9 @@ def sample(
     given the class. The rows have the columns and types of the training data.
     """
     from tallybayes.cli.options import pairs
-    from tallybayes.cli.typed import class_of, row_of
-    from tallybayes.cli.written import write_rows
-    from tallybayes.modelfile import load
+    from tallybayes.cli.outputs import write_rows
+    from tallybayes.cli.parsing import class_of, row_of
+    from tallybayes.storage.model_file import load
 
     loaded = load(model)
     label = loaded.schema.label

@@ -9,8 +9,8 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import ModelFile, Showing
+from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.model import Model
-from tallybayes.shown import Column, Grid, Result, Sheet, number, plain
 
 __all__ = ["Shown", "show"]
 
@@ -36,8 +36,8 @@ def show(
     The classes and their prior, what each column is, the choices made, the calibration; and the tables: counts beside
     probabilities, or the parameters of each class.
     """
-    from tallybayes.cli.written import show as show_result
-    from tallybayes.modelfile import load
+    from tallybayes.cli.outputs import show as show_result
+    from tallybayes.storage.model_file import load
 
     loaded = load(model)
     if nomogram:

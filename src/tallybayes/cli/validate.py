@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tallybayes.cli.ending import note
+from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing, pairs
 from tallybayes.errors import BadOption, wanted
@@ -61,14 +61,14 @@ def validate(
     The rows are counted once; what each fold would have learned is the total less the fold, exactly, so that even
     leave-one-out (--how loo) costs one pass.
     """
-    from tallybayes import batches, validation
-    from tallybayes.cli.learned import fit_options, label_of
-    from tallybayes.cli.opened import opened
-    from tallybayes.cli.written import show
+    from tallybayes import sources, validation
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import show
+    from tallybayes.cli.training import fit_options, label_of
 
     asked = asked_of(require_)
 
-    def validated(source: batches.Source) -> Validation:
+    def validated(source: sources.Source) -> Validation:
         label = label_of(source, choosing.label)
         return validation.validate(
             source,
@@ -107,7 +107,7 @@ def require(found: object, asked: dict[str, float]) -> None:
 
 def asked_of(given: list[str] | None) -> dict[str, float]:
     """What --require asks for, by figure."""
-    from tallybayes.names import hint
+    from tallybayes.schema.column_names import hint
 
     out = {}
     for name, value in pairs(given or (), "--require").items():

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tallybayes.engines.local import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
-from tallybayes.engines.partitions import Partitions, Told, partitions_of
+from tallybayes.engines.partitioned import Partitions, Told, partitions_of
+from tallybayes.engines.threads import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
 
 __all__ = [
     "SLICE_BYTES",
@@ -38,7 +38,7 @@ def opened(source: Any, missing: Sequence[str] = ()) -> Partitions | None:
 
         return of_dask(source, missing)
     if home == "pyspark":
-        from tallybayes.engines.spark import of_spark
+        from tallybayes.engines.spark.partitions import of_spark
 
         return of_spark(source, missing)
     return None

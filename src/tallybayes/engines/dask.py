@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 
-from tallybayes import batches
-from tallybayes.bars import counting
-from tallybayes.engines.files import Files, Split, is_plain
-from tallybayes.engines.partitions import (
+from tallybayes import sources
+from tallybayes.display.progress import counting
+from tallybayes.engines.parquet_splits import Files, Split, is_plain
+from tallybayes.engines.partitioned import (
     FAN_IN,
     Declined,
     Merge,
@@ -38,7 +38,7 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
     """The partitions of a Dask DataFrame, or of a Bag of dicts, of tables or of paths."""
     name = f"the Dask {type(collection).__name__}"
     if hasattr(collection, "map_partitions") and hasattr(collection, "_meta") and hasattr(collection, "columns"):
-        meta = batches.read(collection._meta).schema
+        meta = sources.read(collection._meta).schema
         vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
         found = DaskPartitions(collection, Reading(meta, missing, name), _files(collection))
         if vague:  # what pandas keeps as objects, and categories, only rows can tell
@@ -52,7 +52,7 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
         items = list(collection.take(_LOOKED_AT, npartitions=-1, warn=False))
         if not items:
             raise BadData(wanted(name, "rows", "none"))
-        schema = batches.read(_rows_of(items)).schema
+        schema = sources.read(_rows_of(items)).schema
         return DaskPartitions(collection, Reading(schema, missing, name, cast=False))
     do = "Make a DataFrame of it, for instance with dask.dataframe.from_dask_array"
     raise BadData(wanted(name, "a DataFrame or a Bag", f"a {type(collection).__name__}", do))

@@ -4,16 +4,16 @@ Knows nothing of models, evidence or files. `evaluate` gives everything at once;
 `calibration` give one thing each. All results are frozen, print themselves as tables, and have `to_dict`.
 """
 
-from tallybayes.evaluation.averaged import AverageRoc, average_roc
-from tallybayes.evaluation.curve import Hull, RocCurve, roc
-from tallybayes.evaluation.evaluated import Evaluation, evaluate
+from tallybayes.evaluation.confusion import Averages, Confusion, confusion
+from tallybayes.evaluation.evaluate import Evaluation, evaluate
 from tallybayes.evaluation.headline import Figure, headline, majority
-from tallybayes.evaluation.intervals import wilson
 from tallybayes.evaluation.losses import LogLoss
-from tallybayes.evaluation.matrix import Averages, Confusion, confusion
-from tallybayes.evaluation.operating import OperatingPoint
+from tallybayes.evaluation.mean_roc import AverageRoc, average_roc
+from tallybayes.evaluation.operating_point import OperatingPoint
+from tallybayes.evaluation.proportions import wilson
 from tallybayes.evaluation.rates import Rates
 from tallybayes.evaluation.reliability import Calibration, calibration
+from tallybayes.evaluation.roc import Hull, RocCurve, roc
 
 __all__ = [
     "AverageRoc",

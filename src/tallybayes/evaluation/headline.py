@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.encoded import Floats
-from tallybayes.evaluation.evaluated import Evaluation, evaluate
+from tallybayes.evaluation.evaluate import Evaluation, evaluate
 from tallybayes.evaluation.inputs import class_names, places, row_weights
-from tallybayes.evaluation.intervals import LEVEL, wilson
-from tallybayes.interval import z_of
+from tallybayes.evaluation.proportions import LEVEL, wilson
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.uncertainty import z_of
 
 __all__ = ["Figure", "headline", "majority"]
 

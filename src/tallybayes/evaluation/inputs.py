@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.encoded import Floats
+from tallybayes.categories import Labels, plain
 from tallybayes.errors import BadData, BadOption, TallyError, wanted
-from tallybayes.labels import Labels, plain
-from tallybayes.names import hint
+from tallybayes.events.inputs import Floats
+from tallybayes.schema.column_names import hint
 
 __all__ = [
     "Places",

@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tallybayes.encoded import Floats
 from tallybayes.evaluation.inputs import Places
+from tallybayes.events.inputs import Floats
 
 __all__ = ["LogLoss", "brier", "log_loss", "true_probabilities"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.shown import plain
+from tallybayes.display.tables import plain
 
 __all__ = ["Rates", "divided"]
 

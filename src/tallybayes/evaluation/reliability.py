@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encoded import Floats
+from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.inputs import numbers, row_weights
-from tallybayes.evaluation.intervals import wilson
+from tallybayes.evaluation.proportions import wilson
 from tallybayes.evaluation.rates import divided
-from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.events.inputs import Floats
 
 __all__ = ["BINS", "Bins", "Calibration", "bin_edges", "binned", "calibration"]
 

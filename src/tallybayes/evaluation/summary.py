@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tallybayes.evaluation.curve import RocCurve
+from tallybayes.display.tables import Grid, Sheet, number
+from tallybayes.evaluation.confusion import Confusion
 from tallybayes.evaluation.losses import LogLoss
-from tallybayes.evaluation.matrix import Confusion
-from tallybayes.shown import Grid, Sheet, number
+from tallybayes.evaluation.roc import RocCurve
 
 if TYPE_CHECKING:
-    from tallybayes.evaluation.evaluated import Evaluation
+    from tallybayes.evaluation.evaluate import Evaluation
 
 __all__ = ["remarks", "sheet"]
 

@@ -14,14 +14,14 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
-from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
-from tallybayes.events.doubts import minus_doubt
-from tallybayes.events.evident import evident_alpha
-from tallybayes.events.terms import Says, weigh, weigh_table
-from tallybayes.exact import Exact
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
+from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.likelihood import Says, weigh, weigh_table
+from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.exact.array import Exact
 
 __all__ = ["Bernoulli"]
 

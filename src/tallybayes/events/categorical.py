@@ -14,15 +14,15 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.encoded import Codes, Floats
-from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
-from tallybayes.events.dirichlet import contrast, leave_codes_out, log_share
-from tallybayes.events.doubts import minus_doubt
-from tallybayes.events.evident import evident_alpha
-from tallybayes.events.terms import Says
-from tallybayes.exact import Exact
-from tallybayes.labels import Labels
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.categories import Labels
+from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
+from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
+from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.inputs import Codes, Floats
+from tallybayes.events.likelihood import Says
+from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.exact.array import Exact
 
 __all__ = ["Categorical"]
 

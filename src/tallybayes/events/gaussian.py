@@ -13,14 +13,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights, add_by_column
-from tallybayes.events.bells import Bell, BellDoubt, Moments, believe, by_class, centre, over_all
-from tallybayes.events.bells_without import leave_bells_out
-from tallybayes.events.draws import finite
-from tallybayes.events.terms import Says
-from tallybayes.exact import Exact
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, add_by_column
+from tallybayes.events.families.leave_one_out import leave_bells_out
+from tallybayes.events.families.normal import Bell, BellDoubt, Moments, believe, by_class, centre, over_all
+from tallybayes.events.families.sampling import finite
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Says
+from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.exact.array import Exact
 
 __all__ = ["Gaussian"]
 

@@ -12,13 +12,13 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import ClassCodes, Counted, Drawn, Event, How, Light, Weights
-from tallybayes.events.bells import Bell, BellDoubt
-from tallybayes.events.draws import LARGEST, finite
+from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights
+from tallybayes.events.families.normal import Bell, BellDoubt
+from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
-from tallybayes.events.terms import Says
-from tallybayes.statistic import Axis, Statistic
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Says
+from tallybayes.events.statistic import Axis, Statistic
 
 __all__ = ["Lognormal"]
 

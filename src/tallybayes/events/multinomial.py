@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.encoded import Dense, Floats, Sparse
-from tallybayes.events.base import ClassCodes, Drawn, How, Light, Weights
-from tallybayes.events.dice import Dice, DieDoubt, add_products, own_entries
-from tallybayes.events.dirichlet import log_share
-from tallybayes.events.draws import counted, mean_length
-from tallybayes.statistic import Statistic
+from tallybayes.events.event import ClassCodes, Drawn, How, Light, Weights
+from tallybayes.events.families.bag import Dice, DieDoubt, add_products, own_entries
+from tallybayes.events.families.dirichlet import log_share
+from tallybayes.events.families.sampling import counted, mean_length
+from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.statistic import Statistic
 
 __all__ = ["Multinomial"]
 

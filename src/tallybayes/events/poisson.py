@@ -12,19 +12,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tallybayes.encoded import Dense, Floats
-from tallybayes.events.base import (
-    Drawn,
-    How,
-    Light,
-    add_by_column,
-)
-from tallybayes.events.bells import LARGEST
-from tallybayes.events.doubts import GammaRates
-from tallybayes.events.draws import counted
-from tallybayes.events.rates import Paced, Rates, draw_rates, of_column, totals
-from tallybayes.events.terms import Says
-from tallybayes.statistic import Statistic
+from tallybayes.events.event import Drawn, How, Light, add_by_column
+from tallybayes.events.families.gamma_rates import Paced, Rates, draw_rates, of_column, totals
+from tallybayes.events.families.normal import LARGEST
+from tallybayes.events.families.sampling import counted
+from tallybayes.events.families.variance import GammaRates
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Says
+from tallybayes.events.statistic import Statistic
 
 __all__ = ["Poisson"]
 

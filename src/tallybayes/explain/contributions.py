@@ -12,16 +12,17 @@ import numpy.typing as npt
 import pyarrow as pa
 from scipy.special import expit
 
-from tallybayes import engines, quick, sources
-from tallybayes.encode import Rows
-from tallybayes.encoded import Encoded, Floats
+from tallybayes import engines
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.encoding import few_rows, open_rows
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.errors import BadData, wanted
-from tallybayes.explain.asked import Asked, Question
+from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.explain.contrast import Asked, Question
+from tallybayes.inference.score import add_encoded, encoded
+from tallybayes.inference.scorer import SCORED_ROWS
 from tallybayes.model import Model
-from tallybayes.schema import Schema
-from tallybayes.score import add_encoded, encoded
-from tallybayes.scorer import SCORED_ROWS
-from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.schema.schema import Schema
 
 __all__ = ["Contributions", "Shapley", "add_terms", "ask", "contributions", "encoded_rows", "shapley"]
 
@@ -219,19 +220,19 @@ def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
 
 def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tuple[Asked, Floats]:
     """What is asked of all rows, and what each column answers (n, F), slice by slice on threads."""
-    rows = sources.one_row(rows)
+    rows = open_rows.one_row(rows)
     few = encoded_rows(model, rows)
     if few is not None:
         asked = asking(few, None)
         terms = np.zeros((len(rows), len(model.schema.columns)))
         add_terms(model, few, asked.factors, terms)
         return asked, terms
-    partial, workers = sources.are_named_cells(rows), engines.default_threads(threads)
+    partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
 
-    def read(types: sources.Types | None) -> tuple[Asked, Floats]:
+    def read(types: open_rows.Types | None) -> tuple[Asked, Floats]:
         asked: list[Asked] = []
         terms, first = [np.zeros((0, len(model.schema.columns)))], 0
-        for batch in sources.to_score(rows, model.schema, types):
+        for batch in open_rows.to_score(rows, model.schema, types):
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
 
             def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> Asked:
@@ -246,11 +247,11 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
             first += batch.num_rows
         return Asked.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)
 
-    return sources.reading(read)
+    return open_rows.reading(read)
 
 
 def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
     """A few plain rows, encoded the short way; None for others."""
-    if not isinstance(rows, np.ndarray | list) or len(rows) > quick.MOST_ROWS:
+    if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
         return None
-    return quick.encode(rows, model.schema, model.contrast.parameters, model.choices.unseen)
+    return few_rows.encode(rows, model.schema, model.contrast.parameters, model.choices.unseen)

@@ -11,21 +11,22 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit
 
-from tallybayes import batches, sources
-from tallybayes.encode import Rows
-from tallybayes.encoded import Codes, Dense, Encoded, Floats, Sparse
+from tallybayes import sources
+from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.encoding import open_rows
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.errors import BadData, wanted
-from tallybayes.events.terms import weigh
-from tallybayes.explain.asked import Asked, Question
+from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
+from tallybayes.events.likelihood import weigh
+from tallybayes.explain.contrast import Asked, Question
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
 from tallybayes.explain.words import Spoken, spoken_words
+from tallybayes.inference.score import encoded
 from tallybayes.model import Model
-from tallybayes.names import Numbered
-from tallybayes.score import encoded
-from tallybayes.shown import Column, Grid, Result, number, plain
+from tallybayes.schema.column_names import Numbered
 
 if TYPE_CHECKING:
-    from tallybayes.explain.changes import Flip
+    from tallybayes.explain.counterfactual import Flip
 
 __all__ = ["Explanation", "Part", "explain"]
 
@@ -146,7 +147,7 @@ class Explanation(Result):
     @cached_property
     def flip(self) -> Flip | None:
         """The fewest changes of values, or words taken away, that change the answer; None where none can."""
-        from tallybayes.explain.changes import smallest
+        from tallybayes.explain.counterfactual import smallest
 
         return smallest(self._model, self._blocks, self.values, self.texts)
 
@@ -232,7 +233,7 @@ class Explanation(Result):
 
     def chart(self) -> Any:
         """An Altair chart of what speaks for the class and what against it."""
-        from tallybayes.charts.explanation import explanation_chart
+        from tallybayes.display.charts.explanation import explanation_chart
 
         return explanation_chart(self.points(), f"{self.label} = {self.of}, probability {self.probability:.3f}")
 
@@ -312,7 +313,7 @@ def _one(row: Any) -> Any:
         return row[None, :]
     if not isinstance(row, Mapping) and hasattr(row, "to_dict") and hasattr(row, "name") and hasattr(row, "index"):
         return [row.to_dict()]  # a row of a pandas frame
-    return sources.one_row(row)
+    return open_rows.one_row(row)
 
 
 def _several(n: int) -> BadData:
@@ -320,14 +321,14 @@ def _several(n: int) -> BadData:
 
 
 def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatch]:
-    def read(types: sources.Types | None) -> pa.RecordBatch:
-        found = [batch for batch in sources.to_score(row, model.schema, types) if batch.num_rows]
+    def read(types: open_rows.Types | None) -> pa.RecordBatch:
+        found = [batch for batch in open_rows.to_score(row, model.schema, types) if batch.num_rows]
         if sum(batch.num_rows for batch in found) != 1:
             raise _several(sum(batch.num_rows for batch in found))
         return found[0]
 
-    batch = sources.reading(read)
-    rows = Rows(batch, 0, model.schema.missing, partial=sources.are_named_cells(row))
+    batch = open_rows.reading(read)
+    rows = Rows(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
     return list(encoded(model.schema, model.contrast, model.choices, rows)), batch
 
 
@@ -343,15 +344,15 @@ def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
     """The first row of a batch, by column."""
     cells: dict[str, Any] = {}
     for given, column in zip(batch.schema, batch.columns, strict=True):
-        kind = batches.kind_of(given)
+        kind = sources.kind_of(given)
         if kind == "column":
             cells[given.name] = column[0].as_py()
             continue
         if kind == "matrix":
-            values = batches.matrix_of(column)[0].tolist()
+            values = sources.matrix_of(column)[0].tolist()
         else:
-            values = Sparse(*batches.sparse_of(column, given)).first().dense().matrix()[0].tolist()
-        cells.update(zip(batches.names_of(given) or Numbered(len(values)), values, strict=True))
+            values = Sparse(*sources.sparse_of(column, given)).first().dense().matrix()[0].tolist()
+        cells.update(zip(sources.names_of(given) or Numbered(len(values)), values, strict=True))
     return cells
 
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.encode import Rows
-from tallybayes.encoded import Floats
-from tallybayes.evidence import class_codes, row_weights
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.encoding.row_batch import Rows
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.tables import Table
 from tallybayes.model import Model
-from tallybayes.shown import Grid, Result, number, plain
 
 __all__ = ["Histogram", "histogram"]
 

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encode import Rows
-from tallybayes.encoded import Floats
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.dice import Dice
-from tallybayes.evidence import class_codes, row_weights
-from tallybayes.explain.bits import information
+from tallybayes.events.families.bag import Dice
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.explain.mutual_information import information
+from tallybayes.inference.posterior import Temper
+from tallybayes.inference.score import LeftOutRows
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
-from tallybayes.posterior import Temper
-from tallybayes.score import LeftOutRows
-from tallybayes.shown import Grid, Result, number, plain
 
 __all__ = ["Importance", "importance", "select"]
 
@@ -109,7 +109,7 @@ class Importance(Result):
 
     def chart(self) -> Any:
         """An Altair chart: a bar for each column."""
-        from tallybayes.charts.importance import importance_chart
+        from tallybayes.display.charts.importance import importance_chart
 
         return importance_chart(self.points(), left_out=self.change is not None)
 

@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import expit, logit
 
-from tallybayes.encoded import Floats, Texts
+from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.dice import Dice
-from tallybayes.events.text import Text
-from tallybayes.explain.asked import Question
+from tallybayes.events.families.bag import Dice
+from tallybayes.events.inputs import Floats, Texts
+from tallybayes.events.text.text import Text
+from tallybayes.explain.contrast import Question
 from tallybayes.model import Model
-from tallybayes.shown import Grid, Result, Sheet, number, plain
 
 __all__ = ["Nomogram", "Scale", "nomogram"]
 
@@ -182,7 +182,7 @@ class Nomogram(Result):
 
     def chart(self) -> Any:
         """An Altair chart: a line for each column with its values at their points, and the scale of the sum."""
-        from tallybayes.charts.nomogram import nomogram_chart
+        from tallybayes.display.charts.nomogram import nomogram_chart
 
         shown = self.scales[:_SHOWN]
         ends = [float(end) for scale in shown if len(scale.points) for end in (scale.points.min(), scale.points.max())]

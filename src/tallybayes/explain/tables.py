@@ -9,13 +9,13 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from tallybayes.encoded import Floats
+from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.terms import Says
-from tallybayes.events.text import Text
+from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import Says
+from tallybayes.events.text.text import Text
 from tallybayes.model import Model
-from tallybayes.names import hint
-from tallybayes.shown import Grid, Result, Sheet, number, plain
+from tallybayes.schema.column_names import hint
 
 __all__ = ["Prior", "Table", "Tables", "TellingWord", "WordTable", "prior_table", "table", "tables"]
 
@@ -116,7 +116,7 @@ class Table(Result):
 
     def chart(self) -> Any:
         """An Altair chart: a bar for each value and class, or a curve for each class."""
-        from tallybayes.charts.column import column_chart
+        from tallybayes.display.charts.column import column_chart
 
         return column_chart(self.points(), self.column, list(map(str, self.classes)), self.says.kind)
 
@@ -208,7 +208,7 @@ class WordTable(Table):
 
     def chart(self) -> Any:
         """An Altair chart: the most telling words of each class."""
-        from tallybayes.charts.column import words_chart
+        from tallybayes.display.charts.column import words_chart
 
         return words_chart(self.points(), self.column, list(map(str, self.classes)))
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.encoded import Floats, Texts
-from tallybayes.events.text import Text
+from tallybayes.events.inputs import Floats, Texts
+from tallybayes.events.text.text import Text
 from tallybayes.kernels.text import vectorise
 from tallybayes.model import Model
 

@@ -9,9 +9,10 @@ The door is strict about types and shapes (``TypeError``, ``ValueError``) and no
 
 from __future__ import annotations
 
+from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
-from .leave import Coefficients, leave_dense
+from .leave_one_out import Coefficients, leave_dense
 from .moments import exact_moments, to_float
 from .scores import (
     log_softmax,
@@ -23,7 +24,6 @@ from .scores import (
     softmax,
     temper,
 )
-from .terms import terms_codes, terms_dense
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 
 __all__ = [

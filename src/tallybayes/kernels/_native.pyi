@@ -77,7 +77,7 @@ def join_places(
 def find_places(starts: _Array, rows: _Array, of_rows: _Array, of_columns: _Array, /) -> _Integers: ...
 
 _Strings = tuple[_Integers, NDArray[np.uint8]]  # offsets, bytes
-_Parts = tuple[Any, ...]  # a column or options taken apart: see text_prepare.py and text.py
+_Parts = tuple[Any, ...]  # a column or options taken apart: see text_normalise.py and text.py
 _Csr = tuple[_Integers, NDArray[np.int32], _Integers, _Integers]
 
 class TextCharacters: ...

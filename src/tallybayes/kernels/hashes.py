@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .text_prepare import take_apart
+from .text_normalise import take_apart
 from .types import Codes, Columns, Integers, Sizes
 
 __all__ = ["Words", "hash_codes", "hash_dense", "hash_sparse", "hash_texts"]

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .hashes import Words
-from .leave import Coefficients
+from .leave_one_out import Coefficients
 from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
 
 WORD = 34  # limbs below the binary point that hold any double

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from . import _native, text_given
-from .text_prepare import prepare, take_apart
+from . import _native, text_python
+from .text_normalise import prepare, take_apart
 from .text_types import BadText, BadTokens, TextCounts, TextOptions, Tokenizer, Vectors
 from .types import Floats
 
@@ -66,7 +66,7 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     ([0, 2, 3, 4, 5], [0, 1, 0, 0, 0], [2, 1, 1, 1, 2], [1, 1, 1, 1, 1])
     """
     if _is_given(options):
-        return text_given.count_text(column, classes, n_classes, options)
+        return text_python.count_text(column, classes, n_classes, options)
     parts, characters = prepare(column, options)
     counted = _native.text_count(parts, characters, _option_parts(options), classes, n_classes, SPILL)
     return TextCounts(_strings(counted[0]), *counted[1:])
@@ -96,7 +96,7 @@ class Lookup:
             raise ValueError("vocabulary: wanted tokens, got null")
         self.options = options
         self.vocabulary = vocabulary
-        self._given = text_given.GivenLookup(vocabulary) if _is_given(options) else None
+        self._given = text_python.GivenLookup(vocabulary) if _is_given(options) else None
         if self._given is None:
             self._lookup = _native.text_lookup(take_apart(vocabulary, "vocabulary"), _option_parts(options))
 
@@ -166,7 +166,7 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
             raise ValueError(f"options: wanted those of the vocabulary, {vocabulary.options}, got {options}")
         return vocabulary.vectorise(column)
     if _is_given(options):
-        return text_given.learn_vectors(column, options)
+        return text_python.learn_vectors(column, options)
     parts, characters = prepare(column, options)
     strings, (indptr, indices, data, unknown) = _native.text_learn_vectors(parts, characters, _option_parts(options))
     return Vectors(indptr, indices, data, _strings(strings), unknown)

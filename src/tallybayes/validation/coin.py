@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encoded import Floats
+from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import wilson
-from tallybayes.evaluation.intervals import LEVEL
-from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.evaluation.proportions import LEVEL
+from tallybayes.events.inputs import Floats
 
 __all__ = ["RunningEstimate", "rows_needed", "running_estimate"]
 
@@ -61,7 +61,7 @@ class RunningEstimate(Result):
         truth : float, optional
             The true value, drawn as a dashed line.
         """
-        from tallybayes.charts.running import running_chart
+        from tallybayes.display.charts.running import running_chart
 
         if truth is not None and not 0 <= truth <= 1:
             raise BadOption(wanted("truth", "a probability between 0 and 1", repr(truth)))

@@ -12,20 +12,20 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import batches, engines
-from tallybayes.batches import Source
-from tallybayes.chosen import Chosen
-from tallybayes.encode import Rows
-from tallybayes.encoded import Floats
+from tallybayes import engines, sources
+from tallybayes.encoding.row_batch import Rows
 from tallybayes.errors import BadData
-from tallybayes.estimate import Belief
-from tallybayes.evidence import Evidence, count
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.evidence.row_sample import Chosen
+from tallybayes.inference.estimate import Belief
+from tallybayes.inference.posterior import ImpossibleRowWarning
+from tallybayes.inference.score import add_scores
 from tallybayes.model import Model
-from tallybayes.posterior import ImpossibleRowWarning
-from tallybayes.score import add_scores
-from tallybayes.validation.assign import Places
-from tallybayes.validation.foldwise import Foldwise
-from tallybayes.validation.rows import Kept
+from tallybayes.sources import Source
+from tallybayes.validation.fold_scorer import Foldwise
+from tallybayes.validation.row_info import Kept
+from tallybayes.validation.split import Places
 
 __all__ = ["Folded", "Held"]
 
@@ -207,4 +207,4 @@ def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp])
 def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
     if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
         return batch  # sorted by fold as they came
-    return batches.take(batch, index)
+    return sources.take(batch, index)

@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.encoded import Floats
+from tallybayes.categories import Labels
+from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.evaluation import Evaluation, evaluate
-from tallybayes.labels import Labels
-from tallybayes.posterior import normalise
-from tallybayes.shown import Grid, Result, number, plain
-from tallybayes.validation.assign import Places
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.posterior import normalise
+from tallybayes.validation.split import Places
 
 __all__ = ["Spread", "Validation", "impossible_rows"]
 

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from tallybayes.estimate import Belief, Choices, how_for, log_prior
-from tallybayes.evidence import Evidence
-from tallybayes.labels import Labels
+from tallybayes.categories import Labels
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.inference.estimate import Belief, Choices, how_for, log_prior
 
 __all__ = ["Before", "Others"]
 

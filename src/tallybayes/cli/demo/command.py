@@ -44,8 +44,8 @@ def demo(
     """
     from rich.console import Console
 
-    from tallybayes.cli.written import check_free
-    from tallybayes.names import hint
+    from tallybayes.cli.outputs import check_free
+    from tallybayes.schema.column_names import hint
 
     if part is not None and part not in PARTS:
         raise BadOption(wanted("demo", f"one of {', '.join(PARTS)}", repr(part), hint(part, PARTS)))
@@ -56,7 +56,7 @@ def demo(
         if k:
             console.rule(style="dim")
         play(name, console)
-    if part is None and find_spec("tallybayes.report") is not None:
+    if part is None and find_spec("tallybayes.reporting") is not None:
         console.rule(style="dim")
         _report(console, output, force=force)
 
@@ -69,11 +69,11 @@ def play(name: str, console: Console) -> None:
 
 def _report(console: Console, output: str, *, force: bool) -> None:
     from tallybayes.cli.demo.data import messages
-    from tallybayes.cli.demo.said import heading, tell
-    from tallybayes.cli.written import replacing
+    from tallybayes.cli.demo.narration import heading, tell
+    from tallybayes.cli.outputs import replacing
 
     heading(console, "All of it on one page")
-    made = import_module("tallybayes.report").report(
+    made = import_module("tallybayes.reporting").report(
         messages(), "kind", source="messages.csv", command="tally report messages.csv --label kind"
     )
     with replacing(output, force=force) as file:

@@ -6,7 +6,7 @@ from rich.console import Console
 
 import tallybayes as tb
 from tallybayes.cli.demo.data import digits
-from tallybayes.cli.demo.said import heading, show, tell
+from tallybayes.cli.demo.narration import heading, show, tell
 
 __all__ = ["run"]
 

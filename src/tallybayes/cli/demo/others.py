@@ -7,7 +7,7 @@ from rich.console import Console
 
 import tallybayes as tb
 from tallybayes.cli.demo.data import WEATHER, iris, xor
-from tallybayes.cli.demo.said import heading, show, tell
+from tallybayes.cli.demo.narration import heading, show, tell
 
 __all__ = ["run_loo", "run_xor"]
 

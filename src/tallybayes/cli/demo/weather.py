@@ -12,7 +12,7 @@ from rich.text import Text
 
 import tallybayes as tb
 from tallybayes.cli.demo.data import NEW_DAY, NEW_NUMERIC_DAY, WEATHER, numeric_weather
-from tallybayes.cli.demo.said import heading, shares, show, tell
+from tallybayes.cli.demo.narration import heading, shares, show, tell
 from tallybayes.explain.tables import Table
 
 __all__ = ["grid", "run", "run_numeric"]

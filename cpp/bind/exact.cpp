@@ -1,0 +1,57 @@
+// From exact sums to doubles, for Python.
+#include "bind/buffers.hpp"
+
+namespace tally {
+
+namespace {
+
+// Limbs (..., L), C-contiguous.
+class LimbsBuffer : public Buffer {
+public:
+    LimbsBuffer(nb::handle limbs, std::int64_t base, const char* name) : Buffer(limbs, name) {
+        constexpr std::int64_t most = std::int64_t{1} << 20;
+        const auto* data = all<const std::int64_t>(Type::i64, "int64");
+        if (ndim() < 1) refuse(name, "at least 1 axis", "0");
+        const std::int64_t length = size(ndim() - 1);
+        if (length > most || base > most || base < -most) refuse(name, "at most 2^20 limbs and base", "more");
+        for (int axis = 0; axis + 1 < ndim(); ++axis) cells *= size(axis);
+        view = {data, length, base};
+    }
+    LimbsView view;
+    std::int64_t cells = 1;
+};
+
+double* output(const Buffer& out, std::int64_t cells) {
+    double* data = out.all<double>(Type::f64, "float64");
+    std::int64_t size = 1;
+    for (int axis = 0; axis < out.ndim(); ++axis) size *= out.size(axis);
+    if (size != cells) refuse("out", std::to_string(cells) + " numbers", std::to_string(size));
+    return data;
+}
+
+void to_float(nb::handle limbs, std::int64_t base, nb::handle out) {
+    const LimbsBuffer values(limbs, base, "limbs");
+    const Buffer to(out, "out", true);
+    run(&Kernels::to_float, ToFloatTask{values.view, values.cells, output(to, values.cells)});
+}
+
+void exact_moments(nb::handle n, std::int64_t n_base, nb::handle s1, std::int64_t s1_base, nb::handle s2,
+                   std::int64_t s2_base, nb::handle out_n, nb::handle out_mean, nb::handle out_m2) {
+    const LimbsBuffer weight(n, n_base, "n"), first(s1, s1_base, "s1"), second(s2, s2_base, "s2");
+    if (first.cells != weight.cells || second.cells != weight.cells)
+        refuse("s1 and s2", std::to_string(weight.cells) + " values as n has",
+               std::to_string(first.cells) + " and " + std::to_string(second.cells));
+    const Buffer count(out_n, "out", true), mean(out_mean, "out", true), m2(out_m2, "out", true);
+    run(&Kernels::exact_moments,
+        MomentsTask{weight.view, first.view, second.view, weight.cells, output(count, weight.cells),
+                    output(mean, weight.cells), output(m2, weight.cells)});
+}
+
+}  // namespace
+
+void bind_exact(nb::module_& m) {
+    m.def("to_float", &to_float);
+    m.def("exact_moments", &exact_moments);
+}
+
+}  // namespace tally

@@ -1,0 +1,56 @@
+// The hashes of rows for Python.
+#include "bind/buffers.hpp"
+
+namespace tally {
+
+std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns);
+std::int64_t need_low(std::int64_t low);
+Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& data, std::int64_t n_columns);
+
+namespace {
+
+// Numbers modulo 2^64, which NumPy and this door carry as int64.
+class Words : public Buffer {
+public:
+    Words(nb::handle object, const char* name, std::int64_t length, bool writable = false)
+        : Buffer(object, name, writable) {
+        need_axes(1);
+        if (length >= 0) need_length(length);
+        data = reinterpret_cast<std::uint64_t*>(all<std::int64_t>(Type::i64, "int64"));
+    }
+    std::uint64_t* data;  // not to be written to unless writable
+};
+
+void hash_dense(nb::handle columns, nb::handle seeds, nb::handle out) {
+    const Words to(out, "out", -1, true);
+    const TableBuffer table(columns, to.size(0), true);
+    const Words each(seeds, "seeds", table.table().n_columns);
+    run(&Kernels::hash_dense, HashDenseTask{table.table(), each.data, to.data});
+}
+
+void hash_codes(nb::handle columns, nb::handle hashes, nb::handle sizes, nb::handle out, std::int64_t low) {
+    const Words to(out, "out", -1, true);
+    const TableBuffer codes(columns, to.size(0), false);
+    const auto offsets = offsets_of(sizes, codes.table().n_columns);
+    const Words values(hashes, "hashes", offsets.back());
+    run(&Kernels::hash_codes, HashCodesTask{codes.table(), values.data, offsets.data(), need_low(low), to.data});
+}
+
+void hash_sparse(nb::handle indptr, nb::handle indices, nb::handle data, std::int64_t n_columns, std::int64_t seed,
+                 nb::handle out) {
+    const Words to(out, "out", -1, true);
+    const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
+    const Sparse matrix = sparse_view(starts, index, entries, n_columns);
+    to.need_length(matrix.n_rows);
+    run(&Kernels::hash_sparse, HashSparseTask{matrix, static_cast<std::uint64_t>(seed), to.data});
+}
+
+}  // namespace
+
+void bind_hashes(nb::module_& m) {
+    m.def("hash_dense", &hash_dense);
+    m.def("hash_codes", &hash_codes);
+    m.def("hash_sparse", &hash_sparse);
+}
+
+}  // namespace tally

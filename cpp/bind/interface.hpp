@@ -1,0 +1,264 @@
+// What the bindings and the kernels say to each other: plain structs, no code. Kernels are compiled once per
+// instruction set, bindings once; a table of function pointers joins them.
+//
+// Letters: n rows, C classes, F columns. All memory in a task is borrowed; a kernel writes only to what is marked OUT.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace tally {
+
+enum class Type : std::int32_t { f64, f32, i8, u8, i16, i32, i64 };
+
+// One column of a table: element i is at base + i * stride (bytes), aligned to its type.
+struct Column {
+    const char* base;
+    std::ptrdiff_t stride;
+    Type type;
+};
+
+struct Table {
+    const Column* columns;  // (F,)
+    std::int64_t n_columns;
+    std::int64_t n_rows;
+};
+
+// Rows indptr[i] .. indptr[i+1] of a compressed matrix; indptr and indices are i32 or i64, data f64, f32, i32 or i64.
+struct Sparse {
+    Column indptr;   // (n + 1,)
+    Column indices;  // (n_entries,)
+    Column data;     // (n_entries,)
+    std::int64_t n_rows;
+    std::int64_t n_columns;
+    std::int64_t n_entries;
+};
+
+enum class FaultKind : std::int32_t { none, bad_class, bad_weight, not_finite, bad_entry, bad_index, bad_indptr };
+
+// Why a kernel stopped: the first offending cell in row order.
+struct Fault {
+    FaultKind kind = FaultKind::none;
+    std::int64_t row = 0;
+    std::int64_t column = 0;
+    double value = 0.0;
+};
+
+// Exact numbers: cell i is sum_k data[i * length + k] * 2^(32 * (base + k)). Owned by the receiver, freed by std::free.
+struct Limbs {
+    std::int64_t* data = nullptr;
+    std::int64_t cells = 0;
+    std::int64_t length = 0;
+    std::int64_t base = 0;
+};
+
+struct PowerTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const double* weights;  // (n,) or null
+    bool squares;
+    Limbs* weight;  // OUT (C, F)
+    Limbs* first;   // OUT (C, F)
+    Limbs* second;  // OUT (C, F), if squares
+};
+
+struct CountCodesTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const std::int64_t* offsets;  // (F + 1,) running sum of sizes
+    std::int64_t low;
+    const double* weights;  // (n,) or null
+    Limbs* counts;          // OUT (C, offsets[F])
+    std::int64_t* outside;  // OUT (F,), zero on entry
+};
+
+struct CountPairsTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const std::int64_t* offsets;  // (F + 1,) running sum of sizes
+    const std::int64_t* starts;   // (F (F - 1) / 2 + 1,) running sum of the products of two sizes
+    const double* weights;        // (n,) or null
+    Limbs* counts;                // OUT (C, starts[F (F - 1) / 2])
+};
+
+struct CountSparseTask {
+    Sparse matrix;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const double* weights;  // (n,) or null
+    bool binary;
+    Limbs* counts;  // OUT (C, n_columns)
+};
+
+struct ScoreDenseTask {
+    Table table;
+    const double* mean;      // (C, F)
+    const double* scale;     // (C, F)
+    const double* constant;  // (C, F)
+    const double* power;     // (C, F), student only
+    std::int64_t n_classes;
+    double* out;  // OUT (n, C), added to
+};
+
+// How a class's moments and the column's make its density, each (C, F); dense/leave_one_out.hpp has the formulas.
+struct LeaveCoefficients {
+    const double *pull, *between, *share, *whole, *freedom, *constant;
+};
+
+struct LeaveDenseTask {
+    Table table;
+    const std::int32_t* classes;  // (n,)
+    std::int64_t n_classes;
+    const double *n, *mean, *m2;                       // (C, F)
+    const double *whole_n, *whole_mean, *whole_m2;     // (F,)
+    LeaveCoefficients full, less;                      // of all rows, and of one row less
+    double floor;
+    bool student;
+    void (*lost)(void*, std::int64_t row, std::int64_t column);  // called with `lost_to` for each cell left out
+    void* lost_to;
+    double* out;  // OUT (n, C), added to
+};
+
+struct ScoreCodesTask {
+    Table table;
+    const double* scores;         // (offsets[F], C)
+    const std::int64_t* offsets;  // (F + 1,)
+    std::int64_t low;
+    bool outside_is_last;
+    const std::int32_t* classes;  // (n,), own-class only
+    std::int64_t n_classes;
+    double* out;  // OUT (n, C), added to
+};
+
+struct ScoreSparseTask {
+    Sparse matrix;
+    const double* scores;  // (n_columns, C)
+    std::int64_t n_classes;
+    double* out;  // OUT (n, C), added to
+};
+
+// Terms of scores, each class's multiplied by what is asked of it and summed: codes/contributions.hpp.
+struct TermsDenseTask {
+    Table table;
+    const double* mean;      // (C, F)
+    const double* scale;     // (C, F)
+    const double* constant;  // (C, F)
+    const double* power;     // (C, F), or null: normal
+    std::int64_t n_classes;
+    const double* asked;  // (n, C)
+    double* out;          // OUT (n, F), added to
+};
+
+struct TermsCodesTask {
+    Table table;
+    const double* scores;         // (offsets[F], C)
+    const std::int64_t* offsets;  // (F + 1,)
+    std::int64_t low;
+    bool outside_is_last;
+    std::int64_t n_classes;
+    const double* asked;  // (n, C)
+    double* out;          // OUT (n, F), added to
+};
+
+// Sums of 64-bit hashes, cell by cell: equal rows have equal sums, whatever their place and their columns' order.
+struct HashDenseTask {
+    Table table;
+    const std::uint64_t* seeds;  // (F,)
+    std::uint64_t* out;          // OUT (n,), added to
+};
+
+struct HashCodesTask {
+    Table table;
+    const std::uint64_t* hashes;  // (offsets[F],)
+    const std::int64_t* offsets;  // (F + 1,)
+    std::int64_t low;
+    std::uint64_t* out;  // OUT (n,), added to
+};
+
+struct HashSparseTask {
+    Sparse matrix;
+    std::uint64_t seed;
+    std::uint64_t* out;  // OUT (n,), added to
+};
+
+struct SoftmaxTask {
+    const double* scores;  // (n, C)
+    double* out;           // OUT (n, C), may be scores
+    double* log_norm;      // OUT (n,)
+    std::int64_t n_rows;
+    std::int64_t n_classes;
+    bool log;  // leave log probabilities
+};
+
+struct TemperTask {
+    const double* scores;   // (n, C)
+    const double* own;      // (n,)
+    const double* logs;     // (n,)
+    const double* weights;  // (n,) or null
+    std::int64_t n_rows;
+    std::int64_t n_classes;
+    double u, v;
+    double* loss;  // OUT (n,)
+    double* sums;  // OUT (6,)
+};
+
+// Limbs seen, not owned: value i starts at data + i * length.
+struct LimbsView {
+    const std::int64_t* data;
+    std::int64_t length;
+    std::int64_t base;
+};
+
+struct MomentsTask {
+    LimbsView weight, first, second;
+    std::int64_t cells;
+    double* n;     // OUT (cells,)
+    double* mean;  // OUT (cells,)
+    double* m2;    // OUT (cells,)
+};
+
+struct ToFloatTask {
+    LimbsView values;
+    std::int64_t cells;
+    double* out;  // OUT (cells,)
+};
+
+struct SumRowsTask {
+    const double* table;  // (V, C)
+    std::int64_t n_classes;
+    const std::int32_t* indices;  // (n,)
+    std::int64_t n;
+    double* sums;  // OUT (C,), added to
+};
+
+struct Kernels {
+    const char* name;
+    Fault (*power_sums)(const PowerTask&);
+    Fault (*count_codes)(const CountCodesTask&);
+    Fault (*count_pairs)(const CountPairsTask&);
+    Fault (*count_sparse)(const CountSparseTask&);
+    Fault (*score_gaussian)(const ScoreDenseTask&);
+    Fault (*score_student)(const ScoreDenseTask&);
+    Fault (*leave_dense)(const LeaveDenseTask&);
+    Fault (*score_codes)(const ScoreCodesTask&);
+    Fault (*score_own_codes)(const ScoreCodesTask&);
+    Fault (*score_sparse)(const ScoreSparseTask&);
+    Fault (*terms_dense)(const TermsDenseTask&);
+    Fault (*terms_codes)(const TermsCodesTask&);
+    Fault (*hash_dense)(const HashDenseTask&);
+    Fault (*hash_codes)(const HashCodesTask&);
+    Fault (*hash_sparse)(const HashSparseTask&);
+    Fault (*softmax)(const SoftmaxTask&);
+    Fault (*temper)(const TemperTask&);
+    Fault (*exact_moments)(const MomentsTask&);
+    Fault (*to_float)(const ToFloatTask&);
+    void (*sum_rows)(const SumRowsTask&);
+};
+
+const Kernels* kernels_baseline();
+const Kernels* kernels_v3();  // null where the compiler does not target x86-64
+
+}  // namespace tally

@@ -1,0 +1,29 @@
+// All kernels of one instruction set, as a table. Include once per set, with TALLY_ISA defined as its namespace.
+#pragma once
+
+#include "exact/bigint.hpp"
+#include "codes/count_and_score.hpp"
+#include "codes/hash.hpp"
+#include "bind/interface.hpp"
+#include "dense/leave_one_out.hpp"
+#include "codes/pairs.hpp"
+#include "exact/power_sums.hpp"
+#include "dense/score.hpp"
+#include "dense/softmax.hpp"
+#include "sparse/count_and_score.hpp"
+#include "dense/sum_rows.hpp"
+#include "dense/temperature.hpp"
+#include "codes/contributions.hpp"
+
+namespace tally::TALLY_ISA {
+
+inline const Kernels* table(const char* name) {
+    static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
+                                 score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
+                                 score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
+                                 hash_sparse, softmax,       temper,       exact_moments,   to_float,
+                                 sum_rows};
+    return &kernels;
+}
+
+}  // namespace tally::TALLY_ISA

@@ -1,0 +1,93 @@
+// The compiled module: chooses the kernels for this processor and gives them to Python.
+#include <atomic>
+#include <string>
+#include <nanobind/stl/string.h>
+
+#include "bind/buffers.hpp"
+
+#if defined(_MSC_VER) && defined(_M_X64)
+#include <intrin.h>
+#endif
+
+namespace tally {
+
+void bind_text(nb::module_& m);  // text_module.cpp
+
+namespace {
+
+bool processor_is_v3() {
+#if (defined(__GNUC__) || defined(__clang__)) && defined(__x86_64__)
+    __builtin_cpu_init();
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+#elif defined(_MSC_VER) && defined(_M_X64)
+    int first[4], seventh[4];
+    __cpuid(first, 0);
+    if (first[0] < 7) return false;
+    __cpuidex(first, 1, 0);
+    __cpuidex(seventh, 7, 0);
+    const bool saved = (first[2] >> 27 & 1) != 0 && (_xgetbv(0) & 6) == 6;  // the system keeps the wide registers
+    const bool fma = (first[2] >> 12 & 1) != 0, avx2 = (seventh[1] >> 5 & 1) != 0, bmi2 = (seventh[1] >> 8 & 1) != 0;
+    return saved && fma && avx2 && bmi2;
+#else
+    return false;
+#endif
+}
+
+const Kernels* best() {
+    const Kernels* v3 = processor_is_v3() ? kernels_v3() : nullptr;
+    return v3 != nullptr ? v3 : kernels_baseline();
+}
+
+std::atomic<const Kernels*> chosen{best()};
+
+nb::list available() {
+    nb::list names;
+    names.append(kernels_baseline()->name);
+    if (best() != kernels_baseline()) names.append(best()->name);
+    return names;
+}
+
+// Change the kernels that all threads call next; returns the name of those used so far. For tests and measurements.
+std::string use(const std::string& name) {
+    for (const Kernels* candidate : {kernels_baseline(), best()})
+        if (name == candidate->name) return chosen.exchange(candidate)->name;
+    refuse("name", "an instruction set that this processor has", name);
+}
+
+}  // namespace
+
+const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
+
+void raise_fault(const Fault& fault) {
+    const std::string row = "row " + std::to_string(fault.row);
+    switch (fault.kind) {
+        case FaultKind::not_finite:
+        case FaultKind::bad_entry: {
+            const char* name = fault.kind == FaultKind::not_finite ? "NotFinite" : "BadEntry";
+            const nb::object type = nb::module_::import_("tallybayes.kernels.types").attr(name);
+            PyErr_SetObject(type.ptr(), type(fault.row, fault.column, fault.value).ptr());
+            throw nb::python_error();
+        }
+        case FaultKind::bad_class:
+            refuse("classes", "numbers from 0 to n_classes - 1", text_of(nb::float_(fault.value)) + ", " + row);
+        case FaultKind::bad_weight:
+            refuse("weights", "finite numbers not below 0", text_of(nb::float_(fault.value)) + ", " + row);
+        case FaultKind::bad_index:
+            refuse("indices", "numbers from 0 to n_columns - 1", std::to_string(fault.column) + ", " + row);
+        default: refuse("indptr", "row bounds that increase and stay within indices", "others, " + row);
+    }
+}
+
+}  // namespace tally
+
+NB_MODULE(_native, m) {
+    tally::bind_counts(m);
+    tally::bind_scores(m);
+    tally::bind_exact(m);
+    tally::bind_hashes(m);
+    tally::bind_scattered(m);
+    tally::bind_text(m);
+    m.def("use", &tally::use);
+    m.def("available", &tally::available);
+    m.def("isa", [] { return tally::kernels().name; });
+}

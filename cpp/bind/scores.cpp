@@ -1,0 +1,181 @@
+// The scores and the normaliser for Python.
+#include "bind/buffers.hpp"
+
+namespace tally {
+
+std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns);
+std::int64_t need_low(std::int64_t low);
+Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& data, std::int64_t n_columns);
+
+namespace {
+
+void score_dense(Fault (*Kernels::*kernel)(const ScoreDenseTask&), nb::handle columns, nb::handle mean,
+                 nb::handle scale, nb::handle constant, nb::handle power, nb::handle out) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const TableBuffer table(columns, scores.size(0), true);
+    const std::int64_t C = scores.size(1), F = table.table().n_columns;
+    const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
+    ScoreDenseTask task{table.table(), centre.data, width.data, height.data, nullptr, C, scores.data};
+    if (power.is_none()) return run(kernel, task);
+    const Matrix exponent(power, "power", C, F);
+    task.power = exponent.data;
+    run(kernel, task);
+}
+
+void score_gaussian(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle out) {
+    score_dense(&Kernels::score_gaussian, columns, mean, scale, constant, nb::none(), out);
+}
+
+void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
+                   nb::handle out) {
+    if (power.is_none()) refuse_type("power", "an array", power);
+    score_dense(&Kernels::score_student, columns, mean, scale, constant, power, out);
+}
+
+// Six arrays of (C, F): pull, between, share, whole, freedom, constant.
+class CoefficientBuffer {
+public:
+    CoefficientBuffer(nb::handle arrays, const char* name, std::int64_t C, std::int64_t F) {
+        const nb::object items = nb::steal(PySequence_Tuple(arrays.ptr()));
+        if (!items.is_valid()) {
+            PyErr_Clear();
+            refuse_type(name, "six arrays", arrays);
+        }
+        if (nb::len(items) != 6) refuse(name, "six arrays", std::to_string(nb::len(items)));
+        held_.reserve(6);
+        for (nb::handle item : nb::borrow<nb::tuple>(items)) held_.emplace_back(item, name, C, F);
+        view = {held_[0].data, held_[1].data, held_[2].data, held_[3].data, held_[4].data, held_[5].data};
+    }
+    LeaveCoefficients view;
+
+private:
+    std::vector<Matrix> held_;
+};
+
+nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moments, nb::handle whole, nb::handle full,
+                       nb::handle less, double floor, bool student, nb::handle out) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const ClassBuffer own(classes);
+    own.need_length(scores.size(0));
+    const TableBuffer table(columns, scores.size(0), true);
+    const std::int64_t C = scores.size(1), F = table.table().n_columns;
+    const Matrix by_class(moments, "moments", 3 * C, F), over_all(whole, "whole", 3, F);
+    const CoefficientBuffer all(full, "full", C, F), fewer(less, "less", C, F);
+    std::vector<std::int64_t> lost;
+    const auto note = [](void* to, std::int64_t row, std::int64_t column) {
+        auto* list = static_cast<std::vector<std::int64_t>*>(to);
+        list->push_back(row);
+        list->push_back(column);
+    };
+    const double *m = by_class.data, *w = over_all.data;
+    run(&Kernels::leave_dense,
+        LeaveDenseTask{table.table(), own.data, C, m, m + C * F, m + 2 * C * F, w, w + F, w + 2 * F, all.view,
+                       fewer.view, floor, student, note, &lost, scores.data});
+    nb::list cells;
+    for (const std::int64_t number : lost) cells.append(number);
+    return cells;
+}
+
+void score_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle out, std::int64_t low, bool last) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const TableBuffer codes(columns, scores.size(0), false);
+    const auto offsets = offsets_of(sizes, codes.table().n_columns);
+    const Matrix rows(table, "table", offsets.back(), scores.size(1));
+    run(&Kernels::score_codes, ScoreCodesTask{codes.table(), rows.data, offsets.data(), need_low(low), last, nullptr,
+                                              scores.size(1), scores.data});
+}
+
+void score_own_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle classes, nb::handle out,
+                     std::int64_t low) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const ClassBuffer own(classes);
+    own.need_length(scores.size(0));
+    const TableBuffer codes(columns, scores.size(0), false);
+    const auto offsets = offsets_of(sizes, codes.table().n_columns);
+    const Matrix rows(table, "table", offsets.back(), scores.size(1));
+    run(&Kernels::score_own_codes, ScoreCodesTask{codes.table(), rows.data, offsets.data(), need_low(low), false,
+                                                  own.data, scores.size(1), scores.data});
+}
+
+void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle table, nb::handle out) {
+    const Matrix scores(out, "out", -1, -1, true);
+    const Matrix rows(table, "table", -1, scores.size(1));
+    const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
+    const Sparse matrix = sparse_view(starts, index, entries, rows.size(0));
+    scores.need_length(matrix.n_rows);
+    run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data});
+}
+
+void terms_dense(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
+                 nb::handle asked, nb::handle out) {
+    const Matrix terms(out, "out", -1, -1, true);
+    const TableBuffer table(columns, terms.size(0), true);
+    const std::int64_t F = table.table().n_columns;
+    if (F != terms.size(1)) refuse("out", std::to_string(F) + " columns", std::to_string(terms.size(1)));
+    const Matrix of_class(asked, "asked", terms.size(0), -1);
+    const std::int64_t C = of_class.size(1);
+    const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
+    TermsDenseTask task{table.table(), centre.data, width.data, height.data, nullptr, C, of_class.data, terms.data};
+    if (power.is_none()) return run(&Kernels::terms_dense, task);
+    const Matrix exponent(power, "power", C, F);
+    task.power = exponent.data;
+    run(&Kernels::terms_dense, task);
+}
+
+void terms_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle asked, nb::handle out,
+                 std::int64_t low, bool last) {
+    const Matrix terms(out, "out", -1, -1, true);
+    const TableBuffer codes(columns, terms.size(0), false);
+    const std::int64_t F = codes.table().n_columns;
+    if (F != terms.size(1)) refuse("out", std::to_string(F) + " columns", std::to_string(terms.size(1)));
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix of_class(asked, "asked", terms.size(0), -1);
+    const Matrix rows(table, "table", offsets.back(), of_class.size(1));
+    run(&Kernels::terms_codes, TermsCodesTask{codes.table(), rows.data, offsets.data(), need_low(low), last,
+                                              of_class.size(1), of_class.data, terms.data});
+}
+
+void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
+    const Matrix from(scores, "scores", -1, -1);
+    const Matrix to(out, "out", from.size(0), from.size(1), true);
+    const Buffer norm(log_norm, "log_norm", true);
+    norm.need_axes(1);
+    norm.need_length(from.size(0));
+    run(&Kernels::softmax, SoftmaxTask{from.data, to.data, norm.all<double>(Type::f64, "float64"), from.size(0),
+                                       from.size(1), log});
+}
+
+nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle weights, double u, double v,
+                 nb::handle loss) {
+    const Matrix from(scores, "scores", -1, -1);
+    const std::int64_t n = from.size(0);
+    const Buffer mine(own, "own"), sizes(logs, "logs"), to(loss, "loss", true);
+    for (const Buffer* each : {&mine, &sizes, &to}) {
+        each->need_axes(1);
+        each->need_length(n);
+    }
+    const WeightBuffer weight(weights, n);
+    double sums[6];
+    run(&Kernels::temper,
+        TemperTask{from.data, mine.all<const double>(Type::f64, "float64"), sizes.all<const double>(Type::f64, "float64"),
+                   weight.data, n, from.size(1), u, v, to.all<double>(Type::f64, "float64"), sums});
+    return nb::make_tuple(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
+}
+
+}  // namespace
+
+void bind_scores(nb::module_& m) {
+    m.def("score_gaussian", &score_gaussian);
+    m.def("score_student", &score_student);
+    m.def("leave_dense", &leave_dense);
+    m.def("score_codes", &score_codes);
+    m.def("score_own_codes", &score_own_codes);
+    m.def("score_sparse", &score_sparse);
+    m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+          nb::arg());
+    m.def("terms_codes", &terms_codes);
+    m.def("softmax", &softmax);
+    m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
+}
+
+}  // namespace tally

@@ -1,0 +1,193 @@
+// Exact accumulators: every cell is a long integer in 32-bit digits ("limbs"), kept in 64-bit words so that carries
+// can wait. One range of limbs serves all cells of an array; it grows to what the data need and is trimmed at the end.
+//
+// The caller guarantees: no more than 2^28 additions to a cell between two calls of settle().
+// Cost: an addition of a word touches three limbs, of more words four limbs at a time. Twin: reference.limbs.
+#pragma once
+
+#include "dense/simd.hpp"
+
+namespace tally::TALLY_ISA {
+
+constexpr u64 kDigit = 0xFFFFFFFFu;
+constexpr i64 kRowsPerSettle = i64{1} << 26;
+
+// A finite number as (-1)^negative * mantissa * 2^exponent.
+struct Parts {
+    u64 mantissa;
+    int exponent;
+    bool negative;
+};
+
+inline Parts parts_of(double x) {
+    const u64 bits = bits_of(x);
+    const int field = static_cast<int>((bits >> 52) & 0x7FF);
+    const u64 fraction = bits & 0xFFFFFFFFFFFFFu;
+    const bool negative = (bits >> 63) != 0;
+    if (field == 0) return {fraction, -1074, negative};
+    return {fraction | (u64{1} << 52), field - 1075, negative};
+}
+
+inline Parts parts_of(float x) { return parts_of(static_cast<double>(x)); }
+inline Parts parts_of(i64 x) { return {x < 0 ? u64{0} - static_cast<u64>(x) : static_cast<u64>(x), 0, x < 0}; }
+inline Parts parts_of(i32 x) { return parts_of(static_cast<i64>(x)); }
+
+// The exponents between which all bits of some numbers lie.
+struct Range {
+    int low = 1 << 20, high = -(1 << 20);
+
+    void include(const Parts& p) {
+        if (p.mantissa == 0) return;
+        low = smaller(low, p.exponent);
+        high = larger(high, p.exponent + 64);
+    }
+    bool empty() const { return low > high; }
+};
+
+inline i64 word_of(i64 exponent) { return exponent >= 0 ? exponent / 32 : -((31 - exponent) / 32); }
+
+class LimbArray {
+public:
+    explicit LimbArray(i64 cells) : cells_(cells) {}
+    ~LimbArray() { std::free(data_); }
+    LimbArray(const LimbArray&) = delete;
+    LimbArray& operator=(const LimbArray&) = delete;
+
+    // Make room for numbers whose digits stand at words [low, high), and for the carries of their sums.
+    void reserve(i64 low, i64 high) {
+        high += 1;  // the highest limb has 31 bits to spare, this one as many again
+        if (length_ != 0 && low >= base_ && high <= base_ + length_) return;
+        if (length_ != 0) {
+            low = smaller(low, base_);
+            high = larger(high, base_ + length_);
+        }
+        const i64 length = high - low;
+        auto* grown = static_cast<i64*>(zeroed(cells_ * length, sizeof(i64)));
+        for (i64 i = 0; length_ != 0 && i < cells_; ++i)
+            std::memcpy(grown + i * length + (base_ - low), data_ + i * length_, length_ * sizeof(i64));
+        std::free(data_);
+        data_ = grown;
+        base_ = low;
+        length_ = length;
+    }
+
+    // Make room at once for products whose exponents lie in `times` copies of x and one of w, not at each addition.
+    void reserve(const Range& x, int times, const Range& w) {
+        if (x.empty() || w.empty()) return;
+        const i64 low = i64{times} * x.low + w.low, high = i64{times} * x.high + w.high;
+        reserve(word_of(low), word_of(high) + 4);
+    }
+
+    // cell += (-1)^negative * m * 2^exponent
+    void add(i64 cell, u64 m, i64 exponent, bool negative) {
+        if (m == 0) return;
+        const i64 word = word_of(exponent);
+        reserve(word, word + 3);
+        add_at(cell, m, word, static_cast<int>(exponent - 32 * word), negative);
+    }
+
+    void add(i64 cell, i64 value, i64 exponent) {
+        add(cell, value < 0 ? u64{0} - static_cast<u64>(value) : static_cast<u64>(value), exponent, value < 0);
+    }
+
+    // cell += (-1)^negative * (words[0] + words[1] * 2^64 + ...) * 2^exponent
+    template <int N>
+    void add_words(i64 cell, const u64 (&words)[N], i64 exponent, bool negative) {
+        constexpr int kFours = (N + 2) / 2;  // 2 * N + 1 digits, by fours
+        const i64 word = word_of(exponent);
+        const int bit = static_cast<int>(exponent - 32 * word);
+        reserve(word, word + 4 * kFours);
+        i64* limbs = data_ + cell * length_ + (word - base_);
+        u64 shifted[2 * kFours] = {};
+        for (int k = 0; k < N; ++k) {
+            shifted[k] |= words[k] << bit;
+            shifted[k + 1] = words[k] >> 1 >> (63 - bit);
+        }
+        const I4 sign = all(negative ? i64{-1} : i64{0});  // (d ^ -1) + 1 == -d
+        for (int k = 0; k < kFours; ++k, limbs += 4)
+            store(limbs, load(limbs) + ((digits_of(shifted[2 * k], shifted[2 * k + 1]) ^ sign) - sign));
+    }
+
+    // cell += all of another array's cell
+    void add_cell(i64 cell, const LimbArray& other, i64 from) {
+        if (other.length_ == 0) return;
+        reserve(other.base_, other.base_ + other.length_);
+        for (i64 k = 0; k < other.length_; ++k)
+            data_[cell * length_ + other.base_ - base_ + k] += other.data_[from * other.length_ + k];
+    }
+
+    // Where a cell's limbs will be wanted soon.
+    void fetch(i64 cell) const { prefetch(data_ + cell * length_); }
+
+    // Bring all limbs but the last of each cell into [0, 2^32).
+    void settle() {
+        for (i64 i = 0; i < cells_; ++i) {
+            i64* limbs = data_ + i * length_;
+            i64 carry = 0;
+            for (i64 k = 0; k + 1 < length_; ++k) {
+                const i64 sum = limbs[k] + carry;
+                limbs[k] = static_cast<i64>(static_cast<u64>(sum) & kDigit);
+                carry = sum >> 32;
+            }
+            if (length_ != 0) limbs[length_ - 1] += carry;
+        }
+    }
+
+    // Hand over the limbs, without those that are zero (or mere sign) in every cell.
+    void finish(Limbs& out) { finish(out, cells_, cells_, nullptr); }
+
+    // The same, where the array has only some blocks of `width` cells of the `total` wanted: block k is number to[k].
+    void finish(Limbs& out, i64 total, i64 width, const i32* to) {
+        if (length_ == 0) reserve(0, 1);
+        settle();
+        i64 low = length_, high = 0;  // first limb that is not zero; last limb that is not mere sign
+        for (i64 i = 0; i < cells_; ++i) {
+            const i64* limbs = data_ + i * length_;
+            i64 first = 0, last = length_ - 1;
+            while (first < length_ && limbs[first] == 0) ++first;
+            if (first == length_) continue;
+            i64 top = limbs[last];
+            while (last > first && (top == 0 || top == -1)) top = join(top, limbs[--last]);
+            low = smaller(low, first);
+            high = larger(high, last);
+        }
+        if (low == length_) {  // all cells are zero: one limb, wherever
+            low = high = 0;
+            base_ = 0;
+        }
+        const i64 length = high - low + 1;
+        Scratch<i64> trimmed(total * length);
+        for (i64 i = 0; i < cells_; ++i) {
+            const i64* limbs = data_ + i * length_;
+            i64* trim = &trimmed[(to == nullptr ? i : to[i / width] * width + i % width) * length];
+            i64 top = limbs[length_ - 1];
+            for (i64 k = length_ - 2; k >= high; --k) top = join(top, limbs[k]);
+            std::memcpy(trim, limbs + low, static_cast<std::size_t>(length - 1) * sizeof(i64));
+            trim[length - 1] = top;
+        }
+        out = {trimmed.release(), total, length, base_ + low};
+    }
+
+private:
+    // Caller has reserved word .. word + 3.
+    void add_at(i64 cell, u64 m, i64 word, int bit, bool negative) {
+        i64* limbs = data_ + cell * length_ + (word - base_);
+        const u64 shifted = m << bit;
+        const u64 over = bit == 0 ? 0 : m >> (64 - bit);
+        const i64 sign = negative ? -1 : 0;  // (d ^ -1) + 1 == -d
+        limbs[0] += (static_cast<i64>(shifted & kDigit) ^ sign) - sign;
+        limbs[1] += (static_cast<i64>(shifted >> 32) ^ sign) - sign;
+        limbs[2] += (static_cast<i64>(over) ^ sign) - sign;
+    }
+
+    static i64 join(i64 top, i64 digit) {
+        return static_cast<i64>((static_cast<u64>(top) << 32) + static_cast<u64>(digit));
+    }
+
+    i64* data_ = nullptr;
+    i64 cells_;
+    i64 base_ = 0;
+    i64 length_ = 0;
+};
+
+}  // namespace tally::TALLY_ISA

@@ -1,0 +1,175 @@
+// Exact sums of w, w*x and w*x*x over the rows of each class, per column, NaN left out.
+//
+// IN: table (n, F) of doubles or floats, classes (n,), weights (n,) or null. OUT: Limbs (C, F) each.
+// The caller guarantees: the memory stays valid. Classes, weights and infinities are checked here, as they are read.
+// Cost: one pass at about 4 cycles a value, with weights about 10. Twin: reference.power_sums.
+#pragma once
+
+#include "exact/power_exact.hpp"
+#include "exact/power_weighted.hpp"
+#include "exact/power_window.hpp"
+#include "dense/tile.hpp"
+
+namespace tally::TALLY_ISA {
+
+struct Group {
+    Four four;
+    ChosenWindow fit;
+    int careful;  // segments for which missing values are to be expected
+};
+
+template <bool Squares>
+class PowerSummer {
+public:
+    explicit PowerSummer(const PowerTask& task)
+        : task_(task), n_(task.table.n_rows), F_(task.table.n_columns), C_(task.n_classes), tile_(tile_length(C_)),
+          tile_of_(task.classes, C_, tile_), fours_(task.table, tile_), groups_(fours_.size), totals_(fours_.size * C_),
+          missing_(C_ * F_), rows_(C_), clean_(4 * kSegment), sums_(C_ * F_, Squares) {
+        for (i64 g = 0; g < fours_.size; ++g) groups_[g].four = fours_.at(g);
+    }
+
+    Fault run() {
+        for (i64 start = 0; start < n_; start += tile_) {
+            const i64 count = smaller(tile_, n_ - start);
+            const Fault fault = tile_of_.sort(start, count);
+            if (fault.kind != FaultKind::none) return fault;
+            for (i64 k = 0; k < tile_of_.n_present(); ++k)
+                rows_[tile_of_.present(k)] += tile_of_.rows(tile_of_.present(k));
+            sum_tile(start, count);
+            if (infinite_) return first_infinite(task_.table);
+            if ((start / tile_ + 1) % (kRowsPerSettle / tile_) == 0) flush_all();
+        }
+        flush_all();
+        Scratch<i64> weight(C_ * F_);
+        for (i64 c = 0; c < C_; ++c)
+            for (i64 f = 0; f < F_; ++f) weight[c * F_ + f] = rows_[c] - missing_[c * F_ + f];
+        *task_.weight = {weight.release(), C_ * F_, 1, 0};
+        sums_.first.finish(*task_.first);
+        if (Squares) sums_.second.finish(*task_.second);
+        return {};
+    }
+
+private:
+    void sum_tile(i64 start, i64 count) {
+        // columns in blocks whose part of the tile, and of the next tile, stay in the second-level cache
+        const i64 width = larger<i64>(2, (i64{160} << 10) / (tile_ * 32));
+        for (i64 g0 = 0; g0 < fours_.size; g0 += width) {
+            const i64 g1 = smaller(fours_.size, g0 + width);
+            for (i64 g = g0; g < g1; ++g) {
+                Group& group = groups_[g];
+                const FourRows rows = fours_.read(group.four, start, count);
+                // the same place in the next block of columns, or in the first block of the next tile
+                ahead_ = g1 < fours_.size ? width * 32 : tile_ * rows.step - g0 * 32;
+                if (!group.four.direct) ahead_ = 0;
+                if (!group.fit.chosen) group.fit.choose(rows.base, rows.stride, count);
+                for (i64 k = 0; k < tile_of_.n_present(); ++k) {
+                    const i32 c = tile_of_.present(k);
+                    const i32* order = tile_of_.order(c);
+                    for (i64 j = 0; j < tile_of_.rows(c); j += kSegment)
+                        add_segment(g, c, rows, order + j, smaller<i64>(kSegment, tile_of_.rows(c) - j));
+                }
+            }
+        }
+    }
+
+    void add_segment(i64 g, i32 c, const FourRows& rows, const i32* order, i64 count) {
+        Group& group = groups_[g];
+        Sums& totals = totals_[g * C_ + c];
+        const Window& window = group.fit.window;
+        group.fit.rows += count;
+        if (group.careful > 0)
+            --group.careful;
+        else if (sum_segment<Squares, true>(rows.base, rows.stride, order, count, ahead_, window, totals))
+            return;
+        copy_present(group, c, rows, order, count);
+        if (sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, window, totals)) return;
+        add_misfits(group, c, count);
+        sum_segment<Squares, false>(clean_.get(), 4, nullptr, count, 0, window, totals);
+        if (!group.fit.tired()) return;
+        flush(g);
+        for (i64 j = 0; j < count; ++j) store(clean_.get() + 4 * j, load(rows.base + order[j] * rows.stride));
+        group.fit.choose(clean_.get(), 4, count);
+    }
+
+    // The segment's rows to clean_, missing values counted and replaced by 0.
+    void copy_present(Group& group, i32 c, const FourRows& rows, const i32* order, i64 count) {
+        I4 present = all(i64{0});
+        for (i64 j = 0; j < count; ++j) {
+            const double* row = rows.base + order[j] * rows.stride;
+            const F4 x = load(row), hole = missing(x);
+            prefetch(reinterpret_cast<const char*>(row) + ahead_);
+            present = present + bits(hole);  // a set lane is -1
+            store(clean_.get() + 4 * j, drop(hole, x));
+        }
+        i64 holes[4];
+        store(holes, present);
+        for (int lane = group.four.from; lane < group.four.to; ++lane) {
+            if (holes[lane] == 0) continue;
+            group.careful = 32;
+            missing_[c * F_ + group.four.column + lane] -= holes[lane];
+        }
+    }
+
+    // Count one by one what the window does not hold, and put 0 in its place.
+    void add_misfits(Group& group, i32 c, i64 count) {
+        i64 refused[4] = {};
+        for (i64 j = 0; j < count; ++j)
+            for (int lane = 0; lane < 4; ++lane) {
+                double& x = clean_[4 * j + lane];
+                if (group.fit.window.holds(lane, x)) continue;
+                if (is_infinite(x))
+                    infinite_ = true;
+                else if (lane >= group.four.from)
+                    sums_.add(c * F_ + group.four.column + lane, x);
+                x = 0.0;
+                ++refused[lane];
+            }
+        group.fit.refuse(refused);
+    }
+
+    void flush(i64 g) {
+        const Four& four = groups_[g].four;
+        for (i64 c = 0; c < C_; ++c) {
+            Sums& totals = totals_[g * C_ + c];
+            for (int lane = four.from; lane < four.to; ++lane) {
+                const i64 cell = c * F_ + four.column + lane, e = groups_[g].fit.window.exponent[lane];
+                for (int k = 0; k < 3; ++k) totals.empty(k, lane, sums_.first, cell, e - kPartBits * k);
+                // p0*p1 and p1*p2 stand for twice themselves
+                for (int k = 0; Squares && k < 5; ++k)
+                    totals.empty(3 + k, lane, sums_.second, cell, 2 * e - kPartBits * k + k % 2);
+            }
+            totals = {};
+        }
+    }
+
+    void flush_all() {
+        for (i64 g = 0; g < fours_.size; ++g) flush(g);
+        sums_.first.settle();
+        sums_.second.settle();
+    }
+
+    using Sums = Totals<Squares ? kSums : 3>;
+    const PowerTask& task_;
+    const i64 n_, F_, C_, tile_;
+    ClassTile tile_of_;
+    Fours fours_;
+    Scratch<Group> groups_;
+    Scratch<Sums> totals_;  // (group, class)
+    Scratch<i64> missing_;  // (C, F)
+    Scratch<i64> rows_;     // (C,)
+    Scratch<double> clean_;
+    ExactSums sums_;
+    bool infinite_ = false;
+    i64 ahead_ = 0;  // bytes from a value to the one in its place in the next block
+};
+
+inline Fault power_sums(const PowerTask& task) {
+    const PlainArithmetic plain;
+    // few rows in all, or few in each class, do not repay windows
+    if (task.table.n_rows < 32 || task.table.n_rows / 8 < task.n_classes) return power_sums_by_value(task);
+    if (task.weights != nullptr)
+        return task.squares ? WeightedSummer<true>(task).run() : WeightedSummer<false>(task).run();
+    return task.squares ? PowerSummer<true>(task).run() : PowerSummer<false>(task).run();
+}
+
+}  // namespace tally::TALLY_ISA

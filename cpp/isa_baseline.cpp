@@ -1,7 +1,0 @@
-// The kernels for any processor that the compiler targets by default.
-#define TALLY_ISA baseline
-#include "kernels.hpp"
-
-namespace tally {
-const Kernels* kernels_baseline() { return baseline::table("baseline"); }
-}  // namespace tally

@@ -1,0 +1,373 @@
+// Counting and scoring compressed sparse rows of counts, such as documents by tokens.
+//
+// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). The caller guarantees only that the
+// arrays have their stated lengths: row bounds, column indices, classes and weights are checked here, as they are read.
+// Cost: O(entries + C * F), never O(entries * C). Counting visits documents class by class, so that one class's
+// counters stay in cache. Twins: reference.count_sparse, reference.score_sparse.
+#pragma once
+
+#include <type_traits>
+
+#include "exact/limbs.hpp"
+#include "dense/simd.hpp"
+
+namespace tally::TALLY_ISA {
+
+template <class Visitor>
+inline Fault with_index_type(Type type, Visitor visit) {
+    return type == Type::i32 ? visit(i32{}) : visit(i64{});
+}
+
+template <class Visitor>
+inline Fault with_entry_type(Type type, Visitor visit) {
+    switch (type) {
+        case Type::f64: return visit(double{});
+        case Type::f32: return visit(float{});
+        case Type::i32: return visit(i32{});
+        default: return visit(i64{});
+    }
+}
+
+struct Span {
+    i64 from, to;
+    bool ok;
+};
+
+inline Span row_span(const Sparse& matrix, i64 i) {
+    const i64 from = integer_element(matrix.indptr, i), to = integer_element(matrix.indptr, i + 1);
+    return {from, to, from >= 0 && from <= to && to <= matrix.n_entries};
+}
+
+// Ask for the entries of a row that will be wanted soon: in order of class rows lie far from each other.
+template <class Index, class Entry>
+inline void fetch_row(const Sparse& matrix, const i64* order, i64 j) {
+    if (j >= matrix.n_rows) return;
+    const Span span = row_span(matrix, order[j]);
+    const i64 length = span.ok ? smaller<i64>(span.to - span.from, 512) : 0;
+    const char* indices = matrix.indices.base + span.from * static_cast<i64>(sizeof(Index));
+    const char* data = matrix.data.base + span.from * static_cast<i64>(sizeof(Entry));
+    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Index)); b += 64) prefetch(indices + b);
+    for (i64 b = 0; b < length * static_cast<i64>(sizeof(Entry)); b += 64) prefetch(data + b);
+}
+
+// Rows in order of class, to order (n,).
+inline Fault sort_rows(const CountSparseTask& task, i64* order) {
+    const i64 n = task.matrix.n_rows, C = task.n_classes;
+    Scratch<i32> local(n);
+    Scratch<i64> starts(C + 1);
+    for (i64 i = 0; i < n; ++i) {
+        const i32 c = task.classes[i];
+        if (c < 0 || c >= C) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
+        local[i] = c;
+        ++starts[c + 1];
+    }
+    for (i64 c = 0; c < C; ++c) starts[c + 1] += starts[c];
+    for (i64 i = 0; i < n; ++i) order[starts[local[i]]++] = i;
+    return {};
+}
+
+inline bool bad_entry(double x) { return !(x >= 0.0) || is_infinite(x); }
+inline bool bad_entry(float x) { return bad_entry(static_cast<double>(x)); }
+inline bool bad_entry(i64 x) { return x < 0; }
+inline bool bad_entry(i32 x) { return x < 0; }
+
+// The first thing wrong with the matrix, in row order; none if all is well. Looks at every entry.
+template <class Index, class Entry>
+inline Fault check_entries(const CountSparseTask& task) {
+    const Sparse& matrix = task.matrix;
+    for (i64 i = 0; i < matrix.n_rows; ++i) {
+        const Span span = row_span(matrix, i);
+        if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
+        for (i64 k = span.from; k < span.to; ++k) {
+            const i64 f = element<Index>(matrix.indices, k);
+            if (f < 0 || f >= matrix.n_columns) return {FaultKind::bad_index, i, f, 0.0};
+            const Entry x = element<Entry>(matrix.data, k);
+            if (bad_entry(x)) return {FaultKind::bad_entry, i, f, static_cast<double>(x)};
+        }
+    }
+    return {};
+}
+
+// What an entry adds where plain counters will do: a whole number in [0, 2^31), or presence. Otherwise `odd` is no longer
+// zero. There are no branches, so that a loop of these becomes vectors.
+inline u64 whole(double x, u64& odd) {
+    constexpr double kUnits = 4503599627370496.0;  // 2^52: what is added to it is rounded to units, in its lowest bits
+    const double sum = x + kUnits;
+    const u64 value = bits_of(sum) ^ bits_of(kUnits);
+    odd |= (value >> 31) | static_cast<u64>(sum - kUnits != x);
+    return value;
+}
+inline u64 whole(float x, u64& odd) { return whole(static_cast<double>(x), odd); }
+inline u64 whole(i64 x, u64& odd) {
+    odd |= static_cast<u64>(x) >> 31;
+    return static_cast<u64>(x);
+}
+inline u64 whole(i32 x, u64& odd) { return whole(static_cast<i64>(x), odd); }
+
+template <bool Binary, class Entry>
+inline u64 plain(Entry x, u64& odd) {
+    if constexpr (!Binary) return whole(x, odd);
+    odd |= static_cast<u64>(bad_entry(x));
+    return static_cast<u64>(x > 0);
+}
+
+// Counters without weights, for whole entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
+//
+// Entries are read in the order of memory and made one word each, column and value. Where the counters of all classes
+// are too many for the cache, half a million words at a time are dealt out to their classes, and one class is counted
+// after the other, in counters of 16 bits that carry into the full ones. (Visiting the rows class by class instead costs
+// twice the time: they lie on pages far from each other. So do full counters: of a hundred thousand columns they are
+// larger than the second-level cache.)
+template <class Index, class Entry, bool Binary>
+class PlainCounter {
+public:
+    PlainCounter(const CountSparseTask& task, i64* counters)
+        : task_(task), F_(task.matrix.n_columns), C_(task.n_classes), counters_(counters),
+          direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), words_(direct_ ? kBlock : kChunk),
+          small_(direct_ ? 0 : C_ * F_), starts_(C_ + 1), ends_(C_) {}
+
+    // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
+    bool run() {
+        const Sparse& matrix = task_.matrix;
+        if (matrix.n_entries >= i64{1} << 32 || F_ > i64{1} << 32) return false;
+        for (i64 row = 0, stop; row < matrix.n_rows; row = stop) {
+            i64 entries = 0;
+            for (stop = row; stop < matrix.n_rows; ++stop) {
+                const Span span = row_span(matrix, stop);
+                if (!span.ok) return false;
+                if (stop > row && entries + (span.to - span.from) > kChunk) break;
+                entries += span.to - span.from;
+            }
+            // a row longer than a chunk is as good as a class
+            if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
+        }
+        if (!direct_) {
+            for (i64 cell = 0; cell < C_ * F_; ++cell) counters_[cell] += small_[cell];
+        }
+        return true;
+    }
+
+private:
+    static constexpr i64 kCached = 1 << 16;  // counters that stay in the second-level cache
+    static constexpr i64 kChunk = 1 << 19;   // entries
+    static constexpr i64 kBlock = 1 << 9;    // entries whose words stay in the first-level cache
+
+    // Entries from..to - 1 as words: the column, and the value in the upper half. False if one of them is not plain.
+    bool words_of(i64 from, i64 to, u64* words) const {
+        using Unsigned = std::make_unsigned_t<Index>;
+        const auto* indices = reinterpret_cast<const Unsigned*>(task_.matrix.indices.base);
+        const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base);
+        constexpr Unsigned kNegative = ~Unsigned{0} / 2 + 1;  // from here on an index stands for one below 0
+        const Unsigned end = static_cast<u64>(F_) < kNegative ? static_cast<Unsigned>(F_) : kNegative;
+        u64 odd = 0;
+        Unsigned outside = 0;
+        for (i64 k = from; k < to; ++k) {
+            const Unsigned f = indices[k];
+            outside |= static_cast<Unsigned>(f >= end);
+            words[k - from] = static_cast<u64>(f) | plain<Binary>(data[k], odd) << 32;
+        }
+        return (odd | outside) == 0;
+    }
+
+    bool count_rows(i64 row, i64 stop) {
+        for (; row < stop; ++row) {
+            const Span span = row_span(task_.matrix, row);
+            const i64 c = task_.classes[row];
+            if (!span.ok || c < 0 || c >= C_) return false;
+            i64* const counter = counters_ + c * F_;
+            for (i64 from = span.from, to; from < span.to; from = to) {
+                to = smaller(from + kBlock, span.to);
+                if (!words_of(from, to, words_.get())) return false;
+                for (i64 k = 0; k < to - from; ++k) counter[words_[k] & kDigit] += static_cast<i64>(words_[k] >> 32);
+            }
+        }
+        return true;
+    }
+
+    bool deal_rows(i64 row, i64 stop) {
+        Scratch<i32> classes(stop - row);
+        for (i64 c = 0; c <= C_; ++c) starts_[c] = 0;
+        for (i64 i = row; i < stop; ++i) {
+            const Span span = row_span(task_.matrix, i);
+            const i32 c = task_.classes[i];
+            if (!span.ok || c < 0 || c >= C_) return false;
+            classes[i - row] = c;
+            starts_[c + 1] += span.to - span.from;
+        }
+        for (i64 c = 0; c < C_; ++c) starts_[c + 1] += starts_[c];
+        if (starts_[C_] > kChunk) return false;
+        for (i64 c = 0; c < C_; ++c) ends_[c] = starts_[c];
+        for (i64 i = row; i < stop; ++i) {
+            const i64 c = classes[i - row];
+            const Span span = row_span(task_.matrix, i);
+            // rows that grew since they were measured are somebody's writing meanwhile, and no reason to write outside
+            if (!span.ok || span.to - span.from > starts_[c + 1] - ends_[c]) return false;
+            if (!words_of(span.from, span.to, &words_[ends_[c]])) return false;
+            ends_[c] += span.to - span.from;
+        }
+        for (i64 c = 0; c < C_; ++c) count_dealt(starts_[c], ends_[c], c * F_);
+        return true;
+    }
+
+    void count_dealt(i64 from, i64 to, i64 cells) {
+        constexpr i64 kAhead = 32;
+        const u64* words = words_.get();
+        u16* const small = small_.get() + cells;
+        const auto add = [=, this](u64 word) {
+            const u64 f = word & kDigit, sum = small[f] + (word >> 32);
+            small[f] = static_cast<u16>(sum);
+            if (sum >> 16 != 0) counters_[cells + static_cast<i64>(f)] += static_cast<i64>(sum >> 16 << 16);
+        };
+        i64 k = from;
+        for (; k + kAhead < to; ++k) {
+            prefetch(small + (words[k + kAhead] & kDigit));
+            add(words[k]);
+        }
+        for (; k < to; ++k) add(words[k]);
+    }
+
+    const CountSparseTask& task_;
+    const i64 F_, C_;
+    i64* const counters_;         // (C, F)
+    const bool direct_;           // few counters, or so many that most are never met
+    Scratch<u64> words_;          // entries of a chunk, class by class
+    Scratch<u16> small_;          // (C, F), what is not yet in counters_
+    Scratch<i64> starts_, ends_;  // of each class in words_
+};
+
+template <class Index, class Entry>
+inline Fault count_exact(const CountSparseTask& task, const i64* order) {
+    const Sparse& matrix = task.matrix;
+    constexpr i64 kAhead = 8;  // entries
+    LimbArray counts(task.n_classes * matrix.n_columns);
+    i64 since = 0;
+    for (i64 j = 0; j < matrix.n_rows; ++j) {
+        const i64 i = order[j], c = task.classes[i];
+        const Span span = row_span(matrix, i);
+        if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
+        if (c < 0 || c >= task.n_classes) return {FaultKind::bad_class, i, 0, static_cast<double>(c)};
+        const double weight = task.weights == nullptr ? 1.0 : task.weights[i];
+        if (!(weight >= 0.0) || is_infinite(weight)) return {FaultKind::bad_weight, i, 0, weight};
+        const Parts w = parts_of(weight);
+        fetch_row<Index, Entry>(matrix, order, j + 4);
+        for (i64 k = span.from; k < span.to; ++k) {
+            const i64 f = element<Index>(matrix.indices, k);
+            if (k + kAhead < span.to) {
+                const i64 next = element<Index>(matrix.indices, k + kAhead);
+                if (next >= 0 && next < matrix.n_columns) counts.fetch(c * matrix.n_columns + next);
+            }
+            const Entry x = element<Entry>(matrix.data, k);
+            if (f < 0 || f >= matrix.n_columns) return {FaultKind::bad_index, i, f, 0.0};
+            if (bad_entry(x)) return {FaultKind::bad_entry, i, f, static_cast<double>(x)};
+            const i64 cell = c * matrix.n_columns + f;
+            const Parts p = task.binary ? Parts{x > 0 ? u64{1} : u64{0}, 0, false} : parts_of(x);
+            if (task.weights == nullptr) {
+                counts.add(cell, p.mantissa, p.exponent, false);
+            } else if (p.mantissa != 0 && w.mantissa != 0) {
+                const Pair product = multiply(p.mantissa, w.mantissa);
+                counts.add_words(cell, {product.low, product.high}, p.exponent + w.exponent, false);
+            }
+            if (++since == kRowsPerSettle) {
+                counts.settle();
+                since = 0;
+            }
+        }
+    }
+    counts.finish(*task.counts);
+    return {};
+}
+
+template <class Index, class Entry>
+inline Fault count_sparse_typed(const CountSparseTask& task) {
+    const i64 cells = task.n_classes * task.matrix.n_columns;
+    if (task.weights == nullptr) {
+        Scratch<i64> counters(cells);
+        const bool done = task.binary ? PlainCounter<Index, Entry, true>(task, counters.get()).run()
+                                      : PlainCounter<Index, Entry, false>(task, counters.get()).run();
+        if (done) {
+            *task.counts = {counters.release(), cells, 1, 0};
+            return {};
+        }
+    }
+    Scratch<i64> order(task.matrix.n_rows);
+    Fault fault = sort_rows(task, order.get());
+    if (fault.kind != FaultKind::none) return fault;
+    fault = check_entries<Index, Entry>(task);
+    if (fault.kind != FaultKind::none) return fault;
+    return count_exact<Index, Entry>(task, order.get());
+}
+
+inline Fault count_sparse(const CountSparseTask& task) {
+    const PlainArithmetic plain;
+    return with_index_type(task.matrix.indices.type, [&](auto index) {
+        return with_entry_type(task.matrix.data.type, [&](auto entry) {
+            return count_sparse_typed<decltype(index), decltype(entry)>(task);
+        });
+    });
+}
+
+// Vectors = 0: any number of classes.
+template <class Index, class Entry, int Vectors>
+inline Fault score_sparse_typed(const ScoreSparseTask& task) {
+    constexpr i64 kAhead = 12;  // entries: long enough for a row of scores to come from the third-level cache
+    const Sparse& matrix = task.matrix;
+    const i64 C = task.n_classes;
+    const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);
+    const auto* data = reinterpret_cast<const Entry*>(matrix.data.base);
+    const u64 F = static_cast<u64>(matrix.n_columns);
+    const First tail = first(Vectors == 0 ? 0 : C - 4 * (Vectors - 1));
+    for (i64 i = 0; i < matrix.n_rows; ++i) {
+        const Span span = row_span(matrix, i);
+        if (!span.ok) return {FaultKind::bad_indptr, i, 0, 0.0};
+        double* const out = task.out + i * C;
+        constexpr int N = Vectors == 0 ? 1 : Vectors;
+        F4 sum[N];
+        for (int k = 0; k < N; ++k) sum[k] = all(0.0);
+        for (i64 k = span.from; k < span.to; ++k) {
+            if (k + kAhead < matrix.n_entries) {
+                const u64 f = static_cast<u64>(static_cast<i64>(indices[k + kAhead]));
+                const double* ahead = task.scores + static_cast<i64>(f < F ? f : 0) * C;
+                for (i64 c = 0; c < C; c += 8) prefetch(ahead + c);
+                prefetch(ahead + C - 1);
+            }
+            const u64 f = static_cast<u64>(static_cast<i64>(indices[k]));
+            if (f >= F) return {FaultKind::bad_index, i, static_cast<i64>(f), 0.0};
+            const double x = static_cast<double>(data[k]);
+            if (x == 0.0) continue;  // an explicit zero times a log of zero would be NaN
+            const double* row = task.scores + static_cast<i64>(f) * C;
+            if constexpr (Vectors == 0) {
+                for (i64 c = 0; c < C; ++c) out[c] += x * row[c];
+            } else {
+                const F4 xs = all(x);
+                for (int v = 0; v < N - 1; ++v) sum[v] = multiply_add(xs, load(row + 4 * v), sum[v]);
+                sum[N - 1] = multiply_add(xs, load_first(row + 4 * (N - 1), tail), sum[N - 1]);
+            }
+        }
+        if constexpr (Vectors != 0) {
+            for (int v = 0; v < N - 1; ++v) store(out + 4 * v, load(out + 4 * v) + sum[v]);
+            double* last = out + 4 * (N - 1);
+            store_first(last, tail, load_first(last, tail) + sum[N - 1]);
+        }
+    }
+    return {};
+}
+
+inline Fault score_sparse(const ScoreSparseTask& task) {
+    if (task.n_classes == 0) return {};
+    return with_index_type(task.matrix.indices.type, [&](auto index) {
+        return with_entry_type(task.matrix.data.type, [&](auto entry) {
+            using Index = decltype(index);
+            using Entry = decltype(entry);
+            switch ((task.n_classes + 3) / 4) {
+                case 1: return score_sparse_typed<Index, Entry, 1>(task);
+                case 2: return score_sparse_typed<Index, Entry, 2>(task);
+                case 3: return score_sparse_typed<Index, Entry, 3>(task);
+                case 4: return score_sparse_typed<Index, Entry, 4>(task);
+                case 5: return score_sparse_typed<Index, Entry, 5>(task);
+                default: return score_sparse_typed<Index, Entry, 0>(task);
+            }
+        });
+    });
+}
+
+}  // namespace tally::TALLY_ISA

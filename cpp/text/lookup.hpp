@@ -1,0 +1,122 @@
+// A given vocabulary, to look up the n-grams of documents in.
+#pragma once
+
+#include <algorithm>
+
+#include "text/ngrams.hpp"
+
+namespace tally::text {
+
+struct Duplicate {  // a vocabulary names a token twice
+    i64 row;
+};
+
+// Every n-gram of the vocabulary, and every beginning of one, with its place in the vocabulary or -1. It does not
+// change once it is made, so that threads may share it.
+class Lookup {
+public:
+    Lookup(const Column& vocabulary, const Options& options_, const std::vector<Token>& stop_words)
+        : options(options_), n_tokens(vocabulary.n), words_(8) {
+        for (const Token& token : stop_words) words_.intern(token);
+        n_stop = words_.size();
+        if (options.analyzer == Analyzer::word)
+            for (i64 n = 2; n <= options.max_n; ++n) longer_.emplace_back(8);
+        Reader reader(vocabulary);
+        for (i64 row = 0; row < vocabulary.n; ++row) {
+            const Document entry = reader.read(row);
+            i32* index = insert(entry.begin, entry.end);
+            if (index == nullptr) continue;
+            if (*index != -1) throw Duplicate{row};
+            *index = static_cast<i32>(row);
+        }
+    }
+
+    i64 levels() const { return 1 + static_cast<i64>(longer_.size()); }
+    u32 size(i64 level) const { return level == 1 ? words_.size() : at(level).size(); }
+    i32 index(i64 level, u32 id) const { return *(level == 1 ? words_.payload<i32>(id) : at(level).payload<i32>(id)); }
+    const Words& words() const { return words_; }
+    const Pairs& at(i64 level) const { return longer_[static_cast<std::size_t>(level - 2)]; }
+
+    const Options options;
+    const i64 n_tokens;
+    u32 n_stop = 0;
+
+private:
+    // The place in the vocabulary, and whether it has been set: payloads are zero at first.
+    template <class Numbered>
+    static i32* place(const Numbered& numbered, u32 id) {
+        auto* payload = numbered.template payload<i32>(id);
+        if (std::exchange(payload[1], 1) == 0) payload[0] = -1;
+        return payload;
+    }
+
+    // Null for what can never be met: an n-gram of another length.
+    i32* insert(const char* p, const char* end) {
+        if (options.analyzer != Analyzer::word) return place(words_, words_.intern(token_of(p, end - p)));
+        const i64 level = 1 + std::count(p, end, ' ');
+        if (level < options.min_n || level > options.max_n) return nullptr;
+        u32 parent = kNone;
+        i32* index = nullptr;
+        for (i64 k = 1; k <= level; ++k) {
+            const char* q = std::find(p, end, ' ');
+            const u32 word = words_.intern(token_of(p, q - p));
+            index = place(words_, word);
+            if (k > 1) {
+                Pairs& pairs = longer_[static_cast<std::size_t>(k - 2)];
+                parent = pairs.intern(Pairs::key_of(parent, word));
+                index = place(pairs, parent);
+            } else {
+                parent = word;
+            }
+            p = q == end ? end : q + 1;
+        }
+        return index;
+    }
+
+    Words words_;
+    std::vector<Pairs> longer_;
+};
+
+// Only the n-grams of a Lookup have numbers.
+class Known {
+public:
+    explicit Known(const Lookup& lookup) : lookup_(lookup) {}
+    void number_words(const Token* tokens, i64 n, u32* ids) { lookup_.words().find(tokens, n, ids); }
+    void number_longer(i64 level, const u64* keys, i64 n, u32* ids) { lookup_.at(level).find(keys, n, ids); }
+    void between_documents() {}
+
+private:
+    const Lookup& lookup_;
+};
+
+// Those of a Lookup first; then whatever else is met is learned, for a while, since distinct unknown tokens are to be
+// told apart. A payload holds the last row it was seen in, plus 1.
+class KnownAndMet {
+public:
+    explicit KnownAndMet(const Lookup& lookup) : lookup_(lookup), met_(lookup.options, {}, 4) {}
+
+    void number_words(const Token* tokens, i64 n, u32* ids) {
+        lookup_.words().find(tokens, n, ids);
+        for (i64 k = 0; k < n; ++k)
+            if (ids[k] == kNone) ids[k] = lookup_.size(1) + met_.words.intern(tokens[k]);
+    }
+    void number_longer(i64 level, const u64* keys, i64 n, u32* ids) {
+        lookup_.at(level).find(keys, n, ids);  // keys of words that were only met are not there
+        for (i64 k = 0; k < n; ++k)
+            if (ids[k] == kNone && !Pairs::is_none(keys[k]))
+                ids[k] = lookup_.size(level) + met_.at(level).intern(keys[k]);
+    }
+    void between_documents() {
+        i64 held = 0;
+        for (i64 level = 1; level <= met_.levels(); ++level) held += met_.size(level);
+        if (held > kHeld) met_ = Learned(lookup_.options, {}, 4);
+    }
+    u32* last_row(i64 level, u32 id) const { return met_.payload<u32>(level, id - lookup_.size(level)); }
+
+private:
+    static constexpr i64 kHeld = i64{1} << 16;
+    const Lookup& lookup_;
+    Learned met_;
+};
+
+}  // namespace tally::text

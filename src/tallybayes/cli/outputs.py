@@ -1,0 +1,234 @@
+"""Where answers go: a table on a terminal, plain text, JSON, or a file that is whole or not there at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, BinaryIO, Protocol
+
+import pyarrow as pa
+
+from tallybayes.cli.options import Showing, Writing
+from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.errors import BadOption, wanted
+from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
+from tallybayes.sources.text_chunks import CODECS
+
+__all__ = ["check_free", "replacing", "show", "write_rows"]
+
+# A terminal shows so many rows; a file takes them all.
+_SHOWN = 20
+
+
+def check_free(path: str, *, force: bool) -> str:
+    """The path, if something may be written there; said before the work is done and not after."""
+    target = Path(path).expanduser()
+    if target.is_dir():
+        raise BadOption(wanted(str(target), "a file to write", "a directory"))
+    if not target.parent.is_dir():
+        raise BadOption(wanted(str(target), "a directory to write to", f"none called {str(target.parent)!r}"))
+    if target.exists() and not force:
+        raise BadOption(
+            wanted(str(target), "a file that is not there yet", "one that is", "Pass --force to overwrite it")
+        )
+    if not os.access(target.parent, os.W_OK):
+        raise BadOption(wanted(str(target), "a place to write", "a directory that is read-only"))
+    return str(target)
+
+
+@contextmanager
+def replacing(path: str, *, force: bool) -> Iterator[BinaryIO]:
+    """A file to write to, which takes its name only when all has been written; else nothing is changed."""
+    target = Path(check_free(path, force=force))
+    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+        try:
+            yield file  # type: ignore[misc]
+            file.flush()
+            os.fsync(file.fileno())
+            mask = os.umask(0)
+            os.umask(mask)
+            os.chmod(file.name, 0o666 & ~mask)
+            os.replace(file.name, target)
+        except BaseException as error:
+            Path(file.name).unlink(missing_ok=True)
+            if isinstance(error, OSError):
+                raise BadOption(wanted(str(target), "a place to write", str(error.strerror or error))) from None
+            raise
+
+
+def show(result: Result, showing: Showing) -> None:
+    """Print a result as a table, as text or as JSON, or write it to a file."""
+    if showing.output is not None:
+        ending = Path(showing.output).suffix.lower()
+        if ending not in (".json", ".txt"):
+            raise BadOption(wanted(showing.output, "a file ending in .json or .txt", repr(ending)))
+        text = _as_json(result) if ending == ".json" or showing.json else str(result)
+        with replacing(showing.output, force=showing.force) as file:
+            file.write(f"{text}\n".encode())
+    elif showing.json:
+        print(_as_json(result))
+    elif sys.stdout.isatty():
+        from rich.console import Console
+
+        Console(highlight=False).print(result)
+    else:
+        print(result)
+
+
+def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing, *, continued: bool = False) -> None:
+    """Write rows as they come: to a file of the format that its name tells, to a terminal, or to standard output.
+
+    Parameters
+    ----------
+    rows : iterable of RecordBatch
+        The rows.
+    schema : pyarrow.Schema
+        Their columns.
+    writing : Writing
+        Where to.
+    continued : bool
+        Whether standard output has the header already, and the rows before these.
+    """
+    if writing.output is not None:
+        _to_file(rows, schema, writing.output, writing)
+    elif sys.stdout.isatty() and not writing.json:
+        _to_terminal(rows, schema)
+    else:
+        out = sys.stdout.buffer
+        _pour(rows, _Lines(out) if writing.json else _Delimited(out, [] if continued else schema.names, ","))
+        out.flush()
+
+
+class _Writer(Protocol):
+    def write(self, batch: pa.RecordBatch) -> None: ...
+
+    def close(self) -> None: ...
+
+
+class _Lines:
+    def __init__(self, out: Any) -> None:
+        self._out = out
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        lines = (json.dumps(plain(row), ensure_ascii=False) for row in batch.to_pylist())
+        self._out.write("".join(f"{line}\n" for line in lines).encode())
+
+    def close(self) -> None:
+        pass
+
+
+class _Delimited:
+    """Rows of text, values in quotation marks only where the batch needs some."""
+
+    def __init__(self, out: Any, header: list[str], delimiter: str) -> None:
+        self._out, self._delimiter, self._header = out, delimiter, header
+
+    def _begin(self) -> None:
+        """Write the header, once there is something below it."""
+        if self._header:
+            line = io.StringIO()
+            csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(self._header)
+            self._out.write(line.getvalue().encode())
+            self._header = []
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        from pyarrow import csv as arrow_csv
+
+        for style in ("none", "needed"):
+            options = arrow_csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style=style)
+            text = pa.BufferOutputStream()
+            try:
+                arrow_csv.write_csv(batch, text, options)
+            except pa.ArrowInvalid:
+                if style == "needed":
+                    raise
+                continue
+            self._begin()
+            self._out.write(text.getvalue().to_pybytes())
+            return
+
+    def close(self) -> None:
+        self._begin()
+
+
+class _Columnar:
+    def __init__(self, writer: Any) -> None:
+        self._writer = writer
+
+    def write(self, batch: pa.RecordBatch) -> None:
+        self._writer.write_batch(batch)
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _pour(rows: Iterable[pa.RecordBatch], writer: _Writer) -> None:
+    try:
+        for batch in rows:
+            writer.write(batch)
+    except BaseException:
+        # A parquet writer that is left open writes its end later, into a file that is closed by then.
+        if isinstance(writer, _Columnar):
+            writer.close()
+        raise
+    writer.close()
+
+
+def _to_file(rows: Iterable[pa.RecordBatch], schema: pa.Schema, path: str, writing: Writing) -> None:
+    ending = ending_of(path)
+    if ending not in (*TEXT, *LINES, *PARQUET, *ARROW):
+        want = f"a file ending in {', '.join((*TEXT, *LINES, *PARQUET, *ARROW))}"
+        raise BadOption(wanted(path, want, repr(Path(path).suffix)))
+    with replacing(path, force=writing.force) as file:
+        codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
+        if codec is None:
+            _pour(rows, _writer(file, schema, ending))
+            return
+        with pa.CompressedOutputStream(pa.OSFile(file.name, "wb"), codec) as out:
+            _pour(rows, _writer(out, schema, ending))
+
+
+def _writer(out: Any, schema: pa.Schema, ending: str) -> _Writer:
+    if ending in TEXT:
+        return _Delimited(out, schema.names, TEXT[ending])
+    if ending in LINES:
+        return _Lines(out)
+    if ending in PARQUET:
+        from pyarrow import parquet
+
+        return _Columnar(parquet.ParquetWriter(out, schema))
+    return _Columnar(pa.ipc.new_file(out, schema))
+
+
+def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
+    from rich.console import Console
+
+    shown: list[dict[str, Any]] = []
+    more = 0
+    for batch in rows:
+        room = _SHOWN - len(shown)
+        shown += batch.slice(0, room).to_pylist()
+        more += max(0, batch.num_rows - room)
+    columns = tuple(Column(f.name, right=pa.types.is_floating(f.type) or pa.types.is_integer(f.type)) for f in schema)
+    cells = tuple(tuple(_cell(row[name]) for name in schema.names) for row in shown)
+    notes = (f"And {more:,} more rows; write them to a file with -o.",) if more else ()
+    Console(highlight=False).print(Grid("", columns, cells, notes))
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return number(value) if isinstance(value, float) else str(value)
+
+
+def _as_json(result: Result) -> str:
+    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False)

@@ -1,0 +1,109 @@
+"""Texts of a command line as the values that a model knows: classes, rows, costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from tallybayes.cli.options import pairs
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.model import Model
+from tallybayes.schema.column_names import hint
+
+__all__ = ["as_type", "class_of", "costs_of", "row_of", "thresholds_of"]
+
+
+def as_type(text: str, kind: pa.DataType, where: str) -> Any:
+    """The text as a value of a column of this type.
+
+    Examples
+    --------
+    >>> as_type("5", pa.int64(), "--label"), as_type("true", pa.bool_(), "--label")
+    (5, True)
+    """
+    try:
+        return pa.scalar(text).cast(kind).as_py()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise BadOption(wanted(where, f"a value of type {kind}", repr(text))) from None
+
+
+def class_of(model: Model, text: str | None, where: str) -> Any:
+    """The class of a model that is written so; None of None."""
+    if text is None:
+        return None
+    found = {_written(one): one for one in model.classes}
+    if text not in found:
+        raise BadOption(wanted(where, f"a class of {model.schema.label!r}", repr(text), hint(text, found)))
+    return found[text]
+
+
+def row_of(model: Model, given: Sequence[str]) -> Any:
+    """A row as users write it: NAME=VALUE for some columns, a JSON object, or, for a model of texts, the text."""
+    text = " ".join(given)
+    if text.lstrip().startswith("{"):
+        try:
+            row = json.loads(text)
+        except ValueError as error:
+            raise BadData(wanted("the row", "a JSON object", f"{text[:60]!r} ({error})")) from None
+        return {
+            name: value if not isinstance(value, str) else _value(model, name, value) for name, value in row.items()
+        }
+    columns = model.schema.columns
+    named = [one for one in given if "=" in one and one.split("=")[0].strip() in columns]
+    if len(columns) == 1 and model.schema.event(columns[0]).takes == "text" and not named:
+        return {columns[0]: text}
+    return {name: _value(model, name, value) for name, value in pairs(given, "the row").items()}
+
+
+def _value(model: Model, name: str, text: str) -> Any:
+    """The text as a value of a column of the model; a value never seen is as it would be in a file."""
+    if name not in model.schema.columns:
+        raise BadOption(wanted("the row", "columns of the model", repr(name), hint(name, model.schema.columns)))
+    b, f = model.schema.place(name)
+    takes = model.schema.blocks[b].event.takes
+    where = f"the row, column {name!r}"
+    if text == "":
+        return None
+    if takes == "text":
+        return text
+    if takes in ("dense", "bag"):
+        return as_type("1" if text.lower() == "true" else "0" if text.lower() == "false" else text, pa.float64(), where)
+    labels = model.evidence.statistics[b].labels[f]
+    known = {_written(one): one for one in labels.values}
+    return known[text] if text in known else as_type(text, labels.array.type, where)
+
+
+def thresholds_of(model: Model, given: Sequence[str] | None) -> Mapping[Any, float] | None:
+    """CLASS=P, ... as a mapping."""
+    if not given:
+        return None
+    found = pairs(given, "--threshold")
+    return {class_of(model, name, "--threshold"): _number(value, "--threshold") for name, value in found.items()}
+
+
+def costs_of(text: str | None) -> list[list[float]] | None:
+    """Costs written row by row, such as ``0,5;1,0``: what is decided, by what is true.
+
+    Examples
+    --------
+    >>> costs_of("0,5;1,0")
+    [[0.0, 5.0], [1.0, 0.0]]
+    """
+    if text is None:
+        return None
+    return [[_number(cell, "--costs") for cell in row.split(",")] for row in text.split(";")]
+
+
+def _number(text: str, where: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise BadOption(wanted(where, "numbers", repr(text))) from None
+
+
+def _written(value: Any) -> str:
+    """A value as files have it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)

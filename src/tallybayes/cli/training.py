@@ -1,0 +1,86 @@
+"""From opened rows and the options of a command to a model; and which column is the label, if nobody says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from tallybayes import sources
+from tallybayes.cli.exit import note
+from tallybayes.cli.inputs import Opened
+from tallybayes.cli.options import Choosing
+from tallybayes.cli.parsing import as_type
+from tallybayes.errors import BadData, wanted
+from tallybayes.schema.column_names import hint
+
+if TYPE_CHECKING:
+    from tallybayes.storage.checkpoint import Checkpoint
+
+__all__ = ["fit_options", "label_among", "label_of", "learn_from", "looks_like_label"]
+
+# What people call the column that holds the class.
+_NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "species", "survived", "spam")
+# A class has at most so many values in the rows that are looked at.
+_MANY = 50
+
+
+def learn_from(rows: Opened, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
+    """The model of the rows; with a checkpoint, from where a run was left that began earlier."""
+    from tallybayes.fitting import fit
+
+    def learned(source: sources.Source) -> Any:
+        label = label_of(source, choosing.label)
+        how = fit_options(source, label, choosing)
+        return fit(source, label, threads=rows.reading.threads, checkpoint=checkpoint, **how)
+
+    return rows.work(learned, None if checkpoint is None else checkpoint.types())
+
+
+def fit_options(source: sources.Source, label: str, choosing: Choosing) -> dict[str, Any]:
+    """The keywords of `tb.fit` that are not what they would be anyway, classes and columns being those of the rows."""
+    from tallybayes.fitting import fit
+
+    kind = source.schema.field(label).type
+    kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+    given = choosing.options(source.schema.names, lambda text: as_type(text, kind, "--prior"))
+    usual = fit.__kwdefaults__ or {}
+    return {name: value for name, value in given.items() if value != usual[name]}
+
+
+def label_of(source: sources.Source, given: str | None) -> str:
+    """The label's column: the one given, or, said aloud, the one that looks like it."""
+    names = source.schema.names
+    if given is not None:
+        if given not in names:
+            raise BadData(
+                wanted(source.name, f"a column {given!r} for --label", "none of that name", hint(given, names))
+            )
+        return given
+    found = label_among(source)
+    if found is None:
+        raise BadData(wanted("--label", "the column that holds the class", "none", f"{source.name}: {hint('', names)}"))
+    note(f"label: {found!r} looks like the class; --label says otherwise.")
+    return found
+
+
+def label_among(source: sources.Source) -> str | None:
+    """The column that looks most like a class: one that is called so, else the last or the first with few values."""
+    names = source.schema.names
+    called = [name for name in names if name.lower() in _NAMES]
+    first = next(iter(source), None)
+    for name in dict.fromkeys([*called, *names[-1:], *names[:1]]):
+        if first is not None and looks_like_label(first.column(name), called=name in called):
+            return str(name)
+    return None
+
+
+def looks_like_label(column: Any, *, called: bool = False) -> bool:
+    """Whether the values may be classes: at least two, not many, each several times over on average."""
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not called and not (pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
+        return False
+    distinct = pc.count_distinct(column).as_py()
+    return bool(2 <= distinct <= min(_MANY, max(2, len(column) // 2)))

@@ -1,0 +1,137 @@
+"""`tally learn`, `tally forget` and `tally merge`: another model from models and rows, exactly."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import reduce
+from operator import add
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tallybayes.cli.exit import note
+from tallybayes.cli.group import example
+from tallybayes.cli.options import Data, ModelFile, Reading
+from tallybayes.errors import BadOption, wanted
+
+if TYPE_CHECKING:
+    from tallybayes.model import Model
+
+__all__ = ["forget", "learn", "merge"]
+
+Label = Annotated[
+    str | None,
+    typer.Option("--label", "-l", metavar="NAME", help="The column that holds the class, if it has another name here."),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
+]
+Output = Annotated[
+    str | None,
+    typer.Option(
+        "--output", "-o", metavar="FILE", help="Where the model goes; by default (with --force) MODEL itself."
+    ),
+]
+Calibrate = Annotated[
+    str | None,
+    typer.Option("--calibrate", metavar="DATA", help="Calibrate anew by these rows: all that the model has learned."),
+]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite a model that is there.")]
+
+
+@example(
+    "tally learn weather.tally week.csv -o fortnight.tally",
+    "tally learn weather.tally week.csv --force",
+)
+def learn(
+    model: ModelFile,
+    reading: Reading,
+    data: Data = None,
+    label: Label = None,
+    weight: Weight = None,
+    calibrate: Calibrate = None,
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Add rows to a model, exactly.
+
+    What comes out is, to the last bit, what fitting all rows at once would have counted.
+    """
+    _changed("learn", model, data, reading, label, weight, calibrate, output or model, force=force)
+
+
+@example("tally forget fortnight.tally week.csv -o before.tally")
+def forget(
+    model: ModelFile,
+    reading: Reading,
+    data: Data = None,
+    label: Label = None,
+    weight: Weight = None,
+    calibrate: Calibrate = None,
+    output: Output = None,
+    force: Force = False,
+) -> None:
+    """Take rows back out of a model, exactly.
+
+    What comes out is, to the last bit, what it would be had it never seen them. Rows that it has not learned are
+    refused.
+    """
+    _changed("forget", model, data, reading, label, weight, calibrate, output or model, force=force)
+
+
+@example("tally merge weather.tally fortnight.tally -o all.tally")
+def merge(
+    models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Models of the same columns, two or more.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the sum goes.")],
+    force: Force = False,
+) -> None:
+    """Add models up.
+
+    What comes out is, to the last bit, what one model of all their rows would have counted.
+    """
+    from tallybayes.cli.outputs import check_free
+    from tallybayes.storage.model_file import load
+
+    if len(models) < 2:
+        raise BadOption(wanted("merge", "two models or more", "1"))
+    target = check_free(output, force=force)
+    _save(reduce(add, map(load, models)), target)
+
+
+def _changed(
+    how: str,
+    model: str,
+    data: list[str] | None,
+    reading: Reading,
+    label: str | None,
+    weight: str | None,
+    calibrate: str | None,
+    output: str,
+    *,
+    force: bool,
+) -> None:
+    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.outputs import check_free
+    from tallybayes.storage.model_file import load
+
+    target = check_free(output, force=force)
+    changed = load(model)
+    with opened(data, reading) as rows:
+        changed = rows.like(changed).work(
+            lambda source: getattr(changed, how)(source, label, weights=weight, threads=reading.threads)
+        )
+    if calibrate is not None:
+        with opened([calibrate], replace(reading, sql=None, db=None)) as rows:
+            changed = rows.like(changed).work(
+                lambda source: changed.calibrate(source, label, weights=weight, threads=reading.threads)
+            )
+    _save(changed, target)
+
+
+def _save(model: Model, target: str) -> None:
+    model.save(target)
+    print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
+    print(f"Saved to {target}.")
+    if model.calibration is not None and model.calibration.stale:
+        note("its probabilities are tempered as before the change; --calibrate DATA tempers them anew.")

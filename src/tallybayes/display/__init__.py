@@ -1,0 +1,1 @@
+"""How results look: tables, progress, shades and charts."""

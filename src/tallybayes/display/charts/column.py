@@ -1,0 +1,131 @@
+"""What one column says of each class."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
+
+__all__ = ["column_chart", "lying_chart", "words_chart"]
+
+
+def column_chart(
+    points: list[dict[str, Any]], column: str, classes: list[str], kind: str, spread: list[dict[str, Any]] | None = None
+) -> Any:
+    """Bars side by side for each value, or a curve for each class.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `Table.points` gives.
+    column : str
+        The column.
+    classes : list of str
+        The classes, in the order of the legend.
+    kind : str
+        What `Says.kind` says of the values.
+    spread : list of dict, optional
+        What `Histogram.points` gives: how the column is spread, drawn behind the curves.
+    """
+    # Altair copies a chart, data and all, at every step: data comes last.
+    drawn = {"data": alt.InlineData(values=points), "title": column}
+    base = alt.Chart()
+    tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
+    if kind == "values":
+        chart = base.mark_bar().encode(
+            x=alt.X("value:N", title=None, sort=None).axis(labelAngle=0, labelLimit=120),
+            xOffset=alt.XOffset("class:N", sort=classes),
+            y=alt.Y("probability:Q", title="probability in the class"),
+            color=_colour(classes),
+            tooltip=tips,
+        )
+        return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
+    y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
+    x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
+    line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
+        x=x, y=y, color=_colour(classes), tooltip=tips
+    )
+    area = _spread(spread, x, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
+        x=x, y=y.stack(None), color=_colour(classes)
+    )
+    both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
+    return both.properties(width=WIDTH + 80, height=HEIGHT, **drawn)
+
+
+def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
+    """Bars for each value, one below the other: names of any length have room, however narrow the page.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `Table.points` gives.
+    classes : list of str
+        The classes, in the order of the legend.
+    """
+    values = list(dict.fromkeys(str(point["value"]) for point in points))
+    told = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
+    drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
+    chart = (
+        alt.Chart()
+        .mark_bar()
+        .encode(
+            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=130, ticks=False, domain=False),
+            yOffset=alt.YOffset("class:N", sort=classes),
+            x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
+            color=_colour(classes),
+            tooltip=told,
+        )
+    )
+    return chart.properties(data=drawn, width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
+
+
+def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> Any:
+    if not spread:
+        return None
+    told = [
+        alt.Tooltip("class:N"),
+        alt.Tooltip("from:Q", format=".4~g"),
+        alt.Tooltip("to:Q", format=".4~g"),
+        alt.Tooltip("rows:Q", format=",.6~r"),
+    ]
+    bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
+    ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
+    height = alt.Y("density:Q", title="density in the class").stack(None)
+    return bars.encode(**ends, y=height, y2=alt.Y2Datum(0), color=_colour(classes), tooltip=told)
+
+
+def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
+    """The most telling words of each class, a panel for each.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `WordTable.points` gives.
+    column : str
+        The column.
+    classes : list of str
+        The classes, in the order of the panels.
+    """
+    panels = []
+    for k, name in enumerate(classes):
+        mine = [point for point in points if point["class"] == name]
+        panels.append(
+            alt.Chart(alt.InlineData(values=mine), title=name)
+            .mark_bar(color=COLOURS[k % len(COLOURS)])
+            .encode(
+                y=alt.Y("word:N", sort=[point["word"] for point in mine], title=None),
+                x=alt.X("log-odds:Q", title="log-odds for it").axis(tickCount=5),
+                tooltip=[alt.Tooltip("word:N"), alt.Tooltip("log-odds:Q", format=".2f"), alt.Tooltip("texts:Q")],
+            )
+            .properties(width=200)
+        )
+    whole = alt.concat(*panels, columns=4, title=column) if len(panels) > 1 else panels[0]
+    return whole.configure_view(stroke=None).configure_title(anchor="start")
+
+
+def _colour(classes: list[str]) -> Any:
+    return alt.Color("class:N", sort=classes, scale=alt.Scale(domain=classes, range=COLOURS), title=None).legend(
+        orient="top", symbolOpacity=1
+    )

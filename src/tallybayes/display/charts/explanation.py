@@ -1,0 +1,45 @@
+"""What speaks for a class and what against it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import altair as alt
+
+from tallybayes.display.charts.theme import AGAINST, FOR, WIDTH
+
+__all__ = ["explanation_chart"]
+
+
+def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
+    """A bar for the prior and for each part, in the order given.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `Explanation.points` gives.
+    title : str
+        What stands above.
+    """
+    base = alt.Chart(alt.InlineData(values=points), title=title).encode(
+        y=alt.Y("what:N", sort=[point["what"] for point in points], title=None).axis(
+            labelLimit=260, ticks=False, domain=False
+        )
+    )
+    colour = alt.condition("datum.says >= 0", alt.value(FOR), alt.value(AGAINST))
+    x = alt.X("says:Q", title="log-odds: against ←  → for", scale=alt.Scale(padding=40, nice=False)).axis(
+        grid=True, tickCount=6
+    )
+    bars = base.mark_bar(height={"band": 0.7}).encode(
+        x=x, color=colour, tooltip=[alt.Tooltip("what:N"), alt.Tooltip("says:Q", format="+.4f")]
+    )
+    sides = [("datum.says >= 0", "left", 4), ("datum.says < 0", "right", -4)]
+    beside = [
+        base.transform_filter(side)
+        .mark_text(baseline="middle", fontSize=10, align=align, dx=dx)  # type: ignore[arg-type]
+        .encode(x=x, text=alt.Text("says:Q", format="+.2f"))
+        for side, align, dx in sides
+    ]
+    zero = alt.Chart(alt.InlineData(values=[{"x": 0}])).mark_rule(color="#888").encode(x="x:Q")
+    chart = alt.layer(bars, zero, *beside).properties(width=WIDTH + 80, height=alt.Step(20))
+    return chart.configure_view(stroke=None).configure_title(anchor="start")

@@ -1,0 +1,40 @@
+"""How figures change as rows grow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
+
+__all__ = ["learning_chart"]
+
+
+def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
+    """Mean and band of each model against the number of rows, a panel for each figure.
+
+    Parameters
+    ----------
+    points : list of dict
+        What `LearningCurve.points` gives.
+    models : sequence of str
+        The models, in the order of the legend.
+    """
+    colour = alt.Color(
+        "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=COLOURS), title=None
+    ).legend(orient="top", symbolOpacity=1, symbolSize=120)
+    figures = {name: [p for p in points if p["figure"] == name] for name in ("accuracy", "log-loss")}
+    # where every mean is infinite there is nothing to draw
+    panels = [_panel(own, name, colour) for name, own in figures.items() if any(one["mean"] is not None for one in own)]
+    return alt.hconcat(*panels).configure_view(stroke=None)
+
+
+def _panel(points: list[dict[str, Any]], title: str, colour: Any) -> Any:
+    x = alt.X("rows:Q", scale=alt.Scale(type="log", nice=False), title="rows learned")
+    x = x.axis(grid=False, values=sorted({p["rows"] for p in points}), labelOverlap=True)
+    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour)
+    y = alt.Y("mean:Q", scale=alt.Scale(zero=False), title=title)
+    band = base.mark_area(opacity=0.18).encode(y=alt.Y("low:Q", title=title), y2="high:Q")
+    return (band + base.mark_line(point=True).encode(y=y)).properties(width=WIDTH, height=HEIGHT)

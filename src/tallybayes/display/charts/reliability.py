@@ -1,0 +1,49 @@
+"""Whether probabilities mean what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import altair as alt
+
+from tallybayes.display.charts.theme import AGAINST, FOR, HEIGHT, QUIET, WIDTH
+
+__all__ = ["reliability_chart"]
+
+
+def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str) -> Any:
+    """The share that came true against the probability that was given, with its interval; on the line both agree.
+
+    Parameters
+    ----------
+    points : list of dict
+        when, given, observed, low, high and rows of each bin.
+    when : sequence of str
+        What is told apart by colour, the last being what counts.
+    of : str
+        Whose probability it is.
+    """
+    scale = alt.Scale(domain=list(when), range=[AGAINST, FOR][-len(when) :])
+    colour = alt.Color("when:N", scale=scale, sort=list(when), title=None).legend(orient="top")
+    x = alt.X("given:Q", title=f"probability given to {of}").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
+    y = alt.Y("observed:Q", title="share that came true").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
+    told = [
+        alt.Tooltip("when:N", title="probabilities"),
+        alt.Tooltip("given:Q", format=".3f", title="given, on average"),
+        alt.Tooltip("observed:Q", format=".3f", title="came true"),
+        alt.Tooltip("low:Q", format=".3f", title="from"),
+        alt.Tooltip("high:Q", format=".3f", title="to"),
+        alt.Tooltip("rows:Q", format=",.6~r"),
+    ]
+    ends = {"y": alt.Y("low:Q", title="share that came true"), "y2": "high:Q"}
+    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour, tooltip=told)
+    corners = [{"given": 0, "observed": 0}, {"given": 1, "observed": 1}]
+    agree = alt.Chart(alt.InlineData(values=corners)).mark_line(color=QUIET, strokeDash=[3, 4], strokeWidth=1)
+    chart = alt.layer(
+        agree.encode(x="given:Q", y="observed:Q"),
+        base.mark_rule(strokeWidth=1.5, opacity=0.6).encode(**ends),
+        base.mark_line(strokeWidth=2).encode(y=y),
+        base.mark_point(filled=True, size=60, opacity=1).encode(y=y),
+    )
+    return chart.properties(width=WIDTH, height=HEIGHT + 60).configure_view(stroke=None)

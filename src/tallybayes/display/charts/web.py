@@ -1,0 +1,137 @@
+"""A chart as a page wants it: as wide as its place, and in the page's own colours, be they light or dark.
+
+Colours become CSS variables (``--c0`` to ``--c7``, ``--ink``, ``--quiet``, ``--line``, ``--page``): drawn as SVG, a
+chart then follows the page when it turns dark or is printed, without being drawn again.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from typing import Any
+
+import altair as alt
+from altair.utils.schemapi import debug_mode
+
+from tallybayes.display.charts.theme import COLOURS
+
+__all__ = ["CONFIG", "panels", "unchecked"]
+
+_FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
+_VARIABLES = {
+    **{colour: f"var(--c{k})" for k, colour in enumerate(COLOURS)},
+    "#333": "var(--ink)",
+    "#00284a": "var(--ink)",
+    "#888": "var(--quiet)",
+    "#999": "var(--quiet)",
+    "white": "var(--page)",
+}
+_TEXT = {"labelColor": "var(--quiet)", "titleColor": "var(--quiet)", "labelFontSize": 11, "titleFontSize": 11}
+
+# Vega-Lite's own: the height of a name, and how much further than its bars a name's place reaches.
+_STEP, _BETWEEN = 20, 1.25
+
+CONFIG: dict[str, Any] = {
+    "background": None,
+    "font": _FONT,
+    "view": {"stroke": None},
+    "title": {"color": "var(--ink)", "fontSize": 13, "fontWeight": 600, "anchor": "start"},
+    "axis": {
+        **_TEXT,
+        "titleFontWeight": "normal",
+        "gridColor": "var(--line)",
+        "domainColor": "var(--line)",
+        "tickColor": "var(--line)",
+    },
+    "legend": {**_TEXT, "labelColor": "var(--ink)", "labelFontSize": 12, "labelLimit": 240},
+    "text": {"color": "var(--ink)"},
+    "rule": {"color": "var(--ink)"},
+}
+
+
+def unchecked() -> AbstractContextManager[None]:
+    """A time in which Altair does not hold every part of a chart to its schema: half the time of drawing a page."""
+    return debug_mode(False)
+
+
+def panels(chart: Any) -> list[dict[str, Any]]:
+    """The charts that stand beside each other in one, each by itself.
+
+    Examples
+    --------
+    >>> bars = alt.Chart(alt.InlineData(values=[{"x": 1}])).mark_bar(color="#0072b2").encode(x="x:Q")
+    >>> [one] = panels(alt.hconcat(bars))
+    >>> one["width"], one["mark"]["color"]
+    ('container', 'var(--c0)')
+    """
+    with alt.data_transformers.enable(consolidate_datasets=False):
+        whole = chart.to_dict(validate=False)
+    for beside in ("hconcat", "vconcat", "concat"):
+        if beside in whole:  # data that all of them draw stands above them
+            shared = {"data": whole["data"]} if "data" in whole else {}
+            return [_alone(shared | one) for one in whole[beside]]
+    return [_alone(whole)]
+
+
+def _alone(spec: dict[str, Any]) -> dict[str, Any]:
+    kept = {key: value for key, value in spec.items() if key not in ("$schema", "config")}
+    fitted = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
+    return {**_named(_coloured(kept)), **fitted, **_height(kept)}
+
+
+def _height(spec: dict[str, Any]) -> dict[str, float]:
+    """A chart of so many names as a number of pixels: Vega-Lite fits only what has a height, and warns of the rest."""
+    given = spec.get("height")
+    encodings = [part["encoding"] for part in (spec, *spec.get("layer", ())) if "encoding" in part]
+    names = next((e["y"]["sort"] for e in encodings if isinstance(e.get("y", {}).get("sort"), list)), None)
+    if names is None or not (given is None or isinstance(given, dict)):
+        return {}
+    step = (given or {}).get("step", _STEP)
+    if (given or {}).get("for") == "offset":
+        beside = next(e["yOffset"]["sort"] for e in encodings if "yOffset" in e)
+        step = step * len(beside) * _BETWEEN
+    return {"height": step * len(names)}
+
+
+def _named(part: Any) -> Any:
+    """The same with names at every y-axis: a panel that left them to its neighbour stands by itself now."""
+    if isinstance(part, list):
+        return [_named(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: value if key == "data" else _named(value) for key, value in part.items()}
+    y = found.get("y")
+    if isinstance(y, dict) and "axis" in y:
+        axis = y["axis"] or {"ticks": False, "domain": False}
+        found["y"] = {**y, "axis": {key: value for key, value in axis.items() if key != "labels"}}
+    return found
+
+
+def _coloured(part: Any) -> Any:
+    """The same with every colour that has a variable named by it; what data holds is left alone."""
+    if isinstance(part, list):
+        return [_coloured(one) for one in part]
+    if isinstance(part, str):
+        return _VARIABLES.get(part, part)
+    if not isinstance(part, dict):
+        return part
+    if isinstance(part.get("encoding"), dict) and _shades(part["encoding"].get("color")):
+        return _by_opacity(part)
+    return {
+        key: value if key in ("data", "datasets", "domain", "sort") else _coloured(value) for key, value in part.items()
+    }
+
+
+def _shades(colour: Any) -> bool:
+    return isinstance(colour, dict) and "interpolate" in colour.get("scale", {})
+
+
+def _by_opacity(part: dict[str, Any]) -> dict[str, Any]:
+    """Shades of one colour as more or less of it: they begin at the page's own colour, whatever that is."""
+    encoding = dict(part["encoding"])
+    colour = encoding.pop("color")
+    scale = {"domain": colour["scale"]["domain"], "range": [0.03, 1]}
+    encoding |= {
+        "fillOpacity": {key: value for key, value in colour.items() if key != "scale"} | {"scale": scale},
+        "fill": {"value": "var(--c0)"},
+    }
+    return dict(_coloured({**part, "encoding": encoding}))

@@ -1,0 +1,111 @@
+"""A few rows without Arrow: what makes one row cost microseconds.
+
+Only what is plain takes this way: a small array for a model of one block, or a few dicts of plain values. Anything
+else, and anything that might deserve a sentence, gets None here and goes the ordinary way, with the same answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from tallybayes.categories import Labels
+from tallybayes.events import Event
+from tallybayes.events.inputs import Codes, Dense, Encoded
+from tallybayes.schema.schema import Block, Schema
+
+__all__ = ["MOST_ROWS", "encode"]
+
+# From here on Arrow's fixed costs no longer show.
+MOST_ROWS = 64
+_PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
+_NUMBERS = (float, int, bool, type(None))
+
+
+def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) -> list[Encoded] | None:
+    """The rows as each block's event takes them, or None if they are not plain enough.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+    >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.parameters, "smooth")[0].columns.tolist()
+    [[1], [2]]
+    """
+    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS:
+        return None
+    if isinstance(rows, np.ndarray):
+        data = _array(rows, schema, parameters, unseen)
+        return None if data is None else [data]
+    if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
+        return None
+    encoded: list[Encoded] = []
+    for block, believed in zip(schema.blocks, parameters, strict=True):
+        slots = block.event.slots(believed)
+        data = _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
+        if data is None:
+            return None
+        encoded.append(data)
+    known = any(name in row for row in rows for block in schema.blocks for name in block.columns)
+    return encoded if known else None
+
+
+def _array(rows: np.ndarray[Any, Any], schema: Schema, parameters: Sequence[Any], unseen: str) -> Encoded | None:
+    if rows.ndim != 2 or len(schema.blocks) != 1 or rows.shape[1] != len(schema.blocks[0].columns):
+        return None
+    block = schema.blocks[0]
+    if block.event.takes == "codes":
+        return _whole_numbers(rows, block.event.slots(parameters[0]), unseen) if rows.dtype.kind in "iu" else None
+    if rows.dtype not in (np.float64, np.float32) or not rows.flags.c_contiguous:
+        return None
+    return _fit(block.event, Dense(rows))
+
+
+def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Labels], unseen: str) -> Codes | None:
+    if any(slot.kind != "whole numbers" for slot in slots):
+        return None
+    places = [slot.positions for slot in slots]
+    lengths = np.array(list(map(len, places)))
+    codes = np.array(
+        [[place.get(value, -1) for place, value in zip(places, row, strict=True)] for row in rows.tolist()], np.int32
+    )
+    strange = codes < 0
+    if strange.any() and unseen == "error":
+        return None
+    codes = np.where(strange, lengths, codes).astype(np.int32)
+    return Codes(codes, lengths + 1, tuple(slots))
+
+
+def _dense(rows: list[Mapping[str, Any]], block: Block) -> Dense | None:
+    cells = [[row.get(name) for name in block.columns] for row in rows]
+    if any(type(cell) not in _NUMBERS for row in cells for cell in row):
+        return None
+    try:
+        return _fit(block.event, Dense(np.array(cells, np.float64)))
+    except OverflowError:
+        return None
+
+
+def _fit(event: Event, data: Dense) -> Dense | None:
+    unfit = event.unfit(np.asarray(data.columns))
+    return None if unfit is not None and unfit.any() else data
+
+
+def _codes(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Labels], unseen: str) -> Codes | None:
+    codes = np.empty((len(rows), len(block.columns)), np.int32)
+    for f, (name, slot) in enumerate(zip(block.columns, slots, strict=True)):
+        plain = _PLAIN.get(slot.kind)
+        for i, row in enumerate(rows):
+            value = row.get(name)
+            if value is None:
+                codes[i, f] = -1
+                continue
+            if type(value) is not plain:
+                return None
+            place = slot.positions.get(value, len(slot))
+            if place == len(slot) and unseen == "error":
+                return None
+            codes[i, f] = place
+    return Codes(codes, np.array([len(slot) + 1 for slot in slots], np.int64), tuple(slots))

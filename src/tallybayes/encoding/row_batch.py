@@ -1,0 +1,324 @@
+"""From a record batch to what an event model takes: the one place where values are looked at before they are counted.
+
+Numbers become float columns with NaN for missing, values become codes, sparse rows stay sparse. What does not fit is
+refused here with the column, the value and the row (rows are counted from 1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import kernels, sources
+from tallybayes.categories import Labels, encode, kind
+from tallybayes.errors import BadData, wanted
+from tallybayes.events import Event
+from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
+from tallybayes.kernels.text import BadText, BadTokens
+from tallybayes.schema.column_names import Numbered, hint
+from tallybayes.schema.schema import Block, Missing
+
+__all__ = ["Rows"]
+
+# Whole numbers spanning less than this are their own codes; a table of that many rows per column stays small.
+_DIRECT_SPAN = 4096
+# How many rows the span of a matrix of whole numbers is guessed from.
+_GUESS_ROWS = 256
+
+
+class Rows:
+    """A record batch whose columns are found by name, be they fields or columns of a matrix field.
+
+    Parameters
+    ----------
+    batch : pyarrow.RecordBatch
+        The rows.
+    first : int
+        How many rows came before these, for messages.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is.
+    partial : bool
+        Whether a column that is not there is missing in every row, rather than a mistake.
+    """
+
+    def __init__(
+        self, batch: pa.RecordBatch, first: int = 0, missing: Missing = "skip", *, partial: bool = False
+    ) -> None:
+        self.batch, self.first, self.missing, self.partial = batch, first, missing, partial
+        self._encoded: dict[int, tuple[Block, Encoded]] = {}
+
+    def __len__(self) -> int:
+        return int(self.batch.num_rows)
+
+    @property
+    def names(self) -> list[str]:
+        """The names of all columns, those of matrices among them."""
+        return [name for field in self.batch.schema for name in _names(field)]
+
+    def encode(self, block: Block, slots: Sequence[Labels] | None = None, *, unseen: str = "smooth") -> Encoded:
+        """The block's columns as its event takes them.
+
+        Parameters
+        ----------
+        block : Block
+            Which columns, and for which event.
+        slots : sequence of Labels, optional
+            The values that codes refer to, one `Labels` per column: those of a model that scores. Without it the
+            values found in these rows, as counting wants.
+        unseen : {"smooth", "skip", "error"}
+            Whether a value outside the slots is refused.
+        """
+        if slots is not None:
+            return self._encode(block, slots, unseen)
+        if id(block) not in self._encoded:  # rows that were counted may be hashed after that
+            self._encoded[id(block)] = block, self._encode(block, None, unseen)
+        return self._encoded[id(block)][1]
+
+    def _encode(self, block: Block, slots: Sequence[Labels] | None, unseen: str) -> Encoded:
+        field = self._whole(block.columns)
+        if block.event.takes == "text":
+            return Texts(tuple(self._text(name) for name in block.columns))
+        if block.event.takes == "codes":
+            return self._codes(block, field, slots, unseen)
+        if field is not None and sources.kind_of(field) == "sparse":
+            sparse = Sparse(*sources.sparse_of(self.batch.column(field.name), field))
+            if block.event.takes == "bag":
+                return sparse  # counting checks every entry, and a negative count scores as what it is
+            return self._dense(block, sparse.dense().columns)
+        if field is not None and sources.kind_of(field) == "matrix":
+            return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
+        return self._dense(block, tuple(self._numbers(name, block.event) for name in block.columns))
+
+    def column(self, name: str) -> pa.Array:
+        """One column by name, wherever it stands."""
+        at = self.batch.schema.get_field_index(name)
+        if at >= 0:
+            return self.batch.column(at)
+        for k, field in enumerate(self.batch.schema):
+            position = _position(field, name)
+            if position is None:
+                continue
+            if sources.kind_of(field) == "sparse":
+                return pa.array(_sparse_column(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
+            return pa.array(sources.matrix_of(self.batch.column(k))[:, position])
+        if self.partial:
+            return pa.nulls(len(self))
+        have = [name for field in self.batch.schema for name in _names(field)[:20]]
+        raise BadData(wanted("the rows", f"a column {name!r} as in training", "none of that name", hint(name, have)))
+
+    @contextmanager
+    def refusing(self, block: Block) -> Iterator[None]:
+        """Put what a kernel refuses of the block's columns into one sentence."""
+        try:
+            yield
+        except (kernels.NotFinite, kernels.BadEntry) as bad:
+            want, got, do = block.event.wants, repr(bad.value), "Remove the row, or make the value missing"
+            row, column = bad.row, bad.column
+        except BadText as bad:
+            want, got, do = "text in UTF-8", f"other bytes from byte {bad.byte + 1} on", "Convert it"
+            row, column = bad.row, bad.column
+        except BadTokens as bad:
+            want, got, do = "a list of texts from the tokenizer", repr(bad.got), ""
+            row, column = bad.row, bad.column
+        else:
+            return
+        got = f"{got} (row {self.first + row + 1})"
+        raise BadData(wanted(f"column {block.columns[column]!r}", want, got, do)) from None
+
+    def _whole(self, columns: Sequence[str]) -> pa.Field | None:
+        """The matrix field that holds exactly these columns in this order, if there is one."""
+        for field in self.batch.schema:
+            if sources.kind_of(field) != "column" and _names(field) == columns:
+                return field
+        return None
+
+    def _numbers(self, name: str, event: Event) -> npt.NDArray[Any]:
+        """A column as floats, null as NaN."""
+        array = self.column(name)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_boolean(array.type):
+            array = array.cast(pa.uint8())
+        elif pa.types.is_decimal(array.type):
+            array = array.cast(pa.float64())
+        elif not (pa.types.is_integer(array.type) or pa.types.is_floating(array.type)):
+            array = self._parsed(array, name, event)
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+
+    def _text(self, name: str) -> pa.Array:
+        """A column of text; anything else is refused."""
+        array = self.column(name)
+        if pa.types.is_dictionary(array.type):
+            array = array.dictionary_decode()
+        if pa.types.is_null(array.type):
+            array = array.cast(pa.string())
+        if pa.types.is_string_view(array.type):
+            array = array.cast(pa.large_string())
+        if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
+            first = next((value for value in array.to_pylist() if value is not None), None)
+            got = f"{kind(array.type)} (first: {first!r})"
+            raise BadData(wanted(f"column {name!r}", "text", got, "Convert it to strings, or declare another event"))
+        if self.missing == "error":
+            self._refuse_missing(array.is_null().to_numpy(zero_copy_only=False), name)
+        return array
+
+    def _parsed(self, array: pa.Array, name: str, event: Event) -> pa.Array:
+        """Text that holds numbers as numbers; other text is refused."""
+        if pa.types.is_null(array.type):
+            return array.cast(pa.float64())
+        try:
+            return array.cast(pa.float64())
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+            row, value = _first_text(array)
+        got = f"text (first: {value!r}, row {self.first + row + 1})"
+        do = f"Declare it categorical (events={{{name!r}: 'categorical'}}), or {value!r} a missing value"
+        raise BadData(wanted(f"column {name!r}", f"numbers for {event.name}", got, do))
+
+    def _dense(self, block: Block, columns: Any) -> Dense:
+        def floats(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+            return values if values.dtype in (np.float64, np.float32) else values.astype(np.float64)
+
+        dense = Dense(columns).map(floats)
+        if self.missing == "error":
+            for f in _columns_with(np.isnan, dense):
+                self._refuse_missing(np.isnan(dense.column(f)), block.columns[f])
+        if type(block.event).unfit is not Event.unfit:
+            for f in _columns_with(block.event.unfit, dense):
+                self._check(block.event, dense.column(f), block.columns[f])
+        return dense
+
+    def _check(self, event: Event, values: npt.NDArray[Any], name: str) -> None:
+        unfit = event.unfit(values)
+        if unfit is None or not unfit.any():
+            return
+        at = int(np.argmax(unfit))
+        got = f"{values[at].item()!r} (row {self.first + at + 1})"
+        raise BadData(wanted(f"column {name!r}", f"{event.wants} for {event.name}", got))
+
+    def _refuse_missing(self, mask: npt.NDArray[np.bool_], name: str) -> None:
+        if mask.any():
+            row = self.first + int(np.argmax(mask)) + 1
+            do = "Fill it, or choose missing='skip'"
+            raise BadData(wanted(f"column {name!r}", "a value in every row", f"a missing one (row {row})", do))
+
+    def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Labels] | None, unseen: str) -> Codes:
+        if field is not None and sources.kind_of(field) == "matrix" and pa.types.is_integer(field.type.value_type):
+            matrix = sources.matrix_of(self.batch.column(field.name))
+            direct = _guess(matrix) if slots is None else _direct(matrix, slots)
+            if direct is not None and unseen != "error":
+                return direct
+        columns, labels = [], []
+        for f, name in enumerate(block.columns):
+            array = self.column(name)
+            codes, found = encode(array, null_is_label=self.missing == "category")
+            if self.missing == "error":
+                self._refuse_missing(codes < 0, name)
+            if slots is not None:
+                codes, found = self._refer(codes, found, slots[f], name, unseen), slots[f]
+            columns.append(codes)
+            labels.append(found)
+        sizes = np.array([len(known) + (slots is not None) for known in labels], np.int64)
+        return Codes(tuple(columns), sizes, tuple(labels))
+
+    def _refer(
+        self, codes: npt.NDArray[np.int32], found: Labels, slot: Labels, name: str, unseen: str
+    ) -> npt.NDArray[np.int32]:
+        """Codes into the values found here as codes into the slot; a value not in it gets the code behind its last."""
+        if found is slot or found == slot:
+            return codes
+        place = np.full(len(found) + 1, -1, np.int32)
+        place[:-1] = slot.find(found.array, where=f"column {name!r}")
+        strange = np.flatnonzero(place[:-1] < 0)
+        if unseen == "error" and len(strange):
+            row = int(np.argmax(codes == strange[0]))
+            got = f"{found.values[strange[0]]!r} (row {self.first + row + 1})"
+            raise BadData(
+                wanted(f"column {name!r}", "a value seen in training", got, "Choose unseen='smooth' or 'skip'")
+            )
+        place[strange] = len(slot)
+        return place[codes]
+
+
+def _columns_with(fault: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_] | None], dense: Dense) -> Sequence[int]:
+    """The columns to be looked at for a fault: all, but of a matrix only those that have it, found in one go."""
+    if not isinstance(dense.columns, np.ndarray):
+        return range(dense.width)
+    found = fault(dense.columns)
+    return () if found is None else np.flatnonzero(found.any(axis=0)).tolist()
+
+
+def _names(field: pa.Field) -> Sequence[str]:
+    if sources.kind_of(field) == "column":
+        return (field.name,)
+    given = sources.names_of(field)
+    return Numbered(sources.width_of(field)) if given is None else given
+
+
+def _position(field: pa.Field, name: str) -> int | None:
+    if sources.kind_of(field) == "column":
+        return None
+    members = _names(field)
+    return members.index(name) if name in members else None
+
+
+def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
+    row, column, value = sparse.entries()
+    here = column == position
+    return np.asarray(np.bincount(row[here], value[here], minlength=len(sparse)), np.float64)
+
+
+def _first_text(array: pa.Array) -> tuple[int, Any]:
+    """The first value that is not a number, and its row."""
+    for row, value in enumerate(array.to_pylist()):
+        try:
+            float(value)
+        except TypeError:
+            if value is not None:
+                return row, value
+        except ValueError:
+            return row, value
+    return 0, array[0].as_py()
+
+
+def _guess(matrix: npt.NDArray[Any]) -> Codes | None:
+    """Whole numbers as their own codes, their span guessed from the first rows and made certain if that was wrong."""
+    first = matrix[:_GUESS_ROWS]
+    return _own_codes(matrix, int(first.min()), int(first.max()), lambda: _certain(matrix)) if first.size else None
+
+
+def _certain(matrix: npt.NDArray[Any]) -> Codes:
+    direct = _own_codes(matrix, int(matrix.min()), int(matrix.max()), None)
+    if direct is not None:
+        return direct
+    coded = [encode(pa.array(matrix[:, f])) for f in range(matrix.shape[1])]
+    labels = tuple(found for _, found in coded)
+    return Codes(tuple(codes for codes, _ in coded), np.array([len(found) for found in labels], np.int64), labels)
+
+
+def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[], Codes] | None) -> Codes | None:
+    if high - low >= _DIRECT_SPAN:
+        return None
+    width = matrix.shape[1]
+    labels = Labels(pa.array(np.arange(low, high + 1)))
+    return Codes(matrix, np.full(width, high - low + 1, np.int64), (labels,) * width, low, settle=settle)
+
+
+def _direct(matrix: npt.NDArray[Any], slots: Sequence[Labels]) -> Codes | None:
+    """Whole numbers as their own codes into the slots of a model, where the slots are whole numbers of a small span."""
+    if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
+        return None
+    values = [slot.array.to_numpy() for slot in slots]
+    low, high = int(min(v[0] for v in values)), int(max(v[-1] for v in values))
+    if high - low >= _DIRECT_SPAN:
+        return None
+    behind = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
+    rows = np.repeat(behind[:, None], high - low + 2, axis=1)
+    for f, v in enumerate(values):
+        rows[f, v - low] = behind[f] - len(v) + np.arange(len(v))
+    sizes = np.full(len(slots), high - low + 2, np.int64)
+    return Codes(matrix, sizes, tuple(slots), low, outside="last", rows=rows.ravel())

@@ -1,0 +1,1 @@
+"""Spark collections, partition by partition: the one door to pyspark."""

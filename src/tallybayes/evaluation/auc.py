@@ -1,0 +1,111 @@
+"""The area under a ROC curve, its variance by DeLong, and an interval for it."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from tallybayes.evaluation.proportions import LEVEL, checked, wilson
+from tallybayes.events.inputs import Floats
+
+__all__ = ["Area", "area", "interval"]
+
+
+class Area(NamedTuple):
+    """The area under a curve, and how well it is known.
+
+    Attributes
+    ----------
+    auc : float
+        The area.
+    variance : float
+        Of that estimate, by DeLong; NaN where there is only one row of a class.
+    freedom : float
+        The degrees of freedom of the variance, by Satterthwaite: near those of the class that decides it.
+    """
+
+    auc: float
+    variance: float
+    freedom: float
+
+
+def area(positives: Floats, negatives: Floats) -> Area:
+    """The area, and its variance, from the weight of both classes at each score, from the highest score down.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray, shape (T,)
+        The number (weight) of rows of each kind at each of T distinct scores, highest first.
+
+    Notes
+    -----
+    The area is the chance that a positive row scores above a negative one, a tie counting half. DeLong, DeLong and
+    Clarke-Pearson (1988): with v₊ the share of negatives that a positive beats, and v₋ the share of positives that beat
+    a negative, the variance is var(v₊)/m + var(v₋)/n. Rows of one score have one v, so that cumulative sums give it, in
+    O(T) after the sort that the curve needs anyway.
+
+    Examples
+    --------
+    >>> area(np.array([1.0, 0.0, 1.0, 0.0]), np.array([0.0, 1.0, 0.0, 1.0]))    # + − + −: three pairs of four
+    Area(auc=0.75, variance=0.125, freedom=2.0)
+    """
+    m, n = positives.sum(), negatives.sum()
+    beaten = (n - np.cumsum(negatives) + negatives / 2) / n
+    beating = (np.cumsum(positives) - positives / 2) / m
+    auc = float(positives @ beaten / m)
+    if m <= 1 or n <= 1:
+        return Area(auc, math.nan, math.nan)
+    of_positives = float(positives @ (beaten - auc) ** 2 / (m - 1) / m)
+    of_negatives = float(negatives @ (beating - auc) ** 2 / (n - 1) / n)
+    variance = of_positives + of_negatives
+    freedom = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / (n - 1)) if variance else math.nan
+    return Area(auc, variance, float(freedom))
+
+
+def interval(size: Area, fewest: float, level: float = LEVEL) -> tuple[float, float]:
+    """Where the area may lie: DeLong's variance and Student's t, on the scale of log-odds, which stays within 0 and 1.
+
+    Parameters
+    ----------
+    size : Area
+        As `area` gives it.
+    fewest : float
+        The number (weight) of rows of the rarer class. Where the variance says nothing (a perfect detector, one row of
+        a class, scores that are all alike), Wilson's interval of so many rows stands in: a perfect score on five
+        positives does not make a perfect detector.
+    level : float
+        How often such an interval holds the truth.
+
+    Notes
+    -----
+    The variance is a sum of two, each estimated from its own class, as in Welch's test; with the normal quantile in
+    place of t, an interval of 95 % from five positives and a hundred negatives holds the truth 87 times of a hundred,
+    with t 92 times, and auc ± 1.96 σ 75 times (normal scores two deviations apart).
+
+    Examples
+    --------
+    >>> [round(end, 3) for end in interval(Area(0.9, 0.03**2, 1e9), 50)]
+    [0.824, 0.945]
+    >>> [round(end, 3) for end in interval(Area(0.9, 0.03**2, 5.0), 6)]
+    [0.793, 0.955]
+    >>> [round(end, 3) for end in interval(Area(1.0, 0.0, 8.0), 5)]
+    [0.566, 1.0]
+    """
+    share = 0.5 + checked(level) / 2
+    auc, variance, freedom = size
+    if not variance > 0 or not 0 < auc < 1:
+        low, high = wilson(auc, fewest, level)
+        return float(low), float(high)
+    # Asked for only here: a curve is often drawn without it, and scipy takes a quarter of a second to load.
+    from scipy.special import stdtrit
+
+    middle = math.log(auc / (1 - auc))
+    step = float(stdtrit(freedom, share)) * math.sqrt(variance) / (auc * (1 - auc))
+    return _odds(middle - step), _odds(middle + step)
+
+
+def _odds(logit: float) -> float:
+    # tanh instead of exp: a step of a thousand (a tiny class near 0 or 1) must not overflow.
+    return (1 + math.tanh(logit / 2)) / 2

@@ -1,0 +1,102 @@
+"""ROC curves of repeats, averaged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.evaluation.roc import RocCurve
+from tallybayes.events.inputs import Floats
+
+__all__ = ["AverageRoc", "average_roc"]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AverageRoc(Result):
+    """The true positive rate at each false positive rate, averaged over curves.
+
+    Attributes
+    ----------
+    fpr : ndarray, shape (G,)
+        The grid, from 0 to 1.
+    tpr, spread : ndarray, shape (G,)
+        The mean over the curves, and their standard deviation (NaN of a single curve).
+    aucs : ndarray, shape (K,)
+        The area under each curve.
+    """
+
+    fpr: Floats
+    tpr: Floats
+    spread: Floats
+    aucs: Floats
+
+    @property
+    def auc(self) -> float:
+        """The mean of the areas."""
+        return float(self.aucs.mean())
+
+    @property
+    def auc_spread(self) -> float:
+        """The standard deviation of the areas; NaN of a single curve."""
+        return float(_deviation(self.aucs[:, None])[0])
+
+    def shown(self) -> Grid:
+        """Every tenth of the way."""
+        at = np.unique(np.searchsorted(self.fpr, np.linspace(0, 1, 11) - 1e-9))
+        rows = tuple(tuple(map(number, row)) for row in zip(self.fpr[at], self.tpr[at], self.spread[at], strict=True))
+        title = f"Mean of {len(self.aucs)} ROC curves: AUC {number(self.auc)} ± {number(self.auc_spread)}"
+        return Grid(title, ("fpr", "tpr", "±"), rows)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; the spread of a single curve is None."""
+        out = {name: getattr(self, name) for name in ("fpr", "tpr", "spread", "aucs", "auc", "auc_spread")}
+        return dict(plain(out))
+
+    def __repr__(self) -> str:
+        return f"<AverageRoc of {len(self.aucs)} curves: AUC {number(self.auc)} ± {number(self.auc_spread)}>"
+
+
+def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:
+    """ROC curves averaged vertically: at each false positive rate, the mean of their true positive rates.
+
+    Parameters
+    ----------
+    curves : iterable of RocCurve
+        Such as one for each repeat.
+    grid : int
+        At how many false positive rates from 0 to 1.
+
+    Notes
+    -----
+    Between two points a curve is the line; where it rises straight up, its upper end counts (Fawcett 2006).
+
+    Examples
+    --------
+    >>> from tallybayes.evaluation import roc
+    >>> good, bad = roc([0, 1], [0.1, 0.9]), roc([0, 1], [0.5, 0.5])         # perfect, and the diagonal
+    >>> mean = average_roc([good, bad], grid=3)
+    >>> mean.tpr.tolist(), mean.auc
+    ([0.5, 0.75, 1.0], 0.75)
+    """
+    listed = list(curves)
+    if not listed:
+        raise BadData(wanted("curves", "at least one", "none"))
+    if len({repr(curve.positive) for curve in listed}) > 1:
+        first, other = listed[0].positive, next(c.positive for c in listed if c.positive != listed[0].positive)
+        raise BadData(wanted("curves", f"all of one positive class, {first!r}", f"one of {other!r}"))
+    if not isinstance(grid, int) or grid < 2:
+        raise BadOption(wanted("grid", "at least 2 points", repr(grid)))
+    fpr = np.linspace(0.0, 1.0, grid)
+    # np.interp takes the last of several points above one another, which is the upper end.
+    heights = np.stack([np.interp(fpr, curve.fpr, curve.tpr) for curve in listed])  # (K, G)
+    return AverageRoc(fpr, heights.mean(axis=0), _deviation(heights), np.array([curve.auc for curve in listed]))
+
+
+def _deviation(values: Floats) -> Floats:
+    """The standard deviation down the first axis; NaN of a single one, without a warning."""
+    return values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)

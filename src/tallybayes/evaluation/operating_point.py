@@ -1,0 +1,95 @@
+"""The best point of a ROC curve, given how many negatives there are for a positive and what the two errors cost."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+
+__all__ = ["OperatingPoint", "cheapest"]
+
+
+@dataclass(frozen=True, repr=False)
+class OperatingPoint(Result):
+    """Where to put the threshold, and what is to be expected there.
+
+    Attributes
+    ----------
+    threshold : float
+        Decide for the positive class from this score on (below it, where `reversed`); infinite: for no row at all.
+    fpr, tpr : float
+        The false and true positive rates.
+    cost : float
+        The expected cost per row.
+    slope : float
+        Of the line along which costs are equal: ratio × cost of a false positive / cost of a false negative.
+    reversed : bool
+        Whether the detector is a flipped one, which decides for the positive class *below* the threshold.
+    """
+
+    threshold: float
+    fpr: float
+    tpr: float
+    cost: float
+    slope: float
+    reversed: bool = False
+
+    @property
+    def specificity(self) -> float:
+        """Of the negatives, the share left alone."""
+        return 1 - self.fpr
+
+    def shown(self) -> Grid:
+        """The point as a table of one row."""
+        rule = f"score {'<' if self.reversed else '≥'} {number(self.threshold)}"
+        cells = (rule, *(number(value) for value in (self.fpr, self.tpr, self.cost, self.slope)))
+        return Grid("", ("positive where", "fpr", "tpr", "cost per row", "slope"), (cells,))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; a threshold of None stands for the infinite one, that no row reaches."""
+        return dict(plain(asdict(self)))
+
+    def __repr__(self) -> str:
+        rule = f"{'<' if self.reversed else '>='} {self.threshold:.6g}"
+        return f"<OperatingPoint: score {rule}, fpr {self.fpr:.4f}, tpr {self.tpr:.4f}, cost {self.cost:.4f}>"
+
+
+def cheapest(fpr: Floats, tpr: Floats, ratio: float, costs: Any) -> tuple[int, float, float]:
+    """The position of the cheapest point, its expected cost per row, and the slope of the lines of equal cost.
+
+    Where several points cost the same, the one with the fewest false positives.
+
+    Examples
+    --------
+    >>> fpr, tpr = np.array([0.0, 0.25, 1.0]), np.array([0.0, 0.75, 1.0])
+    >>> cheapest(fpr, tpr, 1.0, (1.0, 1.0))             # (0.25 + 0.25) / 2
+    (1, 0.25, 1.0)
+    >>> cheapest(fpr, tpr, 1.0, (1.0, 9.0))[0]          # a miss costs as much as nine false alarms: call all positive
+    2
+    """
+    false_positive, false_negative = _pair(costs)
+    if not (isinstance(ratio, int | float | np.number) and 0 < ratio < math.inf):
+        raise BadOption(wanted("ratio", "a number above 0, of negatives for each positive", repr(ratio)))
+    cost = (false_positive * ratio * fpr + false_negative * (1 - tpr)) / (1 + ratio)
+    slope = ratio * false_positive / false_negative if false_negative else math.inf
+    best = int(np.argmin(cost))
+    return best, float(cost[best]), float(slope)
+
+
+def _pair(costs: Any) -> tuple[float, float]:
+    want = "two numbers not below 0, what a false positive and a false negative cost"
+    try:
+        pair = np.asarray(costs, np.float64)
+    except (TypeError, ValueError):
+        raise BadOption(wanted("costs", want, repr(costs))) from None
+    if pair.shape != (2,):
+        raise BadOption(wanted("costs", want, f"an array of shape {pair.shape}"))
+    if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.any()):
+        raise BadOption(wanted("costs", want + ", not both of them 0", f"{pair.tolist()}"))
+    return float(pair[0]), float(pair[1])

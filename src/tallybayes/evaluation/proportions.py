@@ -1,0 +1,63 @@
+"""Intervals for shares: how far off a share may be that was seen in so many rows."""
+
+from __future__ import annotations
+
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+
+__all__ = ["LEVEL", "checked", "wilson"]
+
+LEVEL = 0.95
+
+
+def checked(level: float) -> float:
+    """The level, if it is one."""
+    if not 0 < level < 1:
+        raise BadOption(wanted("level", "a number between 0 and 1", repr(level), "Such as 0.95"))
+    return level
+
+
+def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> tuple[Any, Any]:
+    """Wilson's interval, low and high: the shares that make what was seen not too surprising.
+
+    Parameters
+    ----------
+    share : array_like
+        The share seen, such as 8 / 10.
+    count : array_like
+        The number (weight) of rows it was seen in; where it is 0 the interval is NaN.
+    level : float
+        How often such an interval holds the truth.
+
+    Notes
+    -----
+    With z standard deviations the ends are (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), E. B. Wilson 1927.
+    Unlike p ± z·σ they stay within 0 and 1, and do not close up where all rows agree.
+
+    Examples
+    --------
+    >>> low, high = wilson(8 / 10, 10)
+    >>> round(low, 3), round(high, 3)
+    (0.49, 0.943)
+    >>> low, high = wilson(1.0, 10)             # ten of ten
+    >>> round(low, 3), high
+    (0.722, 1.0)
+    """
+    z = NormalDist().inv_cdf(0.5 + checked(level) / 2)
+    p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        middle = p + z * z / (2 * n)
+        spread = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+        low, high = (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
+    return _clipped(low), _clipped(high)
+
+
+def _clipped(ends: Floats) -> Any:
+    """Within 0 and 1 to the last digit; a number where a number was given."""
+    return np.clip(ends, 0.0, 1.0)[()] if ends.ndim else float(np.clip(ends, 0.0, 1.0))

@@ -1,0 +1,254 @@
+"""The ROC curve: what each threshold finds, and what it pays for it in false alarms."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.evaluation.auc import Area, area, interval
+from tallybayes.evaluation.convex_hull import corners, upper_hull
+from tallybayes.evaluation.inputs import distinct, places, position, row_weights, scores_of
+from tallybayes.evaluation.operating_point import OperatingPoint, cheapest
+from tallybayes.evaluation.proportions import LEVEL
+from tallybayes.events.inputs import Floats
+
+__all__ = ["Hull", "RocCurve", "curve_of", "roc"]
+
+# As many points as a picture can show; of a curve of a million rows, JSON is not asked to hold more.
+_POINTS = 512
+# And as many as a person reads.
+_LINES = 12
+
+
+class Hull(NamedTuple):
+    """The points of a curve on its upper convex hull, from (0, 0) to (1, 1), and the area under it."""
+
+    fpr: Floats
+    tpr: Floats
+    thresholds: Floats
+    auc: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RocCurve(Result):
+    """True against false positive rate, over all thresholds.
+
+    Attributes
+    ----------
+    positive : object
+        The class that is looked for.
+    fp, tp : ndarray, shape (T,)
+        The number (weight) of negatives and of positives called positive at each threshold, from none to all. Points
+        on the line between their neighbours are left out.
+    thresholds : ndarray, shape (T,)
+        A row is called positive from this score on; the first is infinite and calls none.
+    area : Area
+        The area under the curve, its variance by DeLong, and the degrees of freedom of that.
+    reversed : bool
+        Whether decisions are reversed: a row is then called positive *below* the threshold.
+    """
+
+    positive: Any
+    fp: Floats
+    tp: Floats
+    thresholds: Floats
+    area: Area
+    reversed: bool = False
+
+    @property
+    def auc(self) -> float:
+        """The area under the curve: the chance that a positive row scores above another, a tie counting half."""
+        return self.area.auc
+
+    @property
+    def variance(self) -> float:
+        """DeLong's variance of the area."""
+        return self.area.variance
+
+    @property
+    def positives(self) -> float:
+        """The number (weight) of positive rows."""
+        return float(self.tp[-1])
+
+    @property
+    def negatives(self) -> float:
+        """The number (weight) of the others."""
+        return float(self.fp[-1])
+
+    @cached_property
+    def fpr(self) -> Floats:  # (T,)
+        """The share of negatives called positive, at each threshold."""
+        return np.asarray(self.fp / self.fp[-1])
+
+    @cached_property
+    def tpr(self) -> Floats:  # (T,)
+        """The share of positives called positive, at each threshold."""
+        return np.asarray(self.tp / self.tp[-1])
+
+    @cached_property
+    def hull(self) -> Hull:
+        """The upper convex hull: the thresholds that some class ratio and costs make best.
+
+        Examples
+        --------
+        >>> curve = roc([1, 0, 0, 1, 0], [5, 4, 3, 2, 1])
+        >>> curve.hull.thresholds.tolist()
+        [inf, 5.0, 2.0, 1.0]
+        """
+        at = upper_hull(self.fp, self.tp)
+        fpr, tpr = self.fpr[at], self.tpr[at]
+        return Hull(fpr, tpr, self.thresholds[at], float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2))
+
+    def interval(self, level: float = LEVEL) -> tuple[float, float]:
+        """Where the area may lie, by DeLong's variance and Student's t on the scale of log-odds."""
+        return interval(self.area, min(self.positives, self.negatives), level)
+
+    def operating_point(self, *, ratio: float | None = None, costs: Any = (1.0, 1.0)) -> OperatingPoint:
+        """The cheapest point: where the line of equal costs touches the hull.
+
+        Parameters
+        ----------
+        ratio : float, optional
+            How many negatives there will be for each positive; by default as many as there were here.
+        costs : pair of float
+            What a false positive and a false negative cost.
+
+        Examples
+        --------
+        >>> curve = roc([1, 0, 0, 1, 0], [5, 4, 3, 2, 1])
+        >>> curve.operating_point(costs=(1, 1))             # one of five missed
+        <OperatingPoint: score >= 5, fpr 0.0000, tpr 0.5000, cost 0.2000>
+        >>> curve.operating_point(costs=(1, 5))             # two false alarms are cheaper than a miss
+        <OperatingPoint: score >= 2, fpr 0.6667, tpr 1.0000, cost 0.4000>
+        """
+        ratio = self.negatives / self.positives if ratio is None else ratio
+        fpr, tpr, thresholds, _ = self.hull
+        at, cost, slope = cheapest(fpr, tpr, ratio, costs)
+        return OperatingPoint(float(thresholds[at]), float(fpr[at]), float(tpr[at]), cost, slope, self.reversed)
+
+    def flipped(self) -> RocCurve:
+        """The detector with every decision reversed, whose curve lies as far above the diagonal as this one's below it.
+
+        Examples
+        --------
+        >>> wrong = roc([1, 1, 0, 0], [0.1, 0.4, 0.3, 0.9])
+        >>> wrong.auc, wrong.flipped().auc
+        (0.25, 0.75)
+        >>> wrong.flipped()
+        <RocCurve of 1 (reversed: positive below the threshold): 2 + 2 rows, AUC 0.7500 (0.0009 to 0.9999)>
+        """
+        fp, tp = (self.negatives - self.fp)[::-1], (self.positives - self.tp)[::-1]
+        thresholds, size = self.thresholds[::-1], self.area._replace(auc=1 - self.auc)
+        return replace(self, fp=fp, tp=tp, thresholds=thresholds, area=size, reversed=not self.reversed)
+
+    def upright(self) -> RocCurve:
+        """This curve, or where it runs below the diagonal (area below one half) the flipped one."""
+        return self if self.auc >= 0.5 else self.flipped()
+
+    def thinned(self, points: int = _POINTS) -> RocCurve:
+        """The curve at no more than so many points, those of the hull first; area and variance stay as they were."""
+        if len(self.fp) <= points:
+            return self
+        at = upper_hull(self.fp, self.tp)
+        if len(at) > points:
+            at = at[np.linspace(0, len(at) - 1, points).astype(np.intp)]
+        at = np.union1d(at, np.linspace(0, len(self.fp) - 1, max(points - len(at), 0)).astype(np.intp))
+        return replace(self, fp=self.fp[at], tp=self.tp[at], thresholds=self.thresholds[at])
+
+    def shown(self) -> Grid:
+        """The points of the hull, and the area."""
+        hull, (low, high) = self.hull, self.interval()
+        at = np.unique(np.linspace(0, len(hull.fpr) - 1, _LINES).round().astype(np.intp))
+        rule = "score <" if self.reversed else "score ≥"
+        title = f"ROC of {self.positive}: AUC {self.auc:.4f} ({low:.4f} to {high:.4f})"
+        rows = zip(hull.thresholds[at], hull.fpr[at], hull.tpr[at], strict=True)
+        of = f"{len(at)} of the {len(hull.fpr)} points on the convex hull, of {len(self.fp)} in all"
+        notes = (f"{of}; the area under the hull is {hull.auc:.4f}.", *self.notes())
+        return Grid(title, (rule, "fpr", "tpr"), tuple(tuple(map(number, row)) for row in rows), notes)
+
+    def notes(self) -> tuple[str, ...]:
+        """What has to be said of the curve."""
+        if self.reversed:
+            return ("Decisions are reversed: a row is called positive below the threshold.",)
+        if self.auc < 0.5:
+            better = f"reversing its decisions would give {1 - self.auc:.4f} (flipped())"
+            return (f"The detector of {self.positive!r} is below the diagonal: AUC {self.auc:.4f}, {better}.",)
+        return ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values: area, interval, hull, the curve at no more than 512 points; a threshold of None is infinite."""
+        low, high = self.interval()
+        thin, names = self.thinned(), ("fpr", "tpr", "thresholds")
+        out = {"positive": self.positive, "reversed": self.reversed, "auc": self.auc, "low": low, "high": high}
+        out |= {"variance": self.variance, "positives": self.positives, "negatives": self.negatives}
+        out |= {name: getattr(thin, name) for name in names} | {"hull": self.hull._asdict(), "notes": self.notes()}
+        return dict(plain(out))
+
+    def __repr__(self) -> str:
+        said = " (reversed: positive below the threshold)" if self.reversed else ""
+        low, high = self.interval()
+        rows = f"{number(self.positives)} + {number(self.negatives)} rows"
+        return f"<RocCurve of {self.positive!r}{said}: {rows}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f})>"
+
+
+def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) -> RocCurve:
+    """The ROC curve of a score that should be high for one class.
+
+    Parameters
+    ----------
+    labels : array_like, shape (n,)
+        The true class of each row.
+    scores : array_like, shape (n,)
+        Probabilities, log-odds or anything else that grows with the belief in the positive class.
+    positive : object, optional
+        The class that is looked for, against all others; of two classes by default the greater (1 of 0 and 1, True,
+        "yes" of "no" and "yes").
+    weights : array_like, shape (n,), optional
+        The weight of each row; 2 is the row twice.
+
+    Examples
+    --------
+    >>> curve = roc(["no", "yes", "no", "yes"], [0.1, 0.4, 0.4, 0.8])
+    >>> curve.auc                                           # three pairs of four in order, and one tied
+    0.875
+    >>> curve.fpr.tolist(), curve.tpr.tolist(), curve.thresholds.tolist()
+    ([0.0, 0.0, 0.5, 1.0], [0.0, 0.5, 1.0, 1.0], [inf, 0.8, 0.4, 0.1])
+    """
+    names = distinct(labels)
+    if len(names) < 2:
+        raise BadData(wanted("ROC curve", "rows of two classes", f"only {names[0]!r}"))
+    if positive is None and len(names) > 2:
+        do = "Name the class that is looked for with positive="
+        raise BadOption(wanted("ROC curve", "two classes", f"{len(names)}", do))
+    at = len(names) - 1 if positive is None else position(positive, names, "positive")
+    codes = places(labels, names)
+    w = row_weights(weights, len(codes))
+    return curve_of(codes == at, scores_of(scores, len(codes)), names[at], w)
+
+
+def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None) -> RocCurve:
+    """The curve of checked arrays."""
+    order = np.argsort(-scores)
+    falling = scores[order]
+    last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # of the rows of one score
+    hits = is_positive[order]
+    if weights is None:
+        found = np.cumsum(hits)[last].astype(np.float64)
+        missed = last + 1 - found
+    else:  # each summed for itself: in a difference of rounded sums a count could fall
+        found, missed = (np.cumsum(weights[order] * kind)[last] for kind in (hits, ~hits))
+    if not found[-1] or not missed[-1]:
+        only = "no row of" if not found[-1] else "only rows of"
+        raise BadData(wanted("ROC curve", "rows of two classes", f"{only} {positive!r}"))
+    size = area(np.diff(found, prepend=0.0), np.diff(missed, prepend=0.0))
+    fp, tp = np.concatenate([[0.0], missed]), np.concatenate([[0.0], found])
+    new = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))  # a score that only rows of no weight have
+    fp, tp, thresholds = fp[new], tp[new], np.append(np.inf, falling[last])[new]
+    kept = corners(fp, tp)
+    return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size)

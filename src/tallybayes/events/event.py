@@ -1,0 +1,348 @@
+"""The contract of an event model, and the registry that finds them.
+
+An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
+remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
+been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`doubt`). Everything
+else, from adding evidence to the model file, is written once elsewhere.
+
+Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property
+from typing import Any, ClassVar, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import Labels
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
+from tallybayes.events.likelihood import Says, weigh
+from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.exact.array import Exact
+
+__all__ = ["ClassCodes", "Counted", "Drawn", "Event", "How", "LeftOut", "Light", "Weights", "known", "parse"]
+
+ClassCodes: TypeAlias = npt.NDArray[np.int32]
+Weights: TypeAlias = Floats | None
+Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Labels, ...]]
+Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
+
+
+@dataclass(frozen=True)
+class How:
+    """How belief is made of evidence, for one block of columns.
+
+    Attributes
+    ----------
+    rule : {"mle", "map", "bayes"}
+        The most likely parameters, the most probable ones, or the average over all of them.
+    alpha : ndarray, shape (F,)
+        The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
+    ddof : {0, 1}
+        Variances divide by n − ddof where the rule is "mle" or "map".
+    floor : float
+        The least variance, as a share of the column's variance over all rows.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training says.
+    """
+
+    rule: Literal["mle", "map", "bayes"]
+    alpha: Floats
+    ddof: int = 0
+    floor: float = 1e-9
+    unseen: Literal["smooth", "skip", "error"] = "smooth"
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Rows made ready to be scored as if they had never been counted, by one rule or smoothing after another.
+
+    Attributes
+    ----------
+    add : callable
+        Takes how belief is made and scores (n, C), to which it adds.
+    measure : callable
+        Gives the sizes.
+    """
+
+    add: Callable[[How, Floats], None]
+    measure: Callable[[], Floats]
+
+    @cached_property
+    def sizes(self) -> Floats:  # (n,)
+        """How much each row says, found when it is asked for: see `Event.size`."""
+        return self.measure()
+
+
+@dataclass(frozen=True)
+class Light:
+    """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
+
+    Attributes
+    ----------
+    unit : str
+        What `average` is.
+    average : ndarray, shape (C, F)
+        How bright; NaN where a column's values are no numbers.
+    dark, lit : ndarray, shape (C, F)
+        Log-probabilities or log-densities, up to what all classes share.
+    """
+
+    unit: str
+    average: Floats
+    dark: Floats
+    lit: Floats
+
+
+class Event(ABC):
+    """The base of all event models; a subclass with a `name` is registered by being defined."""
+
+    name: ClassVar[str] = ""
+    takes: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
+    wants: ClassVar[str] = "finite numbers"
+    axes: ClassVar[Mapping[str, Axis]] = {}
+    scattered: ClassVar[frozenset[str]] = frozenset()
+    registry: ClassVar[dict[str, type[Event]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        if cls.name:
+            Event.registry[cls.name] = cls
+
+    @abstractmethod
+    def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
+
+    @abstractmethod
+    def estimate(self, statistic: Statistic, how: How) -> Any:
+        """The parameters believed in, given the sums."""
+
+    def estimate_each(self, statistic: Statistic, how: How, groups: int) -> list[Any] | None:
+        """The parameters of several groups of classes at once, where that is quicker; None: one group by one.
+
+        Of C classes a group, class c of group k stands at k·C + c; no class is empty.
+        """
+        return None
+
+    @abstractmethod
+    def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
+        """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
+
+    def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
+        """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
+
+        Unless an event knows a quicker way, what it `says` of each value.
+        """
+        for f, x in enumerate(data.each()):
+            here = np.flatnonzero(~np.isnan(x))
+            out[here, f] += weigh(self.says(parameters, f, x[here]).log, asked[here])
+
+    @abstractmethod
+    def says(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Says:
+        """What column f says of each class at some values: those given, or those that show it best."""
+
+    def behind(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
+        """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
+        return statistic.present().to_float().T
+
+    @abstractmethod
+    def leave_one_out(
+        self, statistic: Statistic, how: How, data: Any, classes: ClassCodes, weights: Weights, out: Floats
+    ) -> None:
+        """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
+
+    def left_out(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Rows made ready for `leave_one_out` under any rule and smoothing."""
+
+        def add(how: How, out: Floats) -> None:
+            self.leave_one_out(statistic, how, data, classes, weights, out)
+
+        return LeftOut(add, lambda: self.size(data))
+
+    def size(self, data: Any) -> Floats:  # (n,)
+        """How much each row says: values that are not missing; a zero of sparse rows is a value.
+
+        Probabilities are made honest by it: the more values speak, the more they repeat each other.
+        """
+        if isinstance(data, Sparse):
+            return np.full(len(data), float(data.width))
+        total = np.zeros(len(data))
+        if isinstance(data, Dense) and isinstance(data.columns, np.ndarray):
+            for rows in chunks(len(data)):  # row-major: column by column each line of memory would be fetched F times
+                total[rows] = data.width - np.count_nonzero(np.isnan(data.columns[rows]), axis=1)
+        elif isinstance(data, Dense):
+            for column in data.each():
+                total += ~np.isnan(column)
+        elif isinstance(data, Codes):
+            for f, labels in enumerate(data.labels):
+                code = data.of_column(f, slice(0, len(data)))
+                total += (code >= 0) & (code < len(labels))  # what was never seen says next to nothing
+        return total
+
+    def evident_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
+        """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
+        return None
+
+    @abstractmethod
+    def doubt(self, statistic: Statistic, how: How) -> Any:
+        """What is not known of the parameters, given the sums: what `add_doubt` takes."""
+
+    def add_doubt(self, doubts: Any, data: Any, out: Floats) -> None:
+        """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
+
+        The variance over what the parameters may be, given the sums; ∞ where nothing is known. Unless an event says
+        otherwise, its doubts are parameters with minus a variance in place of each log-probability, and are scored.
+        """
+        minus = np.zeros_like(out)
+        self.score(doubts, data, minus)
+        out -= minus
+
+    @abstractmethod
+    def sample(self, statistic: Statistic, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Drawn:
+        """Values drawn for each column, given class c, such as `count` would take."""
+
+    def missing(self, statistic: Statistic) -> Floats:  # (C, F)
+        """The share of missing values of each class and column; 0 where that is not remembered."""
+        if "missing" not in statistic.sums:
+            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.axes[name] == "column"))
+        missing, rows = statistic.sums["missing"].to_float(), statistic.rows.to_float()[:, None]
+        return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
+
+    def light(self, statistic: Statistic, parameters: Any) -> Light | None:
+        """What the columns look like as pixels; None where they are no picture."""
+        return None
+
+    @abstractmethod
+    def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Row names, counts (or None) and values of one column's table."""
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Where values are not what the event `wants` (None: nowhere); NaN, being missing, is fit."""
+        return None
+
+    def contrast(self, parameters: Any) -> Any:
+        """The parameters less what they say of all classes alike, where that is easily told apart.
+
+        What all classes share cancels when probabilities are made of scores, but not before it has cost digits: over a
+        million columns the shared part is millions, and the differences that decide are rounded to its last bit.
+        """
+        return parameters
+
+    def outcomes(self, statistic: Statistic) -> tuple[int, ...] | None:
+        """How many values each column has, where these can be listed; None where there is no end of them."""
+        return None
+
+    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+        """How many numbers the parameters of a class are that can be chosen freely.
+
+        Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
+        values are counted, one for each value but the last of its column.
+        """
+        listed = sum(max(len(labels) - 1, 0) for labels in statistic.labels)
+        sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.axes else 0}
+        return sum(sizes[axis] for name, axis in self.axes.items() if name != "missing")
+
+    def slots(self, parameters: Any) -> tuple[Labels, ...]:
+        """The values of each column that the parameters speak of (empty unless `takes` is "codes")."""
+        return ()
+
+    def log_prob(self, parameters: Any, data: Encoded, n_classes: int) -> Floats:  # (n, C)
+        """The log-probability of each row's values under each class."""
+        out = np.zeros((len(data), n_classes))
+        self.score(parameters, data, out)
+        return out
+
+    @classmethod
+    def forms(cls) -> list[Event]:
+        """The event model as its default options make it, and in each form that behaves differently: what tests try."""
+        return [cls()]
+
+    @property
+    def spec(self) -> str:
+        """The event as it is written in an option or a file: its name, and the options that differ from default."""
+        options = ", ".join(f"{k}={v!r}" for k, v in self.options().items())
+        return f"{self.name}({options})" if options else self.name
+
+    def options(self) -> dict[str, Any]:
+        """The options that differ from their default."""
+        given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
+        return {k: value for k, (value, default) in given.items() if value != default}
+
+
+@cache
+def known() -> dict[str, type[Event]]:
+    """Every event model in this folder, by name.
+
+    Examples
+    --------
+    >>> sorted(known())[:3]
+    ['bernoulli', 'categorical', 'complement']
+    """
+    folder = importlib.import_module("tallybayes.events")
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"tallybayes.events.{module.name}")
+    return dict(sorted(Event.registry.items()))
+
+
+def parse(spec: str | Event, where: str = "events") -> Event:
+    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
+
+    Examples
+    --------
+    >>> parse("bernoulli(threshold=127)").threshold
+    127
+    """
+    if isinstance(spec, Event):
+        return spec
+    if not isinstance(spec, str):
+        raise BadOption(wanted(where, "an event model or its name", repr(spec)))
+    try:
+        name, options = _split(spec)
+    except (SyntaxError, ValueError, TypeError):
+        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
+    if name not in known():
+        raise BadOption(wanted(where, f"one of {', '.join(known())}", repr(name)))
+    event = known()[name]
+    names = [f.name for f in fields(event)]  # type: ignore[arg-type]
+    for option in options:
+        if option not in names:
+            raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
+    return event(**options)
+
+
+def _split(spec: str) -> tuple[str, dict[str, Any]]:
+    tree = ast.parse(spec.strip(), mode="eval").body
+    if isinstance(tree, ast.Name):
+        return tree.id, {}
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        raise ValueError(spec)
+    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+
+
+def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Where values are what no count, rate or wait can be; NaN, being missing, is fit."""
+    return np.asarray((values < 0) | np.isinf(values))
+
+
+def chunks(n: int, size: int = 4096) -> Sequence[slice]:
+    """Row slices small enough that a few (rows, C) temporaries stay in cache."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
+    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
+    for f in range(data.width):
+        terms, column = of_column(f), data.column(f)
+        for rows in chunks(len(data)):
+            x = column[rows].astype(np.float64)
+            here = ~np.isnan(x)
+            out[rows][here] += terms(x[here, None])

@@ -1,0 +1,1 @@
+"""Arithmetic that several event models share, one family per file."""

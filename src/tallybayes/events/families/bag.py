@@ -1,0 +1,174 @@
+"""What multinomial and complement have in common: the columns are counts of the faces of one die.
+
+Remembered: how often each face came up in each class. Parameters are a table (F, C) of what one count of each face
+adds to a row's score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks, negative_or_infinite
+from tallybayes.events.families.dirichlet import contrast
+from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.variance import trigamma
+from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.likelihood import Says, weigh, weigh_table
+from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.exact.array import Exact
+
+__all__ = ["Dice", "DieDoubt", "add_products", "own_entries"]
+
+
+@dataclass(frozen=True)
+class DieDoubt:
+    """How far the shares of a die's faces may be off: ψ₁ of what was counted of each face, and of all."""
+
+    each: Floats  # (F, C)
+    whole: Floats  # (C,)
+
+    @classmethod
+    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> DieDoubt:
+        """The doubts of a die from counts (F, C), their totals (C,) and each face's pseudo-count (F,)."""
+        total = totals + alpha.sum()
+        # a die of which nothing is known has infinite doubts in every face already
+        return cls(np.ascontiguousarray(trigamma(counts + alpha[:, None])), np.where(total > 0, trigamma(total), 0.0))
+
+    def add(self, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of Σ x log φ.
+
+        Notes
+        -----
+        The faces of a Dirichlet share their total: Cov(log φ_j, log φ_k) = −ψ₁(total), so that the variance is
+        Σ x² ψ₁(count) − (Σ x)² ψ₁(total).
+        """
+        size, minus = np.zeros((len(data), 1)), np.zeros_like(out)
+        add_products(data, np.ones((data.width, 1)), size)
+        add_products(_squared(data), -self.each, minus)
+        out += np.maximum(-minus - size**2 * self.whole, 0.0)
+
+
+class Dice(Event):
+    """Counts of the faces of one die."""
+
+    takes: ClassVar[Any] = "bag"
+    wants: ClassVar[str] = "finite numbers not below 0"
+    axes: ClassVar[dict[str, Axis]] = {"counts": "column"}
+
+    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Negative or infinite values."""
+        return negative_or_infinite(values)
+
+    def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """How often each face came up in each class; a missing entry is a count of zero."""
+        if isinstance(data, Sparse):
+            limbs = kernels.count_sparse(*data.parts(), data.width, classes, n_classes, weights=weights)
+        else:
+            limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights).first
+        return {"counts": Exact.from_limbs(limbs)}, ()
+
+    def size(self, data: Dense | Sparse) -> Floats:  # (n,)
+        """How often the die was rolled."""
+        if isinstance(data, Sparse):
+            row, _, value = data.entries()
+            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+        total = np.zeros(len(data))
+        for rows in chunks(len(data)):
+            total[rows] = np.nansum(data.map(lambda values, rows=rows: values[rows]).matrix(), axis=1)  # type: ignore[misc]
+        return total
+
+    def evident_alpha(self, statistic: Statistic) -> Floats:
+        """The one smoothing under which the counts of all faces are most probable."""
+        counts = statistic.sums["counts"].to_float()
+        return np.full(counts.shape[1], evident_alpha(counts))
+
+    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+        """The faces of a die, but for the last."""
+        return max(int(statistic.sums["counts"].shape[1]) - 1, 0)
+
+    def contrast(self, parameters: Floats) -> Floats:
+        """What one count of each face adds, less the largest."""
+        return contrast(parameters)
+
+    def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
+        """Each count times what one adds."""
+        add_products(data, parameters, out)
+
+    def terms(self, parameters: Floats, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
+        """The same, column by column."""
+        if isinstance(data, Sparse):
+            row, column, value = data.entries()
+            some = value != 0
+            row, column = row[some], column[some]
+            np.add.at(out, (row, column), value[some] * weigh(parameters[column], asked[row]))
+            return
+        for rows in chunks(len(data)):
+            x = np.nan_to_num(data.map(lambda values, rows=rows: values[rows]).matrix())  # type: ignore[misc]
+            with np.errstate(invalid="ignore"):
+                out[rows] += np.where(x != 0, x * weigh_table(parameters, asked[rows]), 0.0)
+
+    def says(self, parameters: Floats, f: int, at: Sequence[Any] | None = None) -> Says:
+        """What some counts of one face add: of the first few unless they are given."""
+        values = tuple(range(6)) if at is None else tuple(at)
+        x = np.array(values, np.float64)[:, None]
+        with np.errstate(invalid="ignore"):
+            return Says("counts", values, np.where(x == 0, 0.0, x * parameters[f]))
+
+    def behind(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
+        """How often each face came up in each class."""
+        return statistic.sums["counts"].to_float().T
+
+    def add_doubt(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of what the counts add up to."""
+        doubts.add(data, out)
+
+
+def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:
+    """Add data · table to `out`, taking 0 · −∞ as 0: an impossible face that did not come up says nothing."""
+    impossible = np.isneginf(table)
+    some = bool(impossible.any())
+    if some:
+        table = np.where(impossible, 0.0, table)
+    if isinstance(data, Sparse):
+        kernels.score_sparse(*data.parts(), table, out)
+    else:
+        matrix = data.matrix()
+        matrix = np.where(np.isnan(matrix), 0.0, matrix) if np.isnan(matrix).any() else matrix
+        out += matrix @ table
+    if not some:
+        return
+    hits = np.zeros_like(out)
+    if isinstance(data, Sparse):
+        kernels.score_sparse(*data.parts(), impossible.astype(np.float64), hits)
+    else:
+        hits += (matrix > 0).astype(np.float64) @ impossible
+    out[hits > 0] = -np.inf
+
+
+def _squared(data: Dense | Sparse) -> Dense | Sparse:
+    if isinstance(data, Sparse):
+        return replace(data, data=np.square(data.data, dtype=np.float64))
+    return data.map(lambda values: np.square(values, dtype=np.float64))
+
+
+def own_entries(
+    data: Dense | Sparse, weights: Weights
+) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], Floats, Floats, Floats]:
+    """Row, column and value of each entry that is not zero, each row's weight and each row's total."""
+    if isinstance(data, Sparse):
+        row, column, value = data.entries()
+    else:
+        matrix = np.nan_to_num(data.matrix(), nan=0.0)
+        row, column = np.nonzero(matrix)
+        value = matrix[row, column]
+    value = value.astype(np.float64)
+    some = value != 0
+    row, column, value = row[some], column[some], value[some]
+    w = np.ones(len(data)) if weights is None else weights
+    return row, column, value, w, np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)

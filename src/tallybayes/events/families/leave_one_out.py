@@ -1,0 +1,114 @@
+"""Leave-one-out for bells: the row taken from its class's moments, and from the column's, whence the prior comes.
+
+Taking a value from moments in doubles is exact enough unless hardly anything is left: those cells, few as a rule, are
+computed from the exact sums. Rows that all weigh 1 take the compiled way.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, How, Weights, chunks
+from tallybayes.events.families.normal import LARGEST, Moments, believe, by_class, coefficients, over_all
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.statistic import Statistic
+from tallybayes.exact.array import nearest
+
+__all__ = ["leave_bells_out"]
+
+# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
+_CANCELLED = 1e-4
+
+
+def leave_bells_out(
+    statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+) -> None:
+    """Add each value's log-density given the moments without the row."""
+    own, whole = by_class(statistic), over_all(statistic)
+    if weights is not None:
+        for f in range(data.width):
+            for rows in chunks(len(data)):
+                here = np.arange(rows.start, rows.stop)
+                _add_cells(statistic, (own, whole), how, data, classes, weights, here, f, out)
+        return
+    moments = np.stack([own.n, own.mean, np.minimum(own.m2, LARGEST)])
+    full, less = (coefficients(n, how.alpha, how) for n in (own.n, np.maximum(own.n - 1, 0.0)))
+    lost = kernels.leave_dense(
+        data.columns,
+        classes,
+        moments,
+        np.stack([whole.n, whole.mean, np.minimum(whole.m2, LARGEST)]),
+        full,
+        less,
+        out,
+        floor=how.floor,
+        student=how.rule == "bayes",
+    )
+    for f in np.unique(lost[:, 1]):
+        rows = lost[lost[:, 1] == f, 0]
+        _add_cells(statistic, (own, whole), how, data, classes, None, rows, int(f), out)
+
+
+def _add_cells(
+    statistic: Statistic,
+    moments: tuple[Moments, Moments],
+    how: How,
+    data: Dense,
+    classes: ClassCodes,
+    weights: Weights,
+    rows: npt.NDArray[np.int64],
+    f: int,
+    out: Floats,
+) -> None:
+    """The same for some rows of one column, of any weight, with exact sums where doubles do not suffice."""
+    x = data.column(f)[rows].astype(np.float64)
+    rows, x = rows[~np.isnan(x)], x[~np.isnan(x)]
+    own, n, exact = classes[rows], len(rows), _ExactColumn(statistic, f)
+    w = np.ones(n) if weights is None else weights[rows]
+    by, over = moments
+    mine = _downdate(Moments(*(part[own, f] for part in by)), x, w, exact, own)
+    whole = _downdate(Moments(*(np.full(n, part[f]) for part in over)), x, w, exact, None)
+    each = Moments(*(np.tile(part[:, f], (n, 1)) for part in by))
+    for part, replacement in zip(each, mine, strict=True):
+        part[np.arange(n), own] = replacement
+    bell = believe(each, Moments(*(part[:, None] for part in whole)), how, how.alpha[f])
+    out[rows] += bell.log_density(x[:, None])
+
+
+class _ExactColumn:
+    """The exact sums of one column, by class and over all classes, looked up only where doubles do not suffice."""
+
+    def __init__(self, statistic: Statistic, f: int) -> None:
+        self._parts = [
+            part.take(np.array([f]), axis=1)
+            for part in (statistic.present(), statistic.sums["first"], statistic.sums["second"])
+        ]
+        self._totals = [part.sum(axis=0) for part in self._parts]
+
+    def without(self, c: int | None, x: float, w: float) -> tuple[float, float, float]:
+        """Weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
+        parts = self._totals if c is None else self._parts
+        index = (0,) if c is None else (c, 0)
+        weight, value = Fraction(float(w)), Fraction(float(x))
+        terms = weight, weight * value, weight * value * value
+        n, first, second = (part.fraction(*index) - term for part, term in zip(parts, terms, strict=True))
+        return (nearest(n), nearest(first / n), nearest(second - first * first / n)) if n > 0 else (0.0, 0.0, 0.0)
+
+
+def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: ClassCodes | None) -> Moments:
+    """The moments without a row of value x and weight w, row by row."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        n = moments.n - w
+        away = x - moments.mean
+        mean = moments.mean - w * away / n
+        m2 = moments.m2 - w * away**2 * moments.n / n
+    same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, and so are those that remain
+    mean, m2 = np.where(same, moments.mean, mean), np.where(same, 0.0, m2)
+    fine = same | ((m2 > _CANCELLED * moments.m2) & (n > _CANCELLED * moments.n))
+    for i in np.flatnonzero(~fine):
+        n[i], mean[i], m2[i] = exact.without(None if own is None else int(own[i]), x[i], w[i])
+    return Moments(n, mean, m2)

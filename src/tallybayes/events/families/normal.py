@@ -1,0 +1,194 @@
+"""Bell-shaped densities from moments: what `gaussian` and `lognormal` believe.
+
+The prior is α rows that look like the column over all classes: the conjugate update of a Normal-Inverse-Gamma prior
+with the column's mean M and variance M2/N.
+
+Notation: n, mean, m2 are weight, mean and sum of squared deviations in a class; N, M, M2 the same over all classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from tallybayes import kernels
+from tallybayes.events.event import How
+from tallybayes.events.families.variance import trigamma
+from tallybayes.events.inputs import Floats
+from tallybayes.events.statistic import Statistic
+
+__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "centre", "coefficients", "over_all"]
+
+# From here on Stirling's series has all digits.
+_SERIES = 16
+# Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
+LARGEST, _SMALLEST = 1e300, 1e-300
+# Standardised values beyond this are squared in logarithms only.
+_FAR = 1e150
+# At how many values a bell is looked at to be drawn.
+_GRID = 121
+
+
+class Moments(NamedTuple):
+    """Weight, mean and sum of squared deviations."""
+
+    n: Floats
+    mean: Floats
+    m2: Floats
+
+
+@dataclass(frozen=True)
+class Bell:
+    """Location, squared scale, and degrees of freedom (None: normal)."""
+
+    location: Floats
+    scale2: Floats
+    freedom: Floats | None
+
+    def log_density(self, x: Floats) -> Floats:
+        """The log of the density at x."""
+        with np.errstate(over="ignore"):
+            z = np.abs(x - self.location) * self.scale
+        near = np.minimum(z, _FAR)
+        if self.freedom is None:
+            return np.where(z < _FAR, self.constant - near**2, -np.inf)
+        return self.constant - self.power * np.where(z < _FAR, np.log1p(near**2), 2 * np.log(np.maximum(z, 1.0)))
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The log of the density at the centre."""
+        return _constant(self.freedom) - 0.5 * np.log(self.scale2)
+
+    @cached_property
+    def scale(self) -> Floats:
+        """What the kernels multiply deviations by before they square them."""
+        return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
+
+    @cached_property
+    def power(self) -> Floats:
+        """By what the kernels multiply the log of one plus that square."""
+        assert self.freedom is not None
+        return (self.freedom + 1) / 2
+
+    def of_column(self, f: int) -> Bell:
+        """The bells of one column, (C,)."""
+        return Bell(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
+
+    def grid(self, most: float = LARGEST) -> Floats:
+        """Where one column's bells are to be looked at: from 4 scales below the lowest to 4 above the highest."""
+        reach, middle = 4 * np.sqrt(self.scale2), np.clip(self.location, -most, most)
+        low, high = np.clip([(middle - reach).min(), (middle + reach).max()], -most, most)
+        return np.linspace(low, high, _GRID)
+
+
+def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coefficients:
+    """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""
+    weight = n + alpha
+    with np.errstate(divide="ignore", invalid="ignore"):
+        pull = np.where(weight > 0, alpha / weight, 1.0)
+        divisor = weight if how.rule == "bayes" else weight - how.ddof
+        known = divisor > 0  # else nothing is known of the spread: the column's own
+        share = (1 + 1 / weight) / weight if how.rule == "bayes" else 1 / divisor
+        share = np.where(known, share, 0.0)
+    freedom = np.where(weight > 0, weight, 1.0) if how.rule == "bayes" else np.ones_like(weight)
+    constant = _constant(freedom if how.rule == "bayes" else None)
+    whole = np.where(known, alpha * share, 1.0)
+    return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
+
+
+@dataclass(frozen=True)
+class BellDoubt:
+    """A normal bell whose location and squared scale rest on so much weight of rows, those of the prior included."""
+
+    location: Floats
+    scale2: Floats
+    weight: Floats
+
+    def of_log_density(self, x: Floats) -> Floats:
+        """The variance of the log-density at x.
+
+        Notes
+        -----
+        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
+        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
+            return np.where(self.weight > 0, self.constant + z2**2 / (2 * self.weight), np.inf)
+
+    @cached_property
+    def constant(self) -> Floats:
+        """The variance at the centre."""
+        with np.errstate(divide="ignore", over="ignore"):
+            return np.asarray(trigamma(self.weight / 2) / 4 + 0.5 / self.weight**2)
+
+    def of_column(self, f: int) -> BellDoubt:
+        """The doubt of one column."""
+        return BellDoubt(self.location[:, f], self.scale2[:, f], self.weight[:, f])
+
+
+def believe(own: Moments, whole: Moments, how: How, alpha: Floats | float) -> Bell:
+    """The bell believed in, given a class's moments and those of the column over all classes."""
+    k = coefficients(own.n, alpha, how)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
+        least = how.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, LARGEST))
+        apart = own.mean - whole.mean
+        between = k.between * np.minimum(apart**2, LARGEST)
+        scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
+        scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
+    return Bell(own.mean - k.pull * apart, scale2, k.freedom if how.rule == "bayes" else None)
+
+
+def by_class(statistic: Statistic) -> Moments:  # of (C, F)
+    """The moments of each class and column."""
+    sums = statistic.sums
+    parts = statistic.present(), sums["first"], sums["second"]
+    return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def over_all(statistic: Statistic) -> Moments:  # of (F,)
+    """The moments of each column over all classes."""
+    sums = statistic.sums
+    parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
+    return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def centre(moments: Moments) -> tuple[Floats, Floats]:
+    """Mean and standard deviation; 0 and 0 where nothing was counted."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        some = moments.n > 0
+        return np.where(some, moments.mean, 0.0), np.where(some, np.sqrt(moments.m2 / moments.n), 0.0)
+
+
+def _constant(freedom: Floats | None) -> Floats:
+    """The log of the density of scale 1 at its centre."""
+    if freedom is None:
+        return np.asarray(-0.5 * np.log(2 * np.pi))
+    return np.asarray(-0.5 * np.log(2 * np.pi) + _half_step(np.asarray(freedom, np.float64) / 2))
+
+
+def _half_step(z: Floats) -> Floats:
+    """log Γ(z + ½) − log Γ(z) − ½ log z.
+
+    By Stirling's series from 16 on, where its next term is below 2e-16; smaller numbers are brought there, Γ(z + 1)
+    being zΓ(z). The difference of two log Γ would lose the digits that large ones share, and to import
+    ``scipy.special`` takes longer than to fit a small file.
+
+    Examples
+    --------
+    >>> _half_step(np.array([0.5, 1.0, 1e9])).round(6)      # log √(2/π); log √(π/4); −1/8z
+    array([-0.225791, -0.120782, -0.      ])
+    """
+    low = z < _SERIES
+    k = np.arange(_SERIES)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        small = np.where(low, z, 1.0)[..., None]
+        lifted = np.log(np.prod((small + k) / (small + k + 0.5), axis=-1)) + 0.5 * np.log1p(_SERIES / small[..., 0])
+    big = np.where(low, z + _SERIES, z)
+    r = 1 / big**2
+    series = -(1 / 8 - r * (1 / 192 - r * (1 / 640 - r * (17 / 14336 - r * 31 / 18432)))) / big
+    return np.asarray(series + np.where(low, lifted, 0.0))

@@ -1,0 +1,165 @@
+"""What is remembered of a block of columns: named arrays, all of them plain sums.
+
+Because they are nothing but sums, adding, subtracting, the zero and the alignment of classes and values are written
+here once for every event model.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.categories import Labels
+from tallybayes.errors import CannotMerge
+from tallybayes.exact.array import Exact
+
+__all__ = ["Axis", "Index", "Statistic"]
+
+Axis: TypeAlias = Literal["column", "value"]
+Index: TypeAlias = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic:
+    """The sums of one block of columns.
+
+    Attributes
+    ----------
+    rows : Exact, shape (C,)
+        The weight of all rows of each class.
+    sums : mapping of str to Exact, shape (C, F) or (C, V)
+        One per name in `axes`. V is the number of values of all columns, one column after the other.
+    axes : mapping of str to {"column", "value"}
+        What the second axis of each sum is.
+    labels : tuple of Labels, length F
+        The values of each column that were seen; empty unless a sum has the axis "value".
+    """
+
+    rows: Exact
+    sums: Mapping[str, Exact]
+    axes: Mapping[str, Axis]
+    labels: tuple[Labels, ...] = ()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Statistic):
+            return NotImplemented
+        return self.rows == other.rows and self.sums == other.sums and self.labels == other.labels
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def add(self, other: Statistic, rows: Exact) -> Statistic:
+        """The sums of both; classes are aligned already, values are aligned here."""
+        left, right = self._align(other)
+        return self._replace(rows, {k: left.sums[k] + right.sums[k] for k in left.sums}, left.labels)
+
+    def subtract(self, other: Statistic, rows: Exact) -> Statistic:
+        """What is left when `other` is taken away; values that no row has any more are dropped."""
+        left, right = self._align(other)
+        sums = {k: left.sums[k] - right.sums[k] for k in left.sums}
+        return self._replace(rows, sums, left.labels).without_unused_values()
+
+    def with_classes(self, index: Index, rows: Exact) -> Statistic:
+        """The sums among more classes: class c becomes class ``index[c]``."""
+        size = rows.shape[0]
+        return self._replace(rows, {k: v.spread(index, size) for k, v in self.sums.items()}, self.labels)
+
+    def of_classes(self, index: Index, rows: Exact) -> Statistic:
+        """The sums of some of the classes only."""
+        kept = self._replace(rows, {k: v.take(index) for k, v in self.sums.items()}, self.labels)
+        return kept.without_unused_values()
+
+    def of_columns(self, index: Index) -> Statistic:
+        """The sums of some of the columns, in the given order."""
+        values = np.concatenate([self.values_of(f) for f in index]) if self.labels and len(index) else index
+        axis = {"column": np.asarray(index, np.intp), "value": np.asarray(values, np.intp)}
+        sums = {k: v.take(axis[self.axes[k]], axis=1) for k, v in self.sums.items()}
+        return self._replace(self.rows, sums, tuple(self.labels[f] for f in index) if self.labels else ())
+
+    def values_of(self, f: int) -> Index:
+        """The positions of a column's values on the axis "value"."""
+        start = sum(len(labels) for labels in self.labels[:f])
+        return np.arange(start, start + len(self.labels[f]))
+
+    @cached_property
+    def sizes(self) -> npt.NDArray[np.int64]:  # (F,)
+        """How many values each column has."""
+        return np.array([len(labels) for labels in self.labels], np.int64)
+
+    def present(self) -> Exact:  # (C, F)
+        """The weight of the entries that are not missing."""
+        missing = self.sums["missing"]
+        limbs = np.broadcast_to(self.rows.limbs[:, None, :], (*missing.shape, self.rows.limbs.shape[-1]))
+        return Exact(limbs, self.rows.base) - missing
+
+    def without_unused_values(self) -> Statistic:
+        """The same sums without the values that no row has."""
+        if not self.labels:
+            return self
+        used = np.zeros(int(self.sizes.sum()), bool)
+        for name, axis in self.axes.items():
+            if axis == "value":
+                used |= self.sums[name].used()
+        if used.all():
+            return self
+        parts = np.split(used, np.cumsum(self.sizes)[:-1])
+        labels = tuple(old.take(part) for old, part in zip(self.labels, parts, strict=True))
+        sums = {k: v.take(used, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
+        return self._replace(self.rows, sums, labels)
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether anything at all has been counted."""
+        return any(not value.is_zero for value in self.sums.values())
+
+    def check(self) -> None:
+        """Raise unless these sums can be those of some rows: no count, square or variance is below zero."""
+        for name, value in self.sums.items():
+            if name != "first" and value.negative().any():
+                raise CannotMerge(NEVER_THERE)
+        if "missing" not in self.sums:
+            return
+        present = self.present()
+        nothing = ~present.nonzero()
+        others = [k for k, axis in self.axes.items() if axis == "column" and k != "missing"]
+        left_over = any(self.sums[k].nonzero()[nothing].any() for k in others)
+        if left_over or present.negative().any():
+            raise CannotMerge(NEVER_THERE)
+        if "ones" in self.sums and (present - self.sums["ones"]).negative().any():
+            raise CannotMerge(NEVER_THERE)
+        if "second" in self.sums:
+            parts = (present, self.sums["first"], self.sums["second"])
+            if (kernels.exact_moments(*(part.to_limbs() for part in parts))[2] < 0).any():
+                raise CannotMerge(NEVER_THERE)
+
+    def _align(self, other: Statistic) -> tuple[Statistic, Statistic]:
+        if self.labels == other.labels:
+            return self, other
+        joined = [mine.join(theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
+        labels = tuple(both for both, _, _ in joined)
+        starts = np.cumsum([0, *map(len, labels)])
+        size = int(starts[-1])
+        left, right = (
+            np.concatenate([start + places[side] for start, places in zip(starts, joined, strict=False)])
+            for side in (1, 2)
+        )
+        return self._with_labels(labels, left, size), other._with_labels(labels, right, size)
+
+    def _with_labels(self, labels: tuple[Labels, ...], index: Index, size: int) -> Statistic:
+        """The sums among more values: value v becomes value ``index[v]`` of `size`."""
+        sums = {k: v.spread(index, size, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
+        return self._replace(self.rows, sums, labels)
+
+    def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: tuple[Labels, ...]) -> Statistic:
+        return Statistic(rows, sums, self.axes, labels)
+
+
+NEVER_THERE = (
+    "cannot subtract: wanted rows that were counted before, got rows that were not (a count would fall below zero). "
+    "Forget only rows that were learned, with the same weights."
+)

@@ -1,0 +1,43 @@
+"""What is remembered of one column of texts, out of the sums of its block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from tallybayes.categories import Labels
+from tallybayes.events.statistic import Statistic
+from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import Scattered
+
+__all__ = ["Column", "columns_of"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """The sums of one column of texts."""
+
+    tokens: Scattered  # (C, V)
+    documents: Scattered  # (C, V)
+    present: Exact  # (C,)
+    labels: Labels
+
+    def lacking(self) -> Exact:  # (C, V)
+        """The documents that do not have each token."""
+        limbs = self.present.limbs[:, None, :]
+        shape = (*self.documents.shape, limbs.shape[-1])
+        return Exact(np.broadcast_to(limbs, shape), self.present.base) - self.documents
+
+
+def columns_of(statistic: Statistic) -> Iterator[Column]:
+    """The sums of each column."""
+    present, sums = statistic.present(), statistic.sums
+    tokens, documents = sums["tokens"], sums["documents"]
+    assert isinstance(tokens, Scattered)
+    assert isinstance(documents, Scattered)
+    for f, labels in enumerate(statistic.labels):
+        here = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
+        at = statistic.values_of(f)
+        yield Column(tokens.columns(at), documents.columns(at), here, labels)

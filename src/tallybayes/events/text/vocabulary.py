@@ -1,0 +1,69 @@
+"""What is believed of a column's tokens: a table of log-probabilities, and the vocabulary to find its rows by."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import Labels
+from tallybayes.events.families.dirichlet import contrast, log_share
+from tallybayes.events.inputs import Floats
+from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import Scattered
+from tallybayes.kernels.text import Lookup
+
+if TYPE_CHECKING:
+    from tallybayes.events.text.text import Text
+
+__all__ = ["Words", "log_shares"]
+
+
+@dataclass(frozen=True)
+class Words:
+    """What is believed of one column's tokens.
+
+    A document's score is `base`, plus `table` for each token (each occurrence, or each distinct token).
+    """
+
+    vocabulary: Labels
+    table: Floats  # (V, C)
+    base: Floats  # (C,)
+    unknown: Floats | None  # (C,)
+    distinct: bool
+    event: Text = field(repr=False)
+    needed: npt.NDArray[np.bool_] | None = None  # (V, C) tokens without which a text is impossible
+
+    @cached_property
+    def lookup(self) -> Lookup:
+        """The vocabulary as a table to look tokens up in."""
+        return Lookup(self.vocabulary.array.cast(pa.string()), self.event.tokens)
+
+    @property
+    def present(self) -> Floats:  # (V, C)
+        """The probability that a text has each token, where that is what is believed of it."""
+        odds = np.exp(self.table)
+        return np.asarray(odds / (1 + odds) if self.needed is None else np.where(self.needed, 1.0, odds / (1 + odds)))
+
+    def contrast(self) -> Words:
+        """The same, less what it says of all classes alike."""
+        unknown = None if self.unknown is None else contrast(self.unknown[None, :])[0]
+        table, base = contrast(self.table), self.base - self.base.max()
+        new = Words(self.vocabulary, table, base, unknown, self.distinct, self.event, self.needed)
+        if "lookup" in self.__dict__:
+            new.__dict__["lookup"] = self.lookup
+        return new
+
+
+def log_shares(counts: Exact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
+    """The log-share of each token in each class; that of tokens that a class has not is found once for all of them."""
+    if not isinstance(counts, Scattered):
+        return log_share(counts.to_float().T, totals, alpha, size)
+    table = np.tile(log_share(0.0, totals, alpha, size), (counts.shape[1], 1))
+    rows = counts.places.rows
+    table[counts.places.columns(), rows] = log_share(counts.values.to_float(), totals[rows], alpha, size)
+    return table

@@ -1,0 +1,1 @@
+"""Exact sufficient statistics: counted, sampled, merged, subtracted and serialized."""

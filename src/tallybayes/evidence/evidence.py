@@ -1,0 +1,226 @@
+"""Evidence: everything that is remembered of the rows, and nothing else.
+
+The weight of each class and one statistic per block of columns, all of them exact sums. Evidence adds (`+`), subtracts
+(`−`), has an identity (`Evidence.empty`), and does not depend on the order, the batches or the threads that made it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes import kernels
+from tallybayes.categories import Labels, encode
+from tallybayes.encoding.row_batch import Rows
+from tallybayes.errors import BadData, CannotMerge, wanted
+from tallybayes.events.event import ClassCodes, Event, Weights
+from tallybayes.events.statistic import NEVER_THERE, Statistic
+from tallybayes.exact.array import Exact
+from tallybayes.schema.schema import Schema
+
+__all__ = ["Evidence", "class_codes", "count", "count_rows", "row_weights"]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The exact sums of some rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        What each column is.
+    classes : Labels
+        The classes seen, sorted.
+    rows : Exact, shape (C,)
+        The weight of each class.
+    statistics : tuple of Statistic
+        One per block of the schema.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> a = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").evidence
+    >>> b = tb.fit({"x": ["r", "p"], "y": ["maybe", "no"]}, "y").evidence
+    >>> (a + b).classes, (a + b) - b == a
+    (Labels('maybe', 'no', 'yes'), True)
+    """
+
+    schema: Schema
+    classes: Labels
+    rows: Exact
+    statistics: tuple[Statistic, ...]
+
+    @classmethod
+    def empty(cls, schema: Schema) -> Evidence:
+        """The evidence of no rows: the identity of `+`."""
+        rows = Exact.zeros((0,))
+        statistics = tuple(_nothing(block.event, len(block.columns), rows) for block in schema.blocks)
+        return cls(schema, Labels(pa.nulls(0)), rows, statistics)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Evidence):
+            return NotImplemented
+        return (
+            self.schema.same_features(other.schema)
+            and self.classes == other.classes
+            and self.rows == other.rows
+            and self.statistics == other.statistics
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Evidence) -> Evidence:
+        self.schema.check_merges(other.schema)
+        if not len(other.classes):
+            return self
+        if not len(self.classes):
+            return replace(other._in_order_of(self.schema), schema=self.schema)
+        left, right = self._align(other)
+        rows = left.rows + right.rows
+        pairs = zip(left.statistics, right.statistics, strict=True)
+        return Evidence(self.schema, left.classes, rows, tuple(a.add(b, rows) for a, b in pairs))
+
+    def __sub__(self, other: Evidence) -> Evidence:
+        left, right = self._align(other)
+        rows = left.rows - right.rows
+        if rows.negative().any():
+            raise CannotMerge(NEVER_THERE)
+        pairs = zip(left.statistics, right.statistics, strict=True)
+        statistics = tuple(a.subtract(b, rows) for a, b in pairs)
+        for statistic in statistics:
+            statistic.check()
+        return Evidence(self.schema, left.classes, rows, statistics)._without_empty_classes()
+
+    def select(self, columns: Sequence[str]) -> Evidence:
+        """The evidence of some of the columns: the same, to the bit, as if the others had not been there.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": ["p", "q"], "z": [1.0, 2.0], "y": ["no", "yes"]}
+        >>> both, alone = tb.fit(rows, "y"), tb.fit({"z": [1.0, 2.0], "y": ["no", "yes"]}, "y")
+        >>> both.evidence.select(["z"]) == alone.evidence
+        True
+        """
+        schema, chosen = self.schema.select(columns), set(columns)
+        statistics = []
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
+            places = [f for f, name in enumerate(block.columns) if name in chosen]
+            if places:
+                statistics.append(statistic.of_columns(np.array(places, np.intp)))
+        return Evidence(schema, self.classes, self.rows, tuple(statistics))
+
+    def _align(self, other: Evidence) -> tuple[Evidence, Evidence]:
+        """Both with the same classes and the same order of columns."""
+        self.schema.check_merges(other.schema)
+        other = other._in_order_of(self.schema)
+        if self.classes == other.classes:
+            return self, other
+        classes = self.classes | other.classes
+        return self._with_classes(classes), other._with_classes(classes)
+
+    def _with_classes(self, classes: Labels) -> Evidence:
+        if classes == self.classes:
+            return self
+        index = classes.find(self.classes.array)
+        rows = self.rows.spread(index, len(classes))
+        return Evidence(self.schema, classes, rows, tuple(s.with_classes(index, rows) for s in self.statistics))
+
+    def _without_empty_classes(self) -> Evidence:
+        some = self.rows.nonzero()
+        if some.all():
+            return self
+        if any(s.of_classes(np.flatnonzero(~some), self.rows.take(~some)).has_weight for s in self.statistics):
+            raise CannotMerge(NEVER_THERE)
+        rows = self.rows.take(some)
+        kept = tuple(s.of_classes(np.flatnonzero(some), rows) for s in self.statistics)
+        return Evidence(self.schema, self.classes.take(some), rows, kept)
+
+    def _in_order_of(self, schema: Schema) -> Evidence:
+        """The same sums with blocks and columns in the order of another schema that has the same ones."""
+        if self.schema.blocks == schema.blocks:
+            return self
+        statistics = []
+        for block in schema.blocks:
+            mine = next(b for b, own in enumerate(self.schema.blocks) if own.event == block.event)
+            place = {name: f for f, name in enumerate(self.schema.blocks[mine].columns)}
+            statistics.append(self.statistics[mine].of_columns(np.array([place[name] for name in block.columns])))
+        return Evidence(schema, self.classes, self.rows, tuple(statistics))
+
+
+def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
+    """The evidence of one batch of rows.
+
+    Parameters
+    ----------
+    schema : Schema
+        What each column is.
+    batch : pyarrow.RecordBatch
+        The rows, with label and weight among the columns.
+    first : int
+        How many rows came before these, for messages.
+    """
+    return count_rows(schema, Rows(batch, first, schema.missing))
+
+
+def count_rows(schema: Schema, rows: Rows) -> Evidence:
+    """The evidence of rows that others may want to read too."""
+    classes, labels = class_codes(rows, schema.label)
+    weights = row_weights(rows, schema.weight)
+    C = len(labels)
+    if weights is None:
+        total = Exact.from_counts(np.bincount(classes, minlength=C))
+    else:
+        total = Exact.from_limbs(kernels.power_sums((weights,), classes, C, order=1).first).reshape((C,))
+    statistics = []
+    for block in schema.blocks:
+        data = rows.encode(block)
+        with rows.refusing(block):
+            sums, values = block.event.count(data, classes, C, weights)
+        statistics.append(_statistic(block.event, total, dict(sums), values))
+    return Evidence(schema, labels, total, tuple(statistics))._without_empty_classes()
+
+
+def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Labels, ...]) -> Statistic:
+    if "present" in sums:  # what is missing is remembered instead, since it is mostly nothing at all
+        present = sums.pop("present")
+        sums["missing"] = Statistic(rows, {"missing": present}, event.axes).present().settle()
+    return Statistic(rows, {k: sums[k] for k in event.axes}, event.axes, values).without_unused_values()
+
+
+def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
+    open_axis = "value" in event.axes.values()
+    sizes = {"column": width, "value": 0}
+    sums = {name: Exact.zeros((0, sizes[axis])) for name, axis in event.axes.items()}
+    return Statistic(rows, sums, event.axes, (Labels(pa.nulls(0)),) * width if open_axis else ())
+
+
+def class_codes(rows: Rows, label: str) -> tuple[ClassCodes, Labels]:
+    """Each row's class, and the classes found."""
+    codes, labels = encode(rows.column(label))
+    if (codes < 0).any():
+        row = rows.first + int(np.argmax(codes < 0)) + 1
+        do = "Leave out rows without a class"
+        raise BadData(wanted(f"label {label!r}", "a class in every row", f"a missing one (row {row})", do))
+    return codes, labels
+
+
+def row_weights(rows: Rows, weight: str | None) -> Weights:
+    """Each row's weight; None where all are 1."""
+    if weight is None:
+        return None
+    array: Any = rows.column(weight)
+    try:
+        values = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise BadData(wanted(f"weight {weight!r}", "numbers not below 0", str(array.type))) from None
+    bad = ~(np.isfinite(values) & (values >= 0))
+    if bad.any():
+        at = int(np.argmax(bad))
+        got = f"{values[at].item()!r} (row {rows.first + at + 1})"
+        raise BadData(wanted(f"weight {weight!r}", "finite numbers not below 0", got))
+    return np.ascontiguousarray(values)

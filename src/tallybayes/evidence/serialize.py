@@ -1,0 +1,304 @@
+"""Evidence as bytes: arrays in safetensors, the rest as JSON in its header. Nothing in it can run.
+
+The layout is canonical (classes and values sorted, limbs in their one form, one metadata key), so equal evidence is
+equal bytes. A checksum covers everything; what passes it is still rebuilt through the same checks as fresh counts, so
+bytes made with ill will are refused like damaged ones. A model file is this and the choices made; what workers of a
+cluster send is this and the rows to calibrate by.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import Labels, kind, plain_types
+from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
+from tallybayes.events import parse
+from tallybayes.events.statistic import Statistic
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import Scattered
+from tallybayes.schema.column_names import Numbered, names
+from tallybayes.schema.schema import Block, Schema
+
+__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack", "write"]
+
+FORMAT = 1
+_KEY = "tallybayes"
+# A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no honest sum lies beyond this many limbs.
+_MOST_LIMBS = 400
+# The values of a column are the same in most of many partitions: so many lists of them, each of so few bytes, are
+# remembered, and checked once.
+_LISTS, _LIST_BYTES = 4096, 1 << 12
+
+Tensors = dict[str, npt.NDArray[Any]]
+
+# What rebuilding something from parts that do not belong together raises.
+BROKEN = (TallyError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, pa.ArrowException)
+
+
+def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
+    """Header and arrays as bytes, with their checksum."""
+    from safetensors.numpy import save as to_bytes
+
+    header = {**header, "format": FORMAT}
+    header["checksum"] = _checksum(header, tensors)
+    return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
+
+
+def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
+    """Header and arrays, if these are bytes that `pack` made; `where` is what messages call them."""
+    header, tensors = _open(content, where)
+    if header.get("format") != FORMAT:
+        raise BadModelFile(
+            wanted(where, f"format {FORMAT}", repr(header.get("format")), "Use the version that wrote it")
+        )
+    given = header.pop("checksum", None)
+    if given != _checksum(header, tensors):
+        raise BadModelFile(
+            wanted(where, "its checksum to fit", "another", "The file was altered or cut; save it again")
+        )
+    return header, tensors
+
+
+def write(content: bytes, path: str | os.PathLike[str], what: str = "model file") -> None:
+    """Write bytes so that the file is whole or not there at all; `what` is what messages call it."""
+    target = Path(path).expanduser()
+    temporary = None
+    try:
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
+            temporary = file.name
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        if temporary is not None:
+            Path(temporary).unlink(missing_ok=True)
+        raise BadOption(wanted(f"{what} {str(target)!r}", "a place to write", str(error.strerror))) from None
+
+
+def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
+    """What of evidence goes into a header; its arrays are put among the tensors."""
+    schema = evidence.schema
+    blocks = [
+        {
+            "event": block.event.spec,
+            "columns": _put_names(block.columns),
+            "sums": {k: _put_exact(f"{b}.{k}", v, tensors) for k, v in statistic.sums.items()},
+            "labels": [_put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
+        }
+        for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
+    ]
+    return {
+        "label": schema.label,
+        "weight": schema.weight,
+        "missing": schema.missing,
+        "classes": _put_labels("classes", evidence.classes, tensors),
+        "rows": _put_exact("rows", evidence.rows, tensors),
+        "columns": _put_names(schema.columns),
+        "blocks": blocks,
+    }
+
+
+class Reader:
+    """Rebuilds evidence from header and arrays, trusting none of them."""
+
+    def __init__(self, header: dict[str, Any], tensors: Tensors) -> None:
+        self.header, self.tensors = header, tensors
+
+    def evidence(self) -> Evidence:
+        """The evidence that `put` was given."""
+        header = self.header
+        blocks = tuple(Block(parse(b["event"]), self.names(b["columns"])) for b in header["blocks"])
+        weight = header["weight"]
+        schema = Schema(
+            text(header["label"]),
+            None if weight is None else text(weight),
+            blocks,
+            self.names(header["columns"]),
+            header["missing"],
+        )
+        require(schema.missing in ("skip", "category", "error"), "missing")
+        require(sorted(schema.columns) == sorted(n for b in blocks for n in b.columns), "columns")
+        require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
+        classes = self.labels("classes", header["classes"])
+        rows = self.exact("rows", header["rows"], (len(classes),))
+        require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")
+        statistics = tuple(
+            self.statistic(b, block, stored, rows)
+            for b, (block, stored) in enumerate(zip(blocks, header["blocks"], strict=True))
+        )
+        return Evidence(schema, classes, rows, statistics)
+
+    def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
+        """The statistic of a block."""
+        axes = block.event.axes
+        width = len(block.columns)
+        found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
+        require(len(found) == (width if "value" in axes.values() else 0), "labels for each column")
+        sizes = {"column": width, "value": sum(map(len, found))}
+        require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
+        shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
+        sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in axes}
+        sums |= {k: Scattered.from_whole(sums[k]) for k in block.event.scattered}
+        statistic = Statistic(rows, sums, axes, found)
+        statistic.check()
+        require(statistic.without_unused_values() is statistic, "values that occur")
+        return statistic
+
+    def exact(self, name: str, base: Any, shape: tuple[int, ...]) -> Exact:
+        """An array of exact numbers."""
+        if base is None:
+            require(name not in self.tensors, name)
+            return Exact.zeros(shape)
+        stored = self.tensors[name]
+        require(stored.dtype == np.uint32 and stored.shape[:-1] == shape and isinstance(base, int), name)
+        require(0 < stored.shape[-1] <= _MOST_LIMBS and abs(base) <= _MOST_LIMBS, name)
+        limbs = stored.astype(np.int64)
+        limbs[..., -1] = stored[..., -1].view(np.int32)
+        value = Exact(limbs, base)
+        require(value.base == base and value.limbs.shape == limbs.shape, f"{name} in canonical form")
+        return value
+
+    def labels(self, name: str, stored: dict[str, Any]) -> Labels:
+        """The classes, or the values of a column."""
+        type_ = plain_types()[stored["kind"]]
+        count, null = stored["count"], stored["null"]
+        require(isinstance(count, int) and count >= 0 and isinstance(null, bool), name)
+        if type_ == pa.string():
+            joined, ends = self.tensors[f"{name}.bytes"], self.tensors[f"{name}.ends"]
+            require(joined.ndim == ends.ndim == 1, name)
+            if joined.nbytes + ends.nbytes <= _LIST_BYTES:
+                return _few_texts(joined.tobytes(), joined.dtype.str, ends.tobytes(), ends.dtype.str, count, null)
+            array = _get_text(joined, ends)
+        elif type_ == pa.null():
+            array = pa.nulls(count)
+        else:
+            values = self.tensors[name]
+            require(values.ndim == 1, name)
+            array = pa.array(values.astype(bool)) if type_ == pa.bool_() else pa.array(values).cast(type_)
+        return _sorted(array, count, null, name)
+
+    def names(self, stored: Any) -> Any:
+        """Names of columns."""
+        if isinstance(stored, dict):
+            require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] < 1 << 40, "columns")
+            return Numbered(stored["numbered"])
+        return names(text(one) for one in stored)
+
+
+def require(holds: bool, what: str) -> None:
+    """Refuse bytes unless something holds of them."""
+    if not holds:
+        raise BadModelFile(what)
+
+
+def text(value: Any) -> str:
+    """A value that has to be text."""
+    require(isinstance(value, str), "text")
+    return str(value)
+
+
+def _sorted(array: pa.Array, count: int, null: bool, name: str) -> Labels:
+    """The values as labels, if they are as many as was said, different and in order."""
+    if null and array.type != pa.null():
+        array = pa.concat_arrays([array, pa.nulls(1, array.type)])
+    require(len(array) == count, name)
+    found = Labels(array)
+    require(Labels.of(array) == found or count == 0, f"{name} sorted and different")
+    return found
+
+
+@lru_cache(_LISTS)
+def _few_texts(joined: bytes, joined_type: str, ends: bytes, ends_type: str, count: int, null: bool) -> Labels:
+    array = _get_text(np.frombuffer(joined, joined_type), np.frombuffer(ends, ends_type))
+    return _sorted(array, count, null, "labels")
+
+
+def _put_names(given: Any) -> Any:
+    return {"numbered": len(given)} if isinstance(names(given), Numbered) else list(given)
+
+
+def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
+    """Store the limbs, unless all are zero; what is returned is their base."""
+    if value.is_zero:
+        return None
+    tensors[name] = value.limbs.astype(np.uint32)  # the last limb's sign wraps, and is restored on reading
+    return value.base
+
+
+def _put_labels(name: str, labels: Labels, tensors: Tensors) -> dict[str, Any]:
+    array = labels.array.drop_null()
+    type_ = array.type
+    if type_ == pa.string():
+        bounds, content = _text_buffers(array)
+        tensors[f"{name}.bytes"] = content[bounds[0] : bounds[-1]]
+        tensors[f"{name}.ends"] = bounds[1:] - bounds[0]
+    elif type_ == pa.bool_():
+        tensors[name] = array.cast(pa.uint8()).to_numpy()
+    elif type_ != pa.null():
+        stored = {pa.date32(): pa.int32(), pa.timestamp("us"): pa.int64()}.get(type_, type_)
+        tensors[name] = array.cast(stored).to_numpy()
+    return {"kind": kind(type_), "count": len(labels), "null": len(array) < len(labels)}
+
+
+def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:
+    require(joined.dtype == np.uint8 and ends.dtype == np.int64, "text")
+    bounds = np.concatenate([[0], ends])
+    require(bool((np.diff(bounds) >= 0).all()) and int(bounds[-1]) == len(joined), "text")
+    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(joined.tobytes())]
+    array = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
+    array.validate(full=True)  # offsets in order, and text that is UTF-8
+    return array.cast(pa.string())
+
+
+def _text_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """Where each text begins and ends, and the bytes of all."""
+    _, offsets, content = array.buffers()
+    bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
+    return bounds, np.frombuffer(content if content is not None else b"", np.uint8)
+
+
+def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
+    """Header and arrays, if these are the bytes of a safetensors file with our key."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as from_bytes
+
+    try:
+        tensors = from_bytes(content)
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
+        if not isinstance(header, dict):
+            raise ValueError
+    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
+        raise BadModelFile(wanted(where, "a tallybayes model", "something else, or only a part of one")) from None
+    return header, tensors
+
+
+def _checksum(header: dict[str, Any], tensors: Tensors) -> str:
+    digest = hashlib.sha256(_json(header).encode())
+    for name in sorted(tensors):
+        digest.update(f"{name} {tensors[name].dtype.str} {tensors[name].shape}".encode())
+        digest.update(np.ascontiguousarray(tensors[name]).data)
+    return digest.hexdigest()
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

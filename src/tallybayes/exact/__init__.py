@@ -1,0 +1,1 @@
+"""Arrays of exact numbers on a fixed grid: dense and sparse."""

@@ -1,0 +1,158 @@
+"""The fewest changes that change the answer.
+
+A class is ahead of a rival by a sum over columns, so what a change of one column is worth does not depend on the
+others: the fewest columns are found by taking those of the greatest worth first. Done for every rival, that is the
+least number of changes there is, not only a small one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.explain.contributions import add_terms, column_places
+from tallybayes.explain.words import Spoken
+from tallybayes.inference.score import add_encoded
+from tallybayes.model import Model
+
+__all__ = ["Change", "Flip", "smallest"]
+
+
+class Change(NamedTuple):
+    """One value changed, or one word taken away."""
+
+    column: str
+    word: str | None
+    old: Any
+    new: Any
+    worth: float  # how far it moves the log-odds toward the new class
+
+
+@dataclass(frozen=True)
+class Flip(Result):
+    """The fewest changes that change the answer.
+
+    Attributes
+    ----------
+    old, new : object
+        The class before and after.
+    changes : tuple of Change
+        What is changed, what moves most first.
+    margin : float
+        By how much the old class was ahead of the new one, in log-odds before tempering.
+    """
+
+    old: Any
+    new: Any
+    changes: tuple[Change, ...]
+    margin: float
+
+    def shown(self) -> Grid:
+        """A row per change."""
+        rows = tuple(
+            (
+                change.column if change.word is None else f"“{change.word}”",
+                _shown(change.old),
+                "taken away" if change.word is not None else _shown(change.new),
+                number(change.worth, 3),
+            )
+            for change in self.changes
+        )
+        heads = (Column("what", right=False), Column("is", right=False), Column("were it", right=False), "moves")
+        title = f"{self.new} instead of {self.old}: {len(rows)} change{'s' if len(rows) != 1 else ''}"
+        return Grid(title, heads, rows, (f"{self.old} is ahead of {self.new} by {number(self.margin, 3)}.",))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The classes, the margin, and every change."""
+        changes = [plain(change._asdict()) for change in self.changes]
+        return {"old": plain(self.old), "new": plain(self.new), "margin": plain(self.margin), "changes": changes}
+
+
+def _shown(value: Any) -> str:
+    return "missing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def smallest(model: Model, blocks: list[Encoded], values: Sequence[Any], texts: tuple[Spoken, ...]) -> Flip | None:
+    """The fewest changes of the first row that give another class, or None.
+
+    A number is changed to what the other class has most often, a count of a bag to 0, a category to any value; of a
+    text words are taken away.
+    """
+    C, schema = len(model.classes), model.schema
+    scores = np.empty((1, C))
+    add_encoded(schema, model.contrast, blocks, scores)
+    own = int(scores[0].argmax())
+    terms = np.stack([_terms_of(model, blocks, c) for c in range(C)], axis=1)  # (F, C)
+    options = list(_options(model, terms, values, texts))
+    best: Flip | None = None
+    for rival in range(C):
+        margin = float(scores[0, own] - scores[0, rival])
+        if rival == own or not np.isfinite(margin):
+            continue
+        changes = _fewest([option.best(own, rival) for option in options], margin, strictly=rival > own)
+        if changes is not None and (best is None or len(changes) < len(best.changes)):
+            best = Flip(model.classes[own], model.classes[rival], changes, margin)
+    return best
+
+
+def _terms_of(model: Model, blocks: list[Encoded], c: int) -> Floats:  # (F,)
+    factors, out = np.zeros((1, len(model.classes))), np.zeros((1, len(model.schema.columns)))
+    factors[0, c] = 1.0
+    add_terms(model, blocks, factors, out)
+    return np.asarray(out[0])
+
+
+@dataclass(frozen=True)
+class _Option:
+    """A column or word that may be changed: what it says now, and what it would say."""
+
+    column: str
+    word: str | None
+    old: Any
+    now: Floats  # (C,)
+    values: Sequence[Any]
+    log: Floats  # (K, C)
+    any_value: bool
+
+    def best(self, own: int, rival: int) -> Change:
+        """The change that moves most toward the rival."""
+        if not len(self.values):
+            return Change(self.column, self.word, self.old, None, -np.inf)
+        with np.errstate(invalid="ignore"):
+            worth = (self.log[:, rival] - self.log[:, own]) - (self.now[rival] - self.now[own])
+        worth = np.where(np.isnan(worth), -np.inf, worth)
+        k = int(worth.argmax()) if self.any_value else int(self.log[:, rival].argmax())
+        return Change(self.column, self.word, self.old, self.values[k], float(worth[k]))
+
+
+def _options(model: Model, terms: Floats, values: Sequence[Any], texts: tuple[Spoken, ...]) -> Iterator[_Option]:
+    places = column_places(model.schema)
+    for b, block in enumerate(model.schema.blocks):
+        if block.event.takes == "text":
+            continue
+        for f, name in enumerate(block.columns):
+            at = f if places[b] is None else int(places[b][f])  # type: ignore[index]
+            says = block.event.says(model.belief.parameters[b], f)
+            yield _Option(name, None, values[at], terms[at], says.values, says.log, says.kind == "values")
+    for spoken in texts:
+        for k, word in enumerate(spoken.words):
+            nothing = np.zeros((1, spoken.log.shape[1]))
+            yield _Option(spoken.column, word, spoken.times[k].item(), spoken.log[k], (0,), nothing, True)
+
+
+def _fewest(changes: list[Change], margin: float, *, strictly: bool) -> tuple[Change, ...] | None:
+    """Changes of the greatest worth that together exceed the margin (or, if not `strictly`, reach it)."""
+    taken, left = [], margin
+    for change in sorted(changes, key=lambda one: -one.worth):
+        if not change.worth > 0:
+            return None
+        taken.append(change)
+        left -= change.worth
+        if left < 0 or (left == 0 and not strictly):
+            return tuple(taken)
+    return None

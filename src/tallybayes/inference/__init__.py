@@ -1,0 +1,1 @@
+"""Belief from evidence, scores, posterior, calibration and decisions."""

@@ -1,0 +1,265 @@
+"""Calibration: smoothing and temperature chosen by rows that are left out, each scored as if it had never been seen.
+
+No row has to be held back for it, and nothing is fitted twice: the scores of rows left out come from the evidence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import engines
+from tallybayes.encoding.row_batch import Rows
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.row_sample import Chosen
+from tallybayes.inference.estimate import Choices
+from tallybayes.inference.posterior import Temper
+from tallybayes.inference.score import LeftOutRows
+from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.schema.schema import Schema
+
+__all__ = ["Calibration", "Tried", "calibrate"]
+
+# Smoothings tried are powers of ten, four to a decade: between two of them hardly any loss lies.
+_PER_DECADE = 4
+_LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
+_FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
+_ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
+_SLICE_ROWS = 8192  # as many as pay for a thread
+_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search begins where it is already known
+
+
+class Tried(NamedTuple):
+    """A smoothing tried, for which columns, and the mean loss of rows left out with its standard error."""
+
+    columns: str
+    alpha: float
+    log_loss: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was chosen by rows left out.
+
+    Attributes
+    ----------
+    alphas : mapping of str to float
+        The smoothings chosen, for each name or glob that asked for it; "*" for all columns in question.
+    temper : Temper or None
+        How far scores are believed.
+    rows : int
+        How many rows were left out, one after the other.
+    unscored : int
+        How many of them could not be scored, being the only ones of their class.
+    before, after : float
+        Their mean log-loss at a temperature of 1, and at the one chosen; None where there is none.
+    tried : tuple of Tried
+        The curve by which each smoothing was chosen.
+    stale : bool
+        Whether rows were learned or forgotten, or other choices made, since.
+    """
+
+    alphas: Mapping[str, float] = field(default_factory=dict)
+    temper: Temper | None = None
+    rows: int = 0
+    unscored: int = 0
+    before: float | None = None
+    after: float | None = None
+    tried: tuple[Tried, ...] = ()
+    stale: bool = False
+
+    def outdated(self) -> Calibration:
+        """The same, marked as made for something else."""
+        return replace(self, stale=True)
+
+    def __or__(self, other: Calibration | None) -> Calibration:
+        """Of two calibrations the one that rests on more rows; which of them comes first does not matter."""
+        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain numbers."""
+        return {
+            "alphas": dict(self.alphas),
+            "temper": None if self.temper is None else {"a": self.temper.a, "b": self.temper.b},
+            "rows": self.rows,
+            "unscored": self.unscored,
+            "before": self.before,
+            "after": self.after,
+            "tried": [one._asdict() for one in self.tried],
+            "stale": self.stale,
+        }
+
+
+def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen, threads: int | None = None) -> Calibration:
+    """Smoothing and temperature, as far as the choices leave them open, by the rows chosen.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What was counted, the rows chosen among it.
+    choices : Choices
+        Which of them are open.
+    chosen : Chosen
+        The rows.
+    threads : int, optional
+        How many threads score; one per core by default.
+    """
+    batch = chosen.rows()
+    if batch is None:
+        return Calibration()
+    rows = Rows(batch, 0, chosen.schema.missing)
+    codes, found = class_codes(rows, chosen.schema.label)
+    classes = evidence.classes.find(found.array).astype(np.int32)[codes]
+    weights = row_weights(rows, chosen.schema.weight)
+    known = classes >= 0
+    if not known.all():  # rows of a class that was not learned
+        rows, classes = Rows(batch.filter(known), 0, chosen.schema.missing), classes[known]
+        weights = None if weights is None else weights[known]
+    return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
+
+
+class _Search:
+    """The rows, made ready to be left out under one choice after the other."""
+
+    def __init__(
+        self,
+        evidence: Evidence,
+        choices: Choices,
+        rows: Rows,
+        classes: npt.NDArray[np.int32],
+        weights: Floats | None,
+        threads: int,
+    ) -> None:
+        self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
+        self.threads = threads
+        # A weight of 2 is the row twice: of what weighs more than 1, one row is left out, and that so many times.
+        one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
+        self.left_out = [
+            (at, LeftOutRows(evidence, part, classes[at], None if one is None else one[at]))
+            for at, part in _slices(rows, evidence.schema)
+        ]
+        self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
+        self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
+        self.start: Start | None = None
+        self.weighty: Floats | None = None
+        self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
+
+    def run(self) -> Calibration:
+        alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
+        n = len(self.classes)
+        many = n if self.weights is None else float(self.weights.sum())
+        scores, here = self._scores(alphas)
+        if not len(here):  # no class has a second row
+            return Calibration(alphas, None, n, n)
+        if alphas and many >= _FEWEST:
+            for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+                self.tried.clear()
+                for key in alphas:
+                    alphas[key] = self._best(alphas, key)
+            scores, here = self._scores(alphas)
+        weights = self._weight(here)
+        before, after, temper = _mean(losses(scores, self.classes[here]), weights)[0], None, None
+        if self.choices.calibrate is not None:
+            temper, left, _ = fit_temper(
+                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
+            )
+            after = _mean(left, weights)[0]
+        tried = tuple(self.tried[at][0] for at in sorted(self.tried))
+        return Calibration(alphas, temper, n, n - len(here), before, after, tried)
+
+    def _best(self, alphas: Mapping[str, float], key: str) -> float:
+        """The smoothing nearest to 1 whose loss exceeds the least by no more than the standard error of the difference.
+
+        One is what is taken where nothing is known: few rows cannot tell it from the best, and it stays.
+        """
+
+        def loss(k: int) -> float:
+            if (key, k) not in self.tried:
+                self.tried[key, k] = self._try({**alphas, key: _alpha(k)}, key, k)
+            return self.tried[key, k][0].log_loss
+
+        best = _least(loss)
+        losses_at_best = self.tried[key, best][1]
+        while best != 0:
+            nearer = best - 1 if best > 0 else best + 1
+            loss(nearer)
+            more, error = _mean(self.tried[key, nearer][1] - losses_at_best, self.weighty)
+            if not more <= error:
+                break
+            best = nearer
+        return _alpha(best)
+
+    def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
+        scores, here = self._scores(alphas)
+        left = losses(scores, self.classes[here])
+        if self.choices.calibrate is not None:
+            found = fit_temper(
+                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
+            )
+            left, self.start = found.losses, found.end
+        self.weighty = self._weight(here)
+        return Tried(key, _alpha(k), *_mean(left, self.weighty)), left
+
+    def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
+        """Scores of the rows whose class is known without them, and which these are; the last ones are remembered."""
+        if self.last is None or self.last[0] != alphas:
+            self.last = dict(alphas), *self._left_out(alphas)
+        return self.last[1:]
+
+    def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
+        settled = self.choices.settled(self.evidence, alphas)
+        scores = np.empty((len(self.classes), len(self.evidence.classes)))
+
+        def work(k: slice) -> None:
+            for at, part in self.left_out[k]:
+                scores[at] = part.scores(settled)
+
+        engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
+        weighty = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
+        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & weighty)
+        return scores[here], here
+
+    def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
+        return None if self.weights is None else self.weights[here]
+
+
+def _slices(rows: Rows, schema: Schema) -> list[tuple[slice, Rows]]:
+    """The rows in pieces that threads score; bags and texts in one, since what is believed of them is much to compute.
+
+    Nothing depends on the number of threads, and so neither do the pieces.
+    """
+    n = len(rows)
+    size = n if any(block.event.takes in ("bag", "text") for block in schema.blocks) else _SLICE_ROWS
+    pieces = (slice(at, min(at + size, n)) for at in range(0, n, max(1, size)))
+    return [(at, Rows(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
+
+
+def _least(loss: Callable[[int], float]) -> int:
+    """Where on the lattice the loss is least, walking down from the best of a few places."""
+    at = min(_FIRST, key=loss)
+    for step in (2, 1):
+        while True:
+            around = [k for k in (at - step, at, at + step) if _LOWEST <= k <= _HIGHEST]
+            better = min(around, key=loss)
+            if better == at:
+                break
+            at = better
+    return at
+
+
+def _alpha(k: int) -> float:
+    """The k-th smoothing of the lattice, to three digits."""
+    return float(f"{10 ** (k / _PER_DECADE):.3g}")
+
+
+def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
+    """The mean and its standard error."""
+    total = len(values) if weights is None else float(weights.sum())
+    mean = float(np.average(values, weights=weights))
+    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

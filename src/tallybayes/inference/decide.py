@@ -1,0 +1,109 @@
+"""From probabilities to a decision: the most probable class, the cheapest one, one past a threshold, or none.
+
+None is decided for where the chosen class is too improbable (`abstain`), or where too little was counted to tell that
+it is the most probable one (`sure`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.categories import Labels
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.uncertainty import z_of
+from tallybayes.schema.column_names import hint
+
+__all__ = ["ABSTAIN", "decide"]
+
+ABSTAIN = -1
+
+
+def decide(
+    probabilities: Floats,
+    classes: Labels,
+    *,
+    costs: npt.ArrayLike | None = None,
+    threshold: Mapping[Any, float] | None = None,
+    abstain: float | None = None,
+    sure: float | None = None,
+    lead: Floats | None = None,
+) -> npt.NDArray[np.intp]:  # (n,)
+    """The position of the class decided for, −1 where the decision is to abstain.
+
+    Parameters
+    ----------
+    probabilities : ndarray, shape (n, C)
+        The probability of each class.
+    classes : Labels
+        The classes.
+    costs : array_like, shape (C, C), optional
+        ``costs[i][j]`` is what it costs to decide for class i when class j is true.
+    threshold : mapping, optional
+        Decide for a class as soon as its probability reaches the number given, such as ``{"spam": 0.9}``; where
+        several do, for the most probable of them; where none does, for the most probable of the others.
+    abstain : float, optional
+        Decide for no class where the chosen one's probability is below this.
+    sure : float, optional
+        Decide for no class where the most probable one is not ahead of every other at this level, such as 0.95.
+    lead : ndarray, shape (n,), optional
+        By how many standard deviations it is ahead; `sure` asks for it.
+
+    Examples
+    --------
+    >>> p = np.array([[0.3, 0.7]]); classes = Labels.of(["ham", "spam"])
+    >>> decide(p, classes), decide(p, classes, costs=[[0, 1], [10, 0]])      # losing ham costs ten times as much
+    (array([1]), array([0]))
+    >>> decide(p, classes, threshold={"spam": 0.9}), decide(p, classes, abstain=0.8)
+    (array([0]), array([-1]))
+    >>> decide(p, classes, sure=0.95, lead=np.array([1.5])), decide(p, classes, sure=0.95, lead=np.array([2.0]))
+    (array([-1]), array([1]))
+    """
+    if costs is not None and threshold is not None:
+        raise BadOption(wanted("decision", "either costs or a threshold", "both"))
+    if sure is not None and (costs is not None or threshold is not None):
+        got = "costs" if costs is not None else "a threshold"
+        raise BadOption(wanted("sure", "a decision for the most probable class", got, "Leave one of them out"))
+    if costs is not None:
+        chosen = np.argmin(probabilities @ _costs(costs, len(classes)).T, axis=1)
+    elif threshold is not None:
+        chosen = np.argmax(_past(threshold, probabilities, classes), axis=1)
+    else:
+        chosen = np.argmax(probabilities, axis=1)
+    if abstain is not None:
+        if not 0 <= abstain <= 1:
+            raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
+        unsure = np.take_along_axis(probabilities, chosen[:, None], axis=1)[:, 0] < abstain
+        chosen = np.where(unsure, ABSTAIN, chosen)
+    if sure is not None:
+        assert lead is not None
+        chosen = np.where(lead >= z_of(sure, "sure"), chosen, ABSTAIN)  # NaN is not ahead
+    return np.asarray(chosen, np.intp)
+
+
+def _costs(costs: npt.ArrayLike, size: int) -> Floats:
+    try:
+        matrix = np.asarray(costs, np.float64)
+    except (TypeError, ValueError):
+        matrix = np.zeros(0)
+    if matrix.shape != (size, size) or not np.isfinite(matrix).all():
+        got = f"an array of shape {matrix.shape}"
+        raise BadOption(wanted("costs", f"a {size} × {size} matrix of finite numbers, decided × true", got))
+    return matrix
+
+
+def _past(threshold: Mapping[Any, float], probabilities: Floats, classes: Labels) -> Floats:
+    """Scores by which a class past its threshold beats every class without one, and one not past it loses to all."""
+    scores = probabilities.copy()
+    for name, least in threshold.items():
+        if name not in classes.values:
+            raise BadOption(wanted("threshold", "a class", repr(name), hint(name, map(str, classes.values))))
+        if not 0 <= least <= 1:
+            raise BadOption(wanted("threshold", "a probability from 0 to 1", repr(least)))
+        c = classes.values.index(name)
+        scores[:, c] += np.where(probabilities[:, c] >= least, 2.0, -2.0)
+    return scores

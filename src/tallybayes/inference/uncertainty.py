@@ -1,0 +1,201 @@
+"""How sure a model is of its probabilities, given how little it has counted: intervals, and who is surely ahead.
+
+Scores are log-probabilities, and each has a variance, over what the parameters may be given what was counted. The
+log-odds of a class are its score less the others' (log-sum-exp), and are taken to be normally distributed about what
+is believed; a probability's interval is that of its log-odds, so it never leaves 0 to 1.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tallybayes.display.tables import Column, Grid, Result, plain
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+
+__all__ = ["Intervals", "intervals", "lead", "z_of"]
+
+# More rows than this are not printed: the arrays have them all.
+_SHOWN = 20
+# From here on a number of rows says no more than that there are enough.
+_MANY = 1_000_000
+
+
+@dataclass(frozen=True)
+class Intervals(Result):
+    """The probability of each class for each row, between which bounds it lies, and on how many rows that rests.
+
+    Attributes
+    ----------
+    classes : tuple
+        The classes, in the order of the columns below.
+    probability : ndarray, shape (n, C)
+        What `predict_proba` gives.
+    low, high : ndarray, shape (n, C)
+        The bounds; 0 and 1 where something about the row was never counted and nothing is assumed of it.
+    rows : ndarray, shape (n, C)
+        So many rows like this one, counted by class, would leave the probability this uncertain.
+    level : float
+        How probable it is that the bounds hold, if the columns are independent given the class.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> table = {"light": ["on"] * 14 + ["off"] * 6, "home": ["yes"] * 12 + ["no"] * 8}
+    >>> found = tb.fit(table, "home", estimate="mle", calibrate=None).predict_interval([{"light": "on"}])
+    >>> found.probability.round(4), found.rows.round()      # the light was on in 14 rows, 12 of them yes
+    (array([[0.1429, 0.8571]]), array([[14., 14.]]))
+    >>> print(found)
+    row   class   probability
+    ───────────────────────────────────────────────────
+      1   yes     0.86 (0.53 to 0.97, rests on 14 rows)
+    """
+
+    classes: tuple[Any, ...]
+    probability: Floats
+    low: Floats
+    high: Floats
+    rows: Floats
+    level: float
+
+    def __len__(self) -> int:
+        return len(self.probability)
+
+    def of(self, i: int) -> str:
+        """What is said of row i: its most probable class."""
+        c = int(np.argmax(self.probability[i]))
+        return f"{self.classes[c]} {self._phrase(i, c)}"
+
+    def shown(self) -> Grid:
+        """The most probable class of each of the first rows."""
+        best = self.probability[:_SHOWN].argmax(axis=1)
+        cells = tuple((str(i + 1), str(self.classes[c]), self._phrase(i, c)) for i, c in enumerate(best))
+        more = (f"and {len(self) - _SHOWN:,} rows more",) if len(self) > _SHOWN else ()
+        columns = (Column("row"), Column("class", right=False), Column("probability", right=False))
+        return Grid("", columns, cells, more)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The same as plain lists and numbers; where no number of rows would be enough it is None."""
+        names = ("classes", "probability", "low", "high", "rows", "level")
+        return {name: plain(getattr(self, name)) for name in names}
+
+    def _phrase(self, i: int, c: int) -> str:
+        p, low, high, rows = (float(part[i, c]) for part in (self.probability, self.low, self.high, self.rows))
+        count = "1 row" if 0.5 <= rows < 1.5 else f"{rows:,.0f} rows" if rows < _MANY else f"over {_MANY:,} rows"
+        return f"{p:.2f} ({low:.2f} to {high:.2f}, rests on {count})"
+
+
+def intervals(
+    classes: tuple[Any, ...],
+    probability: Floats,
+    scores: Floats,
+    variances: Floats,
+    temper: Floats,
+    level: float,
+) -> Intervals:
+    """The intervals of probabilities, from the scores that they were made of and how far these may be off.
+
+    Parameters
+    ----------
+    classes : tuple
+        The classes.
+    probability : ndarray, shape (n, C)
+        The probabilities made of the scores.
+    scores, variances : ndarray, shape (n, C)
+        Log joint probabilities, up to what all classes share, and the variance of each.
+    temper : ndarray, shape (n,)
+        What each row's scores were multiplied by before they were normalised.
+    level : float
+        Above 0 and below 1.
+
+    Notes
+    -----
+    The log-odds of class c change by one with its own score, and by −p_k / (1 − p_c) with that of class k (the delta
+    method): Var = V_c + Σ_k (p_k / (1 − p_c))² V_k. Tempering by t multiplies log-odds and their standard deviation
+    by t. It does not change how much was counted, so the rows are those of the variance before it.
+
+    Examples
+    --------
+    >>> even, doubts = np.zeros((1, 2)), np.full((1, 2), 0.02)
+    >>> found = intervals(("no", "yes"), even + 0.5, even, doubts, np.ones(1), 0.95)
+    >>> found.low.round(3), found.high.round(3)      # log-odds 0 ± 1.96 · 0.2
+    (array([[0.403, 0.403]]), array([[0.597, 0.597]]))
+    >>> found.rows.round().tolist()      # 1/50 and 1/50: about a coin thrown a hundred times
+    [[101.0, 101.0]]
+    """
+    from scipy.special import expit  # slow to import, and only needed where intervals are asked for
+
+    z = z_of(level)
+    unknown = np.asarray(np.isinf(variances).any(axis=1))
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        middle, variance = _log_odds(scores * temper[:, None], np.where(unknown[:, None], 0.0, variances))
+        reach = z * temper[:, None] * np.sqrt(variance)
+        low, high = expit(middle - reach), expit(middle + reach)
+        rows = _rows(expit(middle) * expit(-middle), variance)
+    low[unknown], high[unknown], rows[unknown] = 0.0, 1.0, 0.0
+    return Intervals(classes, probability, np.minimum(low, probability), np.maximum(high, probability), rows, level)
+
+
+def lead(scores: Floats, variances: Floats) -> Floats:  # (n,)
+    """By how many standard deviations the most probable class is ahead of every other; NaN where that has no answer.
+
+    Examples
+    --------
+    >>> lead(np.array([[0.0, 3.0, -8.0]]), np.array([[0.5, 0.5, 9.5]]))      # 3/1 and 11/√10
+    array([3.])
+    """
+    top = scores.argmax(axis=1)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ahead = np.take_along_axis(scores, top, axis=1) - scores
+        ahead /= np.sqrt(np.take_along_axis(variances, top, axis=1) + variances)
+    np.put_along_axis(ahead, top, np.inf, axis=1)
+    return np.asarray(ahead.min(axis=1))
+
+
+def z_of(level: float, where: str = "level") -> float:
+    """How many standard deviations to either side hold so much of a normal distribution.
+
+    Examples
+    --------
+    >>> round(z_of(0.95), 4)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
+        raise BadOption(wanted(where, "a number between 0 and 1", repr(level), "Such as 0.95"))
+    return float(ndtri((1 + level) / 2))
+
+
+def _log_odds(scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """The log-odds of each class against all others, and their variance.
+
+    For the most probable class the others are summed by themselves, since 1 − p would lose what they have left; for
+    all other classes 1 − p is at least a half.
+    """
+    from scipy.special import logsumexp
+
+    top = scores.argmax(axis=1)[:, None]
+    log_p = scores - logsumexp(scores, axis=1, keepdims=True)
+    others = log_p.copy()
+    np.put_along_axis(others, top, -np.inf, axis=1)
+    rest = logsumexp(others, axis=1, keepdims=True)
+    p = np.exp(log_p)
+    against, spread = np.log1p(-p), p**2 * variances
+    of_others = np.maximum(spread.sum(axis=1, keepdims=True) - spread, 0.0) / (1 - p) ** 2
+    share = np.where(np.isneginf(others), 0.0, np.exp(others - rest))
+    np.put_along_axis(against, top, rest, axis=1)
+    np.put_along_axis(of_others, top, (share**2 * variances).sum(axis=1, keepdims=True), axis=1)
+    return log_p - against, variances + of_others
+
+
+def _rows(either: Floats, variance: Floats) -> Floats:
+    """How many throws of a coin leave its log-odds this uncertain; `either` is p (1 − p).
+
+    After n throws they have variance ψ₁(np) + ψ₁(n (1 − p)), and ψ₁(x) is close to 1/x + 1/(2x²): solved for n.
+    """
+    n = (1 + np.sqrt(1 + 2 * (1 - 2 * either) * variance)) / (2 * either * variance)
+    return np.where(np.isnan(n), np.inf, n)

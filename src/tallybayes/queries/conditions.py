@@ -1,0 +1,108 @@
+"""Where a condition holds: a term of a question against a column of values, text, numbers, booleans or dates."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes.categories import kind, plain
+from tallybayes.errors import BadOption, wanted
+from tallybayes.queries.language import Term
+
+__all__ = ["Mask", "as_kind", "holds", "missing_in", "plain_column"]
+
+Mask = npt.NDArray[np.bool_]
+_COMPARE = {
+    "=": pc.equal,
+    "!=": pc.not_equal,
+    "<": pc.less,
+    "<=": pc.less_equal,
+    ">": pc.greater,
+    ">=": pc.greater_equal,
+}
+# What is no part of a word in any script.
+_BETWEEN = r"[^\pL\pM\pN_]"
+_BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
+
+
+def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
+    """Where the term holds; None where its value is nothing that such a column can hold.
+
+    Examples
+    --------
+    >>> holds(Term("age", ">", "50"), pa.array([49, None, 51]))
+    array([False, False,  True])
+    >>> holds(Term("text", "~", "prince"), pa.array(["The Prince writes", "princes"]))
+    array([ True, False])
+    """
+    type_ = column.type
+    if pa.types.is_null(type_):
+        return np.zeros(len(column), bool)
+    if term.operator == "~":
+        _need(pa.types.is_string(type_), term, "a column of text", type_)
+        words = [re.escape(word) for word in term.value.split()]
+        if not words:
+            raise BadOption(wanted(f"query {str(term)!r}", "words behind '~'", "none"))
+        return _mask(pc.match_substring_regex(column, f"(?i)(^|{_BETWEEN}){f'{_BETWEEN}+'.join(words)}($|{_BETWEEN})"))
+    if term.operator not in ("=", "!="):
+        _need(not (pa.types.is_string(type_) or pa.types.is_boolean(type_)), term, "numbers or dates", type_)
+    value = as_kind(term.value, type_)
+    if value is None:
+        return None
+    return _mask(_COMPARE[term.operator](column, value))
+
+
+def plain_column(column: pa.Array) -> pa.Array:
+    """The column as text, numbers, booleans or dates, NaN being null."""
+    column = plain(column)
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    return pc.if_else(pc.is_nan(column), None, column) if pa.types.is_floating(column.type) else column
+
+
+def missing_in(column: pa.Array) -> Mask:  # (n,)
+    """Where a plain column has no value."""
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
+
+
+def as_kind(text: str, type_: pa.DataType) -> pa.Scalar | None:
+    """A value that was written as text, as a column of plain values of this type holds it; None if it cannot.
+
+    Examples
+    --------
+    >>> as_kind("True", pa.bool_()).as_py(), as_kind("2.5", pa.int64()).as_py(), as_kind("old", pa.int64())
+    (True, 2.5, None)
+    """
+    if pa.types.is_string(type_):
+        return pa.scalar(text)
+    if pa.types.is_boolean(type_):
+        found = _BOOLEANS.get(text.lower())
+        return None if found is None else pa.scalar(found)
+    try:
+        if pa.types.is_integer(type_) or pa.types.is_floating(type_):
+            return pa.scalar(_number(text))
+        return pa.scalar(text).cast(type_)
+    except (ValueError, pa.ArrowInvalid, OverflowError):
+        return None
+
+
+def _number(text: str) -> int | float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _mask(result: Any) -> Mask:
+    return np.asarray(pc.fill_null(result, False).to_numpy(zero_copy_only=False))
+
+
+def _need(fits: bool, term: Term, want: str, type_: pa.DataType) -> None:
+    if not fits:
+        got = f"column {term.column!r} of {kind(type_)}"
+        raise BadOption(wanted(f"query {str(term)!r}", f"{want} for {term.operator!r}", got))

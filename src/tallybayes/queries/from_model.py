@@ -1,0 +1,241 @@
+"""Probabilities as a model has them: of classes and of values, given others; what is not mentioned is summed out.
+
+A model is a joint distribution, P(c) Π P(x | c). For columns that are independent given the class, summing one out is
+leaving it out, so a question costs a product over the columns that it names and a sum over the classes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.special import logsumexp
+
+from tallybayes.categories import Labels, kind
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.evaluation.proportions import LEVEL
+from tallybayes.events import Event
+from tallybayes.events.inputs import Floats
+from tallybayes.explain.tables import table
+from tallybayes.inference.uncertainty import z_of
+from tallybayes.model import Model
+from tallybayes.queries.conditions import Mask, as_kind, holds
+from tallybayes.queries.language import Query, Term, parse
+from tallybayes.queries.probability import Probability
+from tallybayes.schema.column_names import hint
+
+__all__ = ["believed"]
+
+# Event models whose columns take values that have probabilities, rather than densities or many words.
+_OF_VALUES = ("categorical", "bernoulli")
+
+
+def believed(
+    model: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = LEVEL
+) -> Probability:
+    """The probability that a model gives to something, given something else."""
+    z_of(level)
+    asked = _Asked(model, parse(query, given))
+    return asked.answer(level)
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """A question to a model."""
+
+    model: Model
+    query: Query
+
+    def answer(self, level: float) -> Probability:
+        """The ratio of two joint probabilities."""
+        log_given = logsumexp(self._log_joint(self.given))
+        if np.isneginf(log_given):
+            given = ", ".join(map(str, self.given))
+            do = "Smooth the model (estimate='bayes', alpha=1), or ask with less given"
+            raise BadData(wanted(self.where, "something that can be", f"{given}, of probability 0 in every class", do))
+        probability = float(np.exp(logsumexp(self._log_joint(self.asked + self.given)) - log_given))
+        low, high = self._interval(level)
+        return Probability(str(self.query), min(probability, 1.0), low=low, high=high, level=level, notes=self._notes())
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return f"query {str(self.query)!r}"
+
+    @cached_property
+    def asked(self) -> tuple[Term, ...]:
+        """What is asked, every value having its column."""
+        terms = tuple(map(self._resolved, self.query.asked))
+        for term in terms:
+            self._check_asked(term)
+        return terms
+
+    @cached_property
+    def given(self) -> tuple[Term, ...]:
+        """What is given, every value having its column."""
+        return tuple(map(self._resolved, self.query.given))
+
+    def _log_joint(self, terms: tuple[Term, ...]) -> Floats:  # (C,)
+        """The log-probability of each class together with the terms."""
+        total = self.model.belief.log_prior.copy()
+        columns = dict.fromkeys(str(term.column) for term in terms)
+        for column in columns:
+            total += self._log_column(column, [term for term in terms if term.column == column])
+        return total
+
+    def _log_column(self, column: str, terms: list[Term]) -> Floats:  # (C,)
+        """The log-probability in each class that all of a column's terms hold."""
+        if column == self.model.schema.label:
+            holds_of = np.all([self._of_labels(term, self.model.evidence.classes) for term in terms], axis=0)
+            with np.errstate(divide="ignore"):
+                return np.asarray(np.log(holds_of.astype(float)))
+        event = self.model.schema.event(column)
+        if event.name not in _OF_VALUES:
+            return self._log_point(column, event, terms)
+        values = table(self.model, column)
+        possible = np.vstack([values.values, self._of_unseen(column, terms)])
+        holds_of = np.all([self._of_values(term, event, values.rows) for term in terms], axis=0)
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(possible[holds_of].sum(axis=0)))
+
+    def _of_labels(self, term: Term, labels: Labels) -> Mask:
+        """Of which labels a term holds; a value that is none of them is refused."""
+        mask = holds(term, labels.array)
+        value = as_kind(term.value, labels.array.type)
+        if mask is None or (term.operator in ("=", "!=") and value is not None and value.as_py() not in labels.values):
+            want = f"a value of {term.column!r}"
+            raise BadOption(wanted(self.where, want, repr(term.value), hint(term.value, map(str, labels.values))))
+        return mask
+
+    def _of_values(self, term: Term, event: Event, rows: tuple[Any, ...]) -> Mask:  # (V + 1,)
+        """Of which values a term holds, the last standing for one never seen."""
+        if event.name == "bernoulli":
+            return np.append(self._of_coin(term, event), False)
+        if self._is_unseen(term):
+            return np.append(np.zeros(len(rows), bool), True)
+        return np.append(self._of_labels(term, self._labels(str(term.column))), False)
+
+    def _of_coin(self, term: Term, event: Any) -> Mask:
+        """Of which of 0 and 1 a term holds."""
+        value = as_kind(term.value, pa.bool_() if event.threshold is None else pa.float64())
+        if value is None or term.operator not in ("=", "!="):
+            want = "= or != and 0 or 1" if event.threshold is None else "= or != and a number"
+            raise BadOption(wanted(f"query {str(term)!r}", f"{want} for bernoulli", str(term)))
+        one = bool(value.as_py() > (0.5 if event.threshold is None else event.threshold))
+        same = np.array([not one, one])
+        return same if term.operator == "=" else ~same
+
+    def _log_point(self, column: str, event: Event, terms: list[Term]) -> Floats:  # (C,)
+        """The log-density of the one value that a column of numbers or text is given."""
+        if len(terms) > 1 or terms[0].operator != "=":
+            want = f"one '=' for column {column!r} ({event.name})"
+            raise BadOption(wanted(self.where, want, ", ".join(map(str, terms))))
+        return self._scored({column: self._cell(terms[0])})
+
+    def _of_unseen(self, column: str, terms: list[Term]) -> Floats:  # (C,)
+        """What is said of the classes by a value never seen that is given: nothing, or that it cannot be."""
+        strange = [term for term in terms if self._is_unseen(term)]
+        possible = bool(strange) and bool(np.isfinite(self._scored({column: self._cell(strange[0])})).any())
+        return np.full(len(self.model.classes), float(possible))
+
+    def _scored(self, row: dict[str, Any]) -> Floats:  # (C,)
+        return np.asarray(self.model.log_joint([row])[0] - self.model.belief.log_prior)
+
+    def _is_unseen(self, term: Term) -> bool:
+        """Whether a value is given that a column of values has never had."""
+        if term not in self.given or term.operator != "=" or term.column == self.model.schema.label:
+            return False
+        if self.model.schema.event(str(term.column)).name != "categorical":
+            return False
+        labels = self._labels(str(term.column))
+        value = as_kind(term.value, labels.array.type)
+        return value is not None and value.as_py() not in labels.values
+
+    def _labels(self, column: str) -> Labels:
+        b, f = self.model.schema.place(column)
+        return self.model.evidence.statistics[b].labels[f]
+
+    def _cell(self, term: Term) -> Any:
+        """The value of a term as the column takes it."""
+        event = self.model.schema.event(str(term.column))
+        if event.takes == "text":
+            return term.value
+        type_ = self._labels(str(term.column)).array.type if event.takes == "codes" else pa.float64()
+        value = as_kind(term.value, type_)
+        if value is None:
+            want = f"{kind(type_)} for column {term.column!r}"
+            raise BadOption(wanted(self.where, want, repr(term.value)))
+        return value.as_py()
+
+    def _resolved(self, term: Term) -> Term:
+        """The term with its column."""
+        schema = self.model.schema
+        if term.operator == "~":
+            raise BadOption(wanted(self.where, "= and text for a model", str(term), "Ask the rows: tb.probability"))
+        if term.column is not None:
+            if term.column != schema.label and term.column not in schema.columns:
+                near = hint(term.column, [schema.label, *schema.columns])
+                raise BadOption(wanted(self.where, "columns of the model", repr(term.column), near))
+            return term
+        known = {schema.label: self.model.evidence.classes}
+        known |= {name: self._labels(name) for name in schema.columns if schema.event(name).name == "categorical"}
+        found = [name for name, labels in known.items() if _among(term.value, labels)]
+        if not found:
+            near = hint(term.value, sorted({str(v) for labels in known.values() for v in labels.values}))
+            raise BadOption(wanted(self.where, "a value of some column", repr(term.value), near))
+        if len(found) > 1:
+            named = " or ".join(repr(str(Term(name, "=", term.value))) for name in found)
+            raise BadOption(
+                wanted(self.where, f"{term.value!r} in one column", f"it in {len(found)}", f"Write {named}")
+            )
+        return replace(term, column=found[0])
+
+    def _check_asked(self, term: Term) -> None:
+        """Refuse what has a density and no probability."""
+        if term.column == self.model.schema.label:
+            return
+        event = self.model.schema.event(str(term.column))
+        if event.name in _OF_VALUES or (event.name == "poisson" and term.operator == "="):
+            return
+        got = f"{term.column!r}, which is {event.name}"
+        do = "Put it behind '|', or ask the rows: tb.probability"
+        raise BadOption(wanted(self.where, "a class or columns of values before '|'", got, do))
+
+    def _interval(self, level: float) -> tuple[float | None, float | None]:
+        """The bounds of a class's probability given values, from how little was counted; None for other questions."""
+        if self._row is None:
+            return None, None
+        found = replace(self.model, calibration=None).predict_interval([self._row], level=level)
+        return float(found.low[0, self._class]), float(found.high[0, self._class])
+
+    @cached_property
+    def _row(self) -> dict[str, Any] | None:
+        """The values that are given, where nothing else is, and one class is asked for."""
+        label = self.model.schema.label
+        one_class = len(self.asked) == 1 and self.asked[0].column == label and self.asked[0].operator == "="
+        given = [term for term in self.given if not self._is_unseen(term)]
+        points = {str(term.column): term for term in given if term.operator == "=" and term.column != label}
+        if not one_class or not points or len(points) < len(given):
+            return None
+        return {column: self._cell(term) for column, term in points.items()}
+
+    @property
+    def _class(self) -> int:
+        return int(np.argmax(self._of_labels(self.asked[0], self.model.evidence.classes)))
+
+    def _notes(self) -> tuple[str, ...]:
+        strange = [str(term) for term in self.given if self._is_unseen(term)]
+        notes = [f"{term} was never seen: answered as if it were not known." for term in strange]
+        if self._row is not None and self.model.temper is not None:
+            tempered = self.model.predict_proba([self._row])[0, self._class]
+            notes.append(f"Tempered by rows left out, as predict_proba answers, it is {tempered:.4f}.")
+        return tuple(notes)
+
+
+def _among(text: str, labels: Labels) -> bool:
+    value = as_kind(text, labels.array.type)
+    return value is not None and value.as_py() in labels.values

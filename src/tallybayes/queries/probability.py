@@ -1,0 +1,72 @@
+"""The answer to a question about probabilities: a number, what it was counted from, and how far it may be off."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tallybayes.display.tables import Result, Sheet, number, plain
+
+__all__ = ["Probability"]
+
+
+@dataclass(frozen=True)
+class Probability(Result):
+    """A probability; ``float(p)`` is the number alone.
+
+    Attributes
+    ----------
+    query : str
+        What was asked, such as "circle | red".
+    probability : float
+        The answer.
+    hits, total : int or None
+        Counted: so many rows of so many. None where a model answers.
+    low, high : float or None
+        The ends of the interval; None where a model answers anything but the probability of a class.
+    level : float
+        How often such an interval holds the truth.
+    missing : int or None
+        Rows left out, a column that was asked about being missing there.
+    notes : tuple of str
+        What else is to be said.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> shapes = {"shape": ["circle", "circle", "square"], "colour": ["red", "blue", "red"]}
+    >>> print(tb.probability(shapes, "circle | red"))
+    P(circle | red) = 0.5000
+    <BLANKLINE>
+    1 of 2 rows; between 0.0945 and 0.9055 at 95 %.
+    """
+
+    query: str
+    probability: float
+    hits: int | None = None
+    total: int | None = None
+    low: float | None = None
+    high: float | None = None
+    level: float = 0.95
+    missing: int | None = None
+    notes: tuple[str, ...] = ()
+
+    def __float__(self) -> float:
+        return self.probability
+
+    def shown(self) -> Sheet:
+        """The number, and what it rests on."""
+        return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._rests_on(), *self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return dict(plain(asdict(self)))
+
+    def _rests_on(self) -> tuple[str, ...]:
+        counted = "" if self.total is None else f"{self.hits:,} of {self.total:,} row{'s' * (self.total != 1)}"
+        within = ""
+        if self.low is not None and self.high is not None:
+            within = f"between {number(self.low)} and {number(self.high)} at {100 * self.level:g} %"
+        sentence = "; ".join(part for part in (counted, within) if part)
+        left_out = f"{self.missing:,} more left out, where a column is missing." if self.missing else ""
+        return tuple(line for line in (f"{sentence}." if sentence else "", left_out) if line)

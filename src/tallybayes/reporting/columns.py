@@ -1,0 +1,211 @@
+"""What the columns of a report are, what was inferred of them, and what has to be said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes.display.tables import plain
+from tallybayes.encoding.row_batch import Rows
+from tallybayes.model import Model
+from tallybayes.reporting.first_pass import Looked
+from tallybayes.schema.schema import Schema
+
+__all__ = ["ColumnFacts", "Remark", "facts_of", "remarks_on"]
+
+# A column whose values are all but distinct names its rows; of fewer rows that is no wonder.
+_DISTINCT, _FEWEST_ROWS = 0.95, 30
+# A column that alone says nearly all there is to say of the class is rarely known before the class is.
+_GIVEN_AWAY = 0.95
+# So few different whole numbers may be codes rather than amounts.
+_FEW_VALUES = 6
+_MOSTLY_MISSING = 0.5
+_FEW_OF_A_CLASS = 10
+
+
+@dataclass(frozen=True)
+class ColumnFacts:
+    """What one column is.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    kind : str
+        What its values are: text, whole numbers, numbers, ...
+    event : str
+        The event model that it has.
+    missing : int
+        In how many rows it is missing.
+    distinct : int
+        How many different values a sample of the rows has.
+    known : int
+        How many rows of the sample have a value.
+    low, high : object
+        The least and the largest value of the sample, of numbers and dates.
+    common : tuple of str
+        The most frequent values of the sample, of others.
+    """
+
+    name: str
+    kind: str
+    event: str
+    missing: int
+    distinct: int
+    known: int
+    low: Any = None
+    high: Any = None
+    common: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return dict(plain(asdict(self)))
+
+
+@dataclass(frozen=True)
+class Remark:
+    """Something that a reader should know before believing the figures.
+
+    Attributes
+    ----------
+    kind : {"id", "gives away", "constant", "missing", "codes", "rare", "classes", "stale", "new rows", "sample"}
+        What it is about.
+    column : str
+        The column or class that is meant.
+    sentence : str
+        What there is to say.
+    """
+
+    kind: str
+    column: str
+    sentence: str
+
+
+def facts_of(looked: Looked, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
+    """What these columns are, by a sample of the rows."""
+    rows = Rows(looked.sample, 0, schema.missing)
+    return tuple(
+        _facts(name, rows.column(name), schema.event(name).spec, looked.missing.get(name, 0)) for name in columns
+    )
+
+
+def _facts(name: str, column: pa.Array, event: str, missing: int) -> ColumnFacts:
+    column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), None, column)
+    known = column.drop_null()
+    kind = _in_words(column.type)
+    distinct = int(pc.count_distinct(known).as_py()) if len(known) else 0
+    if kind in ("text", "yes or no"):
+        counts = pc.value_counts(known)
+        order = np.argsort(-counts.field("counts").to_numpy(), kind="stable")[:3]
+        common = tuple(_short(counts.field("values")[int(k)].as_py()) for k in order)
+        return ColumnFacts(name, kind, event, missing, distinct, len(known), common=common)
+    ends = pc.min_max(known) if len(known) else {"min": pa.scalar(None), "max": pa.scalar(None)}
+    return ColumnFacts(name, kind, event, missing, distinct, len(known), ends["min"].as_py(), ends["max"].as_py())
+
+
+def _in_words(kind: pa.DataType) -> str:
+    is_ = pa.types
+    if is_.is_boolean(kind):
+        return "yes or no"
+    if is_.is_integer(kind):
+        return "whole numbers"
+    if is_.is_floating(kind) or is_.is_decimal(kind):
+        return "numbers"
+    if is_.is_temporal(kind):
+        return "dates or times"
+    return "text"
+
+
+def _short(value: Any, most: int = 40) -> str:
+    text = str(value)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def remarks_on(
+    looked: Looked, model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float], *, inferred: bool
+) -> tuple[Remark, ...]:
+    """What has to be said of label and columns.
+
+    Parameters
+    ----------
+    looked, model, facts
+        The rows, the model, and what the columns are.
+    told : mapping of str to float
+        How many bits each of the model's columns tells of the class.
+    inferred : bool
+        Whether event models were inferred from the values, rather than given with the model.
+    """
+    return (
+        *_on_label(model),
+        *(remark for one in facts for remark in _on_column(one, looked.rows, inferred)),
+        *_giving_away(model, facts, told),
+    )
+
+
+def _on_column(one: ColumnFacts, rows: int, inferred: bool) -> list[Remark]:
+    name = one.name
+    if one.known and _names_rows(one):
+        said = f"{name!r} has a different value in nearly every row, as an id has: what it says of rows seen, it cannot"
+        return [Remark("id", name, f"{said} say of others. Leave it out (events={{{name!r}: 'ignore'}}).")]
+    if one.distinct <= 1:
+        many = "no value at all" if not one.known else "the same value in every row"
+        return [Remark("constant", name, f"{name!r} has {many}, and says nothing.")]
+    found = []
+    if one.missing > _MOSTLY_MISSING * rows:
+        share = f"{one.missing:,} of {rows:,} rows"
+        found.append(Remark("missing", name, f"{name!r} is missing in {share}; where it is, it says nothing."))
+    if inferred and one.kind == "whole numbers" and one.event == "gaussian" and one.distinct <= _FEW_VALUES:
+        said = f"{name!r} has only {one.distinct} different numbers and was taken for a measurement"
+        do = f"If they are codes, declare it (events={{{name!r}: 'categorical'}})."
+        found.append(Remark("codes", name, f"{said}. {do}"))
+    return found
+
+
+def _names_rows(one: ColumnFacts) -> bool:
+    if one.known < _FEWEST_ROWS or one.distinct < _DISTINCT * one.known or one.event.startswith("text"):
+        return False
+    if one.kind == "text":
+        return True
+    # Measurements are often all different; numbers that count rows off are whole and leave few gaps.
+    return one.kind == "whole numbers" and one.distinct == one.known and one.high - one.low < 20 * one.known
+
+
+def _on_label(model: Model) -> list[Remark]:
+    label, counts = model.schema.label, model.evidence.rows.to_float()
+    found = []
+    total, classes = float(counts.sum()), len(model.classes)
+    numeric = all(isinstance(name, int | float) and not isinstance(name, bool) for name in model.classes)
+    if numeric and classes > 20 and classes > total / 50:
+        said = f"{label!r} has {classes:,} different numbers: it looks like an amount rather than a class"
+        found.append(
+            Remark("classes", label, f"{said}. Each number is told by itself; ranges would share what is seen.")
+        )
+    rare = [str(name) for name, n in zip(model.classes, counts, strict=True) if n < _FEW_OF_A_CLASS]
+    if rare:
+        named = ", ".join(repr(name) for name in rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
+        what = "Class" if len(rare) == 1 else "Classes"
+        have = "has" if len(rare) == 1 else "have"
+        said = f"{what} {named} {have} fewer than {_FEW_OF_A_CLASS} rows: little can be said of"
+        found.append(Remark("rare", label, f"{said} {'it' if len(rare) == 1 else 'them'}."))
+    if model.calibration is not None and model.calibration.stale:
+        found.append(Remark("stale", label, "The model has changed since it was calibrated: calibrate it anew."))
+    return found
+
+
+def _giving_away(model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float]) -> list[Remark]:
+    shares = np.exp(model.belief.log_prior)
+    whole = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
+    found = []
+    for one in facts:
+        bits = told[one.name]
+        if whole > 0 and bits >= _GIVEN_AWAY * whole and not _names_rows(one):
+            said = f"{one.name!r} alone tells {model.schema.label!r} almost completely ({bits:.2f} of {whole:.2f} bits)"
+            found.append(Remark("gives away", one.name, f"{said}. Would it be known before {model.schema.label!r} is?"))
+    return found

@@ -1,0 +1,183 @@
+"""The rows of a report, read for the first time: what is missing is counted, a sample is drawn, few rows are kept.
+
+A report looks at the rows several times. What fits into memory is read once; a larger file is read again each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes import sources
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadData, wanted
+from tallybayes.events.inputs import Floats
+from tallybayes.schema.column_names import Numbered, hint
+
+__all__ = ["MOST_CLASSES", "Looked", "look_at"]
+
+# A label with more values is a number to be estimated, or a name: no page can show so many classes.
+MOST_CLASSES = 1000
+# Rows of no more bytes are kept in memory.
+_KEPT_BYTES = 256 << 20
+# The sample: enough for histograms and a learning curve, and never much memory, however wide the rows.
+_SAMPLE_ROWS, _SAMPLE_BYTES, _FEWEST = 20_000, 64 << 20, 500
+
+
+@dataclass(frozen=True, eq=False)
+class Looked:
+    """Rows that can be read again, and what the first reading has shown.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    label : str
+        The column that holds the class.
+    weight : str or None
+        The column that holds the weights.
+    rows : int
+        How many there are.
+    missing : dict of str to int
+        In how many rows each column is missing; of columns that always have a value, nothing.
+    sample : RecordBatch
+        At most 20,000 rows, drawn at random, in their order.
+    """
+
+    source: sources.Source
+    label: str
+    weight: str | None
+    rows: int
+    missing: dict[str, int]
+    sample: pa.RecordBatch
+
+    def take(self, places: npt.NDArray[np.intp]) -> list[pa.RecordBatch]:
+        """Single rows, in the order in which their places are given."""
+        found: dict[int, pa.RecordBatch] = {}
+        first = 0
+        for batch in self.source:
+            for place in places[(places >= first) & (places < first + batch.num_rows)]:
+                found[int(place)] = batch.slice(int(place) - first, 1)
+            first += batch.num_rows
+            if len(found) == len(set(places.tolist())):
+                break
+        return [found[int(place)] for place in places]
+
+
+def look_at(given: open_rows.Labelled, seed: int) -> Looked:
+    """Read the rows once."""
+    rows, label, weight = given
+    if label not in rows.schema.names:
+        raise BadData(wanted("label", f"a column of {rows.name}", repr(label), hint(label, rows.schema.names)))
+    kept: list[pa.RecordBatch] | None = []
+    size = count = 0
+    missing: dict[str, int] = {}
+    classes = pa.nulls(0, rows.schema.field(label).type)
+    sample = _Sample(seed)
+    for batch in rows:
+        _count_missing(batch, missing)
+        classes = _distinct(classes, batch.column(label), rows.name, label)
+        sample.add(batch)
+        count, size = count + batch.num_rows, size + batch.nbytes
+        if kept is not None:
+            kept.append(batch)
+            if size > _KEPT_BYTES and rows.again:  # a stream cannot be read again, and has to be kept
+                kept = None
+    if not count:
+        raise BadData(wanted(rows.name, "rows to report on", "none"))
+    if kept is None:
+        return Looked(rows, label, weight, count, missing, sample.rows())
+    # In one piece: a first look at the first batch is then a look at all rows, however they came.
+    whole = _joined(kept) if size <= _KEPT_BYTES else kept
+    table = sources.Source(whole[0].schema, count, True, rows.name, lambda: iter(whole))
+    return Looked(table, label, weight, count, missing, sample.rows())
+
+
+def _distinct(known: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
+    """The values of the label so far, refused when they are too many to be classes."""
+    new = pc.unique(column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column)
+    known = pc.unique(pa.concat_arrays([known.cast(new.type), new]))
+    if len(known) > MOST_CLASSES:
+        do = "Cut numbers into ranges, or name another label"
+        got = f"more than {MOST_CLASSES:,} values in {where}"
+        raise BadData(wanted(f"label {label!r}", "classes", got, do))
+    return known
+
+
+def _count_missing(batch: pa.RecordBatch, missing: dict[str, int]) -> None:
+    for name, count in _missing(batch):
+        if count:
+            missing[name] = missing.get(name, 0) + int(count)
+
+
+def _missing(batch: pa.RecordBatch) -> Iterator[tuple[str, Any]]:
+    for field, column in zip(batch.schema, batch.columns, strict=True):
+        kind = sources.kind_of(field)
+        if kind == "column":
+            nan = pc.sum(pc.is_nan(column)).as_py() or 0 if pa.types.is_floating(column.type) else 0
+            yield field.name, column.null_count + nan
+        elif kind == "matrix":
+            values = sources.matrix_of(column)
+            if values.dtype.kind == "f":
+                names = sources.names_of(field) or Numbered(values.shape[1])
+                counts = np.isnan(values).sum(axis=0)
+                yield from ((names[f], counts[f]) for f in np.flatnonzero(counts).tolist())
+
+
+def _joined(parts: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
+    """The rows of several batches as one."""
+    if len(parts) == 1:
+        return parts
+    return list(pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches())
+
+
+class _Sample:
+    """Rows drawn at random as they come by: each has a random number, and the lowest numbers stay."""
+
+    def __init__(self, seed: int) -> None:
+        self._rng = np.random.default_rng([seed, 7])
+        self._parts: list[pa.RecordBatch] = []
+        self._keys: list[Floats] = []
+        self._places: list[npt.NDArray[np.intp]] = []
+        self._seen, self._bar, self._most = 0, np.inf, 0
+
+    def add(self, batch: pa.RecordBatch) -> None:
+        """Look at further rows."""
+        self._most = self._most or _fitting(batch)
+        keys = self._rng.random(batch.num_rows)
+        chosen = np.flatnonzero(keys < self._bar)
+        if len(chosen) > self._most:
+            chosen = np.sort(chosen[np.argpartition(keys[chosen], self._most)[: self._most]])
+        if len(chosen):
+            self._parts.append(sources.take(batch, chosen))
+            self._keys.append(keys[chosen])
+            self._places.append(chosen + self._seen)
+        self._seen += batch.num_rows
+        if sum(map(len, self._keys)) > 2 * self._most:
+            self._cut()
+
+    def rows(self) -> pa.RecordBatch:
+        """The rows that stay, in the order in which they came."""
+        self._cut()
+        return self._parts[0]
+
+    def _cut(self) -> None:
+        [whole] = _joined(self._parts)
+        keys, places = np.concatenate(self._keys), np.concatenate(self._places)
+        if len(keys) > self._most:
+            low = np.argpartition(keys, self._most)[: self._most]
+            low = low[np.argsort(places[low])]
+            whole, keys, places = sources.take(whole, low), keys[low], places[low]
+            self._bar = float(keys.max())
+        self._parts, self._keys, self._places = [whole], [keys], [places]
+
+
+def _fitting(batch: pa.RecordBatch) -> int:
+    """How many such rows the sample may hold."""
+    return int(np.clip(_SAMPLE_BYTES * batch.num_rows // max(batch.nbytes, 1), _FEWEST, _SAMPLE_ROWS))

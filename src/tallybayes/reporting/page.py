@@ -1,0 +1,82 @@
+"""The report as a page: numbers become words, tables and charts, and a template puts them in their places."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import jinja2
+from markupsafe import Markup
+
+from tallybayes.display.charts.web import CONFIG, panels, unchecked
+from tallybayes.display.tables import Grid, Sheet, html
+from tallybayes.reporting.data import ReportData
+from tallybayes.reporting.sections import SECTIONS
+
+__all__ = ["Charts", "page"]
+
+
+class Charts:
+    """The charts of a page, by the names under which its figures ask for them."""
+
+    def __init__(self) -> None:
+        self.specs: dict[str, Any] = {}
+        self.sliders: dict[str, Any] = {}
+
+    def add(self, name: str, chart: Any) -> list[str]:
+        """The names of the panels of a chart."""
+        names = []
+        for k, spec in enumerate(panels(chart)):
+            self.specs[f"{name}-{k}"] = spec
+            names.append(f"{name}-{k}")
+        return names
+
+
+def page(data: ReportData) -> str:
+    """The page: one file that needs no other and no network."""
+    charts = Charts()
+    with unchecked():
+        sections = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
+    drawn = {"config": CONFIG, "specs": charts.specs, "sliders": charts.sliders}
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(data=data, sections=sections, drawn=_in_a_script(drawn), libraries=Markup(_libraries()))
+    )
+
+
+def _in_a_script(value: Any) -> Markup:
+    """JSON that no value can end: within a string, < is as good as written out."""
+    return Markup(json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
+
+
+def _table(shown: Grid | Sheet) -> Markup:
+    return Markup(html(shown))
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.FunctionLoader(_template),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    made.filters["table"] = _table
+    made.globals["raw"] = lambda name: Markup(_template(name))
+    return made
+
+
+def _template(name: str) -> str:
+    return files("tallybayes.reporting").joinpath("template", name).read_text(encoding="utf-8")
+
+
+@cache
+def _libraries() -> str:
+    """Vega, Vega-Lite and Vega-Embed, from the package that also draws charts as pictures."""
+    import vl_convert
+
+    return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")

@@ -1,0 +1,304 @@
+"""How good the model is on rows that it has not seen: figures beside those of the majority class, curves, and costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import encode
+from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadData, wanted
+from tallybayes.evaluation import Calibration, Evaluation, OperatingPoint, calibration, evaluate, headline, majority
+from tallybayes.evaluation.roc import RocCurve
+from tallybayes.events.inputs import Floats
+from tallybayes.model import Model
+from tallybayes.reporting.first_pass import Looked
+from tallybayes.validation import Validation
+
+__all__ = ["COSTS", "Answer", "CostStep", "Standing", "answer_by", "answer_on_new", "chosen_how", "interval_of"]
+
+# What a false positive and a false negative cost, from the left of the slider to its right.
+_TIMES = (100, 50, 20, 10, 5, 3, 2)
+COSTS = (*((float(k), 1.0) for k in _TIMES), (1.0, 1.0), *((1.0, float(k)) for k in reversed(_TIMES)))
+# Up to so many rows each is left out in turn; of more, ten-fold is as good and shows its spread.
+_LOO_ROWS = 1000
+NEW_ROWS = "new rows"
+
+
+class Standing(NamedTuple):
+    """One figure of the answer.
+
+    Attributes
+    ----------
+    name : str
+        Which.
+    value, low, high : float
+        As measured, and its 95 % interval; NaN where there is none.
+    deviation : float
+        The standard deviation from fold to fold; NaN where there are none.
+    plain, plain_low, plain_high : float
+        The same for who looks at nothing and always says the same.
+    """
+
+    name: str
+    value: float
+    low: float
+    high: float
+    deviation: float
+    plain: float
+    plain_low: float
+    plain_high: float
+
+
+class CostStep(NamedTuple):
+    """A position of the slider: what errors cost, and what to do then.
+
+    Attributes
+    ----------
+    false_positive, false_negative : float
+        Their costs.
+    point : OperatingPoint
+        The threshold to choose, and what is to be expected there.
+    line : tuple of two pairs of float
+        The line along which costs are equal, where it crosses the edges of the picture: false and true positive rate.
+    """
+
+    false_positive: float
+    false_negative: float
+    point: OperatingPoint
+    line: tuple[tuple[float, float], tuple[float, float]]
+
+
+@dataclass(frozen=True, eq=False)
+class Answer(Result):
+    """How good the model is on rows that it has not seen.
+
+    Attributes
+    ----------
+    how : str
+        How rows were held out, or "new rows" for rows that the model has never learned.
+    rows : int
+        How many rows were scored.
+    evaluation : Evaluation
+        Everything that is to be said of their probabilities.
+    standings : tuple of Standing
+        The figures of the answer.
+    majority : object
+        The most frequent class.
+    positive : object or None
+        Of two classes, the one that is looked for.
+    before, after : Calibration
+        Of probabilities that were not tempered, and of those that were. Of two classes, of the positive one's.
+    tempered : bool
+        Whether the two differ.
+    costs : dict
+        The steps of the slider, for each class that has a curve.
+    losses : ndarray, shape (rows,)
+        −log P(true class) of each row; NaN where it was not scored.
+    true, decided : ndarray of int, shape (rows,)
+        The place of the true and of the decided class among `evaluation.classes`.
+    notes : tuple of str
+        What has to be said beside the figures.
+    """
+
+    how: str
+    rows: int
+    evaluation: Evaluation
+    standings: tuple[Standing, ...]
+    majority: Any
+    positive: Any
+    before: Calibration
+    after: Calibration
+    tempered: bool
+    costs: dict[Any, tuple[CostStep, ...]]
+    losses: Floats
+    true: npt.NDArray[np.intp]
+    decided: npt.NDArray[np.intp]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Standing:
+        return next(one for one in self.standings if one.name == name)
+
+    def shown(self) -> Grid:
+        """Each figure, its interval, how far it varies, and what always saying the same would reach."""
+        folds = any(not np.isnan(one.deviation) for one in self.standings)
+        heads = ("", "value", "95 % interval", *(["sd of folds"] * folds), f"always {self.majority}")
+        rows = tuple(
+            (one.name, number(one.value), interval_of(one), *([number(one.deviation)] * folds), number(one.plain))
+            for one in self.standings
+        )
+        return Grid(f"By {self.how}, {self.rows:,} rows", heads, rows, (*self.evaluation.notes, *self.notes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values; what is known of every single row is left out."""
+        steps = {
+            str(name): [{**step._asdict(), "point": step.point.to_dict()} for step in steps]
+            for name, steps in self.costs.items()
+        }
+        return dict(
+            plain(
+                {
+                    "how": self.how,
+                    "rows": self.rows,
+                    "majority": self.majority,
+                    "positive": self.positive,
+                    "figures": [one._asdict() for one in self.standings],
+                    "evaluation": self.evaluation,
+                    "reliability": {"before": self.before, "after": self.after},
+                    "costs": steps,
+                    "notes": self.notes,
+                }
+            )
+        )
+
+
+def interval_of(one: Standing) -> str:
+    """Its interval in words."""
+    return "–" if np.isnan(one.low) else f"{one.low:.4f} to {one.high:.4f}"
+
+
+def chosen_how(rows: int) -> str:
+    """Leave-one-out of few rows, ten-fold of more."""
+    return "loo" if rows <= _LOO_ROWS else "10-fold"
+
+
+def answer_by(seen: Validation) -> Answer:
+    """The answer of a validation."""
+    probabilities, raw, places = seen.probabilities, replace(seen, heat=None).probabilities, seen.places
+    scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
+    if seen.repeats > 1:  # a row's mean over the repeats is what is drawn; figures are of all repeats together
+        probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
+    some = scored & (places >= 0)
+    by_fold = [headline(one, _positive(seen.classes)) for one in seen.by_fold]
+    return _answer(
+        seen.how,
+        seen.evaluation,
+        seen.classes,
+        np.where(some, places, -1).astype(np.intp),
+        probabilities,
+        raw,
+        seen.weights,
+        {name: np.array([fold[name].value for fold in by_fold]) for name in (by_fold[0] if by_fold else ())},
+        seen.notes,
+        tempered=seen.heat is not None,
+    )
+
+
+def answer_on_new(model: Model, looked: Looked, threads: int | None) -> Answer:
+    """The answer of a model on rows that it has not learned."""
+    places = np.concatenate([_places(model, batch, looked) for batch in looked.source])
+    source, schema = open_rows.as_in(model.schema, looked.source, looked.label, looked.weight)
+    weights = None
+    if schema.weight is not None:
+        weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
+    probabilities = model.predict_proba(looked.source, threads=threads)
+    raw = probabilities
+    if model.temper is not None:
+        raw = model.with_(calibrate=None).predict_proba(looked.source, threads=threads)
+    names = model.evidence.classes.to_numpy()
+    seen = evaluate(names[places], probabilities, model.classes, weights=weights)
+    return _answer(
+        NEW_ROWS, seen, model.classes, places, probabilities, raw, weights, {}, (), tempered=model.temper is not None
+    )
+
+
+def _places(model: Model, batch: pa.RecordBatch, looked: Looked) -> npt.NDArray[np.intp]:
+    codes, found = encode(batch.column(looked.label))
+    place = model.evidence.classes.find(found.array, where=f"label {looked.label!r}").astype(np.intp)
+    if (place < 0).any() or (codes < 0).any():
+        unknown = [value for value, at in zip(found.values, place, strict=True) if at < 0] or [None]
+        want = f"classes of the model ({', '.join(map(str, model.classes[:5]))})"
+        raise BadData(wanted(f"label {looked.label!r}", want, repr(unknown[0]), "Fit a model of these rows instead"))
+    return place[codes]
+
+
+def _answer(
+    how: str,
+    seen: Evaluation,
+    classes: tuple[Any, ...],
+    true: npt.NDArray[np.intp],
+    probabilities: Floats,
+    raw: Floats,
+    weights: Floats | None,
+    by_fold: dict[str, Floats],
+    notes: Sequence[str],
+    *,
+    tempered: bool,
+) -> Answer:
+    true = true if weights is None else np.where(weights > 0, true, -1)  # a row that weighs nothing is not there
+    some = true >= 0
+    w = None if weights is None else weights[some]
+    positive = _positive(classes)
+    names = np.array(classes, object)
+    same = majority(names[true[some]], classes, weights=w)
+    mine, always = headline(seen, positive), headline(same, positive)
+    standings = tuple(
+        Standing(name, *figure, _deviation(by_fold.get(name)), *always[name]) for name, figure in mine.items()
+    )
+    losses = np.full(len(true), np.nan)
+    with np.errstate(divide="ignore"):
+        losses[some] = -np.log(np.take_along_axis(probabilities[some], true[some, None], axis=1)[:, 0])
+    decided = np.full(len(true), -1, np.intp)
+    decided[some] = np.argmax(probabilities[some], axis=1)
+    before, after = (_reliability(true[some], one[some], w, positive) for one in (raw, probabilities))
+    return Answer(
+        how,
+        int(some.sum()),
+        seen,
+        standings,
+        classes[int(np.argmax(seen.confusion.support))],
+        positive,
+        before,
+        after,
+        tempered,
+        {name: tuple(_step(curve, costs) for costs in COSTS) for name, curve in seen.curves.items()},
+        losses,
+        true,
+        decided,
+        tuple(notes),
+    )
+
+
+def _positive(classes: tuple[Any, ...]) -> Any:
+    return classes[1] if len(classes) == 2 else None
+
+
+def _deviation(values: Floats | None) -> float:
+    if values is None:
+        return float("nan")
+    known = values[np.isfinite(values)]
+    return float(np.std(known, ddof=1)) if len(known) > 1 else float("nan")
+
+
+def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, positive: Any) -> Calibration:
+    if positive is not None:
+        return calibration(true == 1, np.clip(p[:, 1], 0.0, 1.0), weights=weights)
+    return calibration(p.argmax(axis=1) == true, np.clip(p.max(axis=1), 0.0, 1.0), weights=weights)
+
+
+def _step(curve: RocCurve, costs: tuple[float, float]) -> CostStep:
+    point = curve.operating_point(costs=costs)
+    return CostStep(*costs, point, _across(point.fpr, point.tpr, point.slope))
+
+
+def _across(x: float, y: float, slope: float) -> tuple[tuple[float, float], tuple[float, float]]:
+    """Where a rising line through a point of the unit square enters and leaves it.
+
+    Examples
+    --------
+    >>> _across(0.0, 0.5, 1.0)
+    ((0.0, 0.5), (0.5, 1.0))
+    >>> _across(0.25, 0.5, float("inf"))
+    ((0.25, 0.0), (0.25, 1.0))
+    """
+    if np.isinf(slope):
+        return (x, 0.0), (x, 1.0)
+    left = (0.0, y - slope * x) if y - slope * x >= 0 else (x - y / slope, 0.0)
+    right = (1.0, y + slope * (1 - x)) if y + slope * (1 - x) <= 1 else (x + (1 - y) / slope, 1.0)
+    return left, right

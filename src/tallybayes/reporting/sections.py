@@ -1,0 +1,365 @@
+"""What each section of the page shows: words and tables for the template, charts for its figures.
+
+Nothing is computed here. A section is a dict that the block of its name in ``template/page.html`` reads.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Protocol
+
+from tallybayes.display.charts.column import column_chart, lying_chart, words_chart
+from tallybayes.display.charts.explanation import explanation_chart
+from tallybayes.display.charts.reliability import reliability_chart
+from tallybayes.display.charts.roc import roc_chart
+from tallybayes.display.tables import Column, Grid, Sheet, number
+from tallybayes.evaluation import Calibration
+from tallybayes.evaluation.roc import RocCurve
+from tallybayes.explain.tables import Table, WordTable
+from tallybayes.reporting.columns import ColumnFacts
+from tallybayes.reporting.data import ReportData
+from tallybayes.reporting.performance import CostStep, Standing
+
+__all__ = ["SECTIONS"]
+
+# What a page can show and a person can read.
+_CLASSES, _CURVES, _VALUES, _LEGEND, _NOTES = 12, 6, 12, 6, 3
+_HOW = {"loo": "each row by all others (leave-one-out)", "new rows": "the rows being new to the model"}
+
+
+class Figures(Protocol):
+    """Where charts are put."""
+
+    specs: dict[str, Any]
+    sliders: dict[str, Any]
+
+    def add(self, name: str, chart: Any) -> list[str]:
+        """The names of the panels of a chart."""
+
+
+def the_data(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """What the data is, and what was inferred."""
+    shares = zip(data.prior.classes, data.prior.rows, data.prior.shares, strict=True)
+    ordered = sorted(shares, key=lambda one: -one[1])
+    return {
+        "classes": [
+            {"name": str(name), "rows": f"{rows:,.6g}" if rows % 1 else f"{rows:,.0f}", "share": _percent(share)}
+            for name, rows, share in ordered[:_CLASSES]
+        ],
+        "more_classes": max(0, len(ordered) - _CLASSES),
+        "remarks": data.remarks,
+        "columns": Grid(
+            "",
+            (
+                "column",
+                Column("values", right=False),
+                Column("event model", right=False),
+                "missing",
+                "different",
+                Column("range, or most frequent", right=False),
+            ),
+            tuple(_fact(one) for one in data.facts),
+        ),
+        "left_out": data.left_out,
+    }
+
+
+def _fact(one: ColumnFacts) -> tuple[str, ...]:
+    ends = ", ".join(one.common) if one.low is None else f"{_value(one.low)} to {_value(one.high)}"
+    return one.name, one.kind, one.event, f"{one.missing:,}" if one.missing else "–", f"{one.distinct:,}", ends
+
+
+def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """How good the model is."""
+    answer = data.answer
+    told = answer["accuracy"]
+    named = f" of {answer.positive}" if answer.positive is not None else ", classes averaged"
+    titles = {"sensitivity": f"sensitivity{named}", "specificity": f"specificity{named}", "AUC": "area under the curve"}
+    return {
+        "how": _HOW.get(answer.how, f"{answer.how}, each fold by the others"),
+        "rows": f"{answer.rows:,}",
+        "accuracy": _percent(told.value),
+        "low": _percent(told.low),
+        "high": _percent(told.high),
+        "majority": str(answer.majority),
+        "plain": _percent(told.plain),
+        "better": told.low > told.plain,
+        "worse": told.high < told.plain,
+        "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.standings],
+        "table": _few_notes(replace(answer.shown(), title="")),
+        "by_class": _by_class(data),
+    }
+
+
+def _few_notes(grid: Grid) -> Grid:
+    more = len(grid.notes) - _NOTES
+    return replace(grid, notes=(*grid.notes[:_NOTES], f"and {more} more such remarks")) if more > 1 else grid
+
+
+def _tile(one: Standing, title: str) -> dict[str, Any]:
+    share = one.name in ("accuracy", "sensitivity", "specificity")
+    write: Callable[[float], str] = _percent if share else lambda x: number(x, 3)
+    interval = "" if math.isnan(one.low) else f"{write(one.low)} to {write(one.high)}"
+    return {"title": title, "value": write(one.value), "interval": interval, "plain": write(one.plain)}
+
+
+def _by_class(data: ReportData) -> Grid:
+    seen = data.answer.evaluation
+    support = seen.confusion.support
+    order = sorted(range(len(seen.classes)), key=lambda c: -support[c])[:_CLASSES]
+    columns = [seen.sensitivity, seen.specificity, seen.precision, seen.f1]
+    rows = tuple(
+        (
+            str(seen.classes[c]),
+            number(support[c], 1),
+            *(_percent(float(column[c])) for column in columns),
+            _auc(seen, c),
+        )
+        for c in order
+    )
+    more = len(seen.classes) - len(order)
+    notes = (f"and {more} more classes, of fewer rows",) if more > 0 else ()
+    return Grid("", ("class", "rows", "sensitivity", "specificity", "precision", "F1", "AUC"), rows, notes)
+
+
+def _auc(seen: Any, c: int) -> str:
+    curve = seen.curves.get(seen.classes[c])
+    return "" if curve is None else number(curve.auc, 3)
+
+
+def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Whether probabilities mean what they say."""
+    answer = data.answer
+    of = "the class put first" if answer.positive is None else str(answer.positive)
+    stages = {"before calibration": answer.before, "after calibration": answer.after}
+    if not answer.tempered:
+        stages = {"not calibrated": answer.after}
+    points = [point for when, bins in stages.items() for point in _bins(when, bins)]
+    return {
+        "of": of,
+        "charts": charts.add("reliability", reliability_chart(points, list(stages), of)),
+        "tables": [(when, _reliability_table(bins)) for when, bins in reversed(stages.items())],
+        "before": number(answer.before.ece, 3),
+        "after": number(answer.after.ece, 3),
+        "tempered": answer.tempered,
+    }
+
+
+def _bins(when: str, bins: Calibration) -> list[dict[str, Any]]:
+    names = ("confidence", "observed", "low", "high", "count")
+    filled = [row for row in zip(*(getattr(bins, name) for name in names), strict=True) if row[-1] > 0]
+    keys = ("given", "observed", "low", "high", "rows")
+    return [{"when": when, **dict(zip(keys, map(float, row), strict=True))} for row in filled]
+
+
+def _reliability_table(bins: Calibration) -> Grid:
+    return replace(bins.shown(), title="")
+
+
+def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """ROC curves, and the threshold that costs make best."""
+    answer = data.answer
+    support = dict(zip(answer.evaluation.classes, answer.evaluation.confusion.support, strict=True))
+    curves = sorted(answer.evaluation.curves.items(), key=lambda item: -support[item[0]])
+    blocks = []
+    for k, (name, curve) in enumerate(curves[:_CURVES]):
+        steps = [_step(step, str(name)) for step in answer.costs[name]]
+        middle = len(steps) // 2
+        [drawn] = charts.add(f"roc-{k}", roc_chart(_curve(curve), steps[middle]["point"], steps[middle]["line"]))
+        charts.sliders[drawn] = steps
+        low, high = curve.interval()
+        area = f"{curve.auc:.3f} ({low:.3f} to {high:.3f}); under the hull {curve.hull.auc:.3f}"
+        blocks.append({"name": str(name), "chart": drawn, "steps": steps, "middle": middle, "area": area})
+    return {"blocks": blocks, "more": max(0, len(curves) - _CURVES)}
+
+
+def _curve(curve: RocCurve) -> list[dict[str, Any]]:
+    thin, hull = curve.thinned(200), curve.hull
+    parts = {"curve": (thin.fpr, thin.tpr, thin.thresholds), "hull": (hull.fpr, hull.tpr, hull.thresholds)}
+    return [
+        {"which": which, "at": k, "fpr": float(x), "tpr": float(y), "threshold": _finite(float(t))}
+        for which, columns in parts.items()
+        for k, (x, y, t) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def _step(step: CostStep, name: str) -> dict[str, Any]:
+    point = step.point
+    if step.false_positive == step.false_negative:
+        said = f"A missed {name} and a false alarm cost the same."
+    elif step.false_positive < step.false_negative:
+        said = f"A missed {name} costs as much as {step.false_negative:g} false alarms."
+    else:
+        said = f"A false alarm costs as much as {step.false_positive:g} missed rows of {name}."
+    rule = "never" if math.isinf(point.threshold) else f"from probability {point.threshold:.3g}"
+    return {
+        "said": said,
+        "threshold": rule,
+        "sensitivity": _percent(point.tpr),
+        "specificity": _percent(point.specificity),
+        "cost": number(point.cost, 4),
+        "point": [{"fpr": point.fpr, "tpr": point.tpr, "threshold": _finite(point.threshold)}],
+        "line": [{"fpr": x, "tpr": y} for x, y in step.line],
+    }
+
+
+def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Which classes are taken for which."""
+    seen = data.answer.evaluation.confusion
+    if len(seen.classes) > _CLASSES:
+        return {"classes": [], "table": seen.shown()}
+    rows = zip(seen.classes, seen.matrix, seen.shares, strict=True)
+    return {
+        "classes": [str(name) for name in seen.classes],
+        "rows": [
+            (str(name), [_confused(n, share, c == k) for c, (n, share) in enumerate(zip(counts, shares, strict=True))])
+            for k, (name, counts, shares) in enumerate(rows)
+        ],
+        "table": None,
+    }
+
+
+def _confused(n: float, share: float, right: bool) -> dict[str, Any]:
+    known = not math.isnan(share)
+    shade = f"{share:.0%}" if known else "0%"
+    return {"rows": number(n, 1), "share": _percent(share) if known else "–", "shade": shade, "right": right}
+
+
+def the_learning(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Whether more rows would help."""
+    if data.learning is None:
+        return {"charts": [], "table": None}
+    names = charts.add("learning", data.learning.chart())
+    return {"charts": names, "table": data.learning.shown(), "compared": len(data.learning.models) > 1}
+
+
+def the_columns(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """What each column says."""
+    support = dict(zip(data.prior.classes, data.prior.rows, strict=True))
+    keep = sorted(data.prior.classes, key=lambda name: -support[name])[:_LEGEND]
+    kept = [name for name in data.prior.classes if name in keep]
+    cards = [_card(data, charts, k, one.of_classes(kept)) for k, one in enumerate(data.tables)]
+    return {
+        "cards": cards,
+        "classes": len(kept) if len(kept) < len(support) else 0,
+        "more": data.columns - len(data.tables),
+    }
+
+
+def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, Any]:
+    names = list(map(str, table.classes))
+    if isinstance(table, WordTable):
+        chart = words_chart(table.points(), table.column, names)
+        return {"name": table.column, "event": table.event, "words": True, "table": _words(table)} | {
+            "charts": charts.add(f"column-{k}", chart)
+        }
+    note = f"and {len(table.rows) - _VALUES} more values" if len(table.rows) > _VALUES else ""
+    table = table.frequent(_VALUES)
+    if table.says.kind == "values":
+        chart = lying_chart(table.points(), names)
+    else:
+        spread = data.histograms.get(table.column)
+        points = [] if spread is None else [p for p in spread.points() if p["class"] in names]
+        chart = column_chart(table.points(), "", names, table.says.kind, points)
+    shown = table.shown()
+    grid = Grid("", shown.columns, shown.rows, (note,) if note and table.counts is not None else ())  # type: ignore[union-attr]
+    return {"name": table.column, "event": table.event, "words": False, "table": grid} | {
+        "charts": charts.add(f"column-{k}", chart)
+    }
+
+
+def _words(table: WordTable) -> Sheet:
+    shown = table.shown()
+    return Sheet("", shown.grids, (f"The most telling of {len(table.rows):,} words.",))
+
+
+def the_importance(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """How much each column matters."""
+    table = replace(data.importance.shown(), title="")
+    known = data.importance.change is not None
+    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": known} | {
+        "words": any(isinstance(one, WordTable) for one in data.tables)
+    }
+
+
+def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Which columns break what naive Bayes assumes."""
+    found = data.dependence
+    if found is None:
+        return {"charts": [], "table": None, "said": (), "broken": 0}
+    broken = found.broken()
+    shown = found.shown()
+    worst = [found.meaning(pair) for pair in found.worst(5) if pair.holm <= 0.05]
+    return {
+        "charts": charts.add("dependence", found.chart(most=16)),
+        "table": Grid("", shown.columns, shown.rows),
+        "said": worst,
+        "broken": len(broken),
+        "pairs": f"{len(found):,}",
+    }
+
+
+def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Points to add up by hand."""
+    if data.nomogram is None:
+        return {"charts": [], "table": None}
+    return {
+        "charts": charts.add("nomogram", data.nomogram.chart()),
+        "table": data.nomogram.shown(),
+        "of": str(data.nomogram.of),
+        "against": str(data.nomogram.against),
+        "several": len(data.prior.classes) > 2,
+    }
+
+
+def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """The worst mistakes, and why."""
+    return {
+        "rows": [
+            {
+                "row": f"{one.row:,}",
+                "true": str(one.true),
+                "decided": str(one.decided),
+                "probability": _percent(one.probability),
+                "texts": one.texts,
+                "charts": charts.add(f"mistake-{k}", explanation_chart(one.why.points(), "")),
+                "table": replace(one.why.shown(), title=""),
+            }
+            for k, one in enumerate(data.mistakes)
+        ]
+    }
+
+
+def the_origin(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """How to make the same report again."""
+    return {"origin": data.origin}
+
+
+SECTIONS: tuple[tuple[str, str, Callable[[ReportData, Figures], dict[str, Any]]], ...] = (
+    ("data", "The data", the_data),
+    ("answer", "The answer", the_answer),
+    ("reliability", "Reliability", the_reliability),
+    ("costs", "Thresholds and costs", the_costs),
+    ("confusion", "Confusion", the_confusion),
+    ("learning", "Learning curve", the_learning),
+    ("columns", "What each column says", the_columns),
+    ("importance", "What matters", the_importance),
+    ("dependence", "Dependence", the_dependence),
+    ("nomogram", "Nomogram", the_nomogram),
+    ("mistakes", "Worst mistakes", the_mistakes),
+    ("reproduce", "Reproduce", the_origin),
+)
+
+
+def _percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{share:.1%}".replace("%", " %")
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+def _value(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,1 @@
+"""What each column is: label, weight, or a feature of an event model."""

@@ -1,0 +1,212 @@
+"""Arrays that scikit-learn has validated, as the kernels take them: classes as codes, rows in slices."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+from scipy.sparse import issparse
+
+from tallybayes import engines, kernels
+from tallybayes.categories import encode
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Dense, Sparse
+from tallybayes.events.statistic import Statistic
+from tallybayes.exact.array import Exact
+from tallybayes.kernels import Limbs
+
+__all__ = [
+    "Array",
+    "Counter",
+    "are_finite",
+    "class_codes",
+    "column_sums",
+    "copied",
+    "count",
+    "dense",
+    "laid_out",
+    "places",
+    "reader",
+]
+
+Array: TypeAlias = npt.NDArray[Any]
+# The sums of a slice of rows, given their classes and weights.
+Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Limbs]]
+
+# Below this many rows NumPy's sorting is quicker than Arrow's hashing.
+_FEW = 4096
+# Rows counted at a time: enough to pay for a thread, and few enough that what is copied of them stays small.
+_LEAST_ROWS = 8192
+_COPY_BYTES = 64 << 20
+# Sums that each slice may have of its own, and those that are added up in no time.
+_SUMS_BYTES = 256 << 20
+_FEW_BYTES = 1 << 20
+_ENTRIES = (np.float64, np.float32, np.int32, np.int64)
+
+
+def class_codes(y: Array) -> tuple[ClassCodes, Array]:
+    """Each row's class as a position, and the sorted classes, in the type they came in (text as short as it is).
+
+    Raises
+    ------
+    ValueError
+        If these are not classes but quantities.
+
+    Examples
+    --------
+    >>> class_codes(np.array(["no", "yes", "no"]))
+    (array([0, 1, 0], dtype=int32), array(['no', 'yes'], dtype='<U3'))
+    """
+    hashed = _hashed(y) if len(y) >= _FEW else None
+    if hashed is not None:
+        return hashed
+    classes, places = np.unique(y, return_inverse=True)
+    continuous = classes.dtype.kind == "f" and bool((classes != np.floor(classes)).any())
+    if continuous or (classes.dtype.kind == "O" and not isinstance(classes[0], str)):
+        raise ValueError(
+            f"Unknown label type: {'continuous' if continuous else 'unknown'}. Wanted classes (text, whole numbers or "
+            f"booleans), got {classes[0]!r}. Cut a quantity into classes, or use a regressor."
+        )
+    text = classes.dtype.kind in "UO"
+    return places.astype(np.int32), np.array(classes.tolist()) if text else classes
+
+
+def _hashed(y: Array) -> tuple[ClassCodes, Array] | None:
+    """The codes and classes of many rows, without sorting them; None if they are neither text nor whole numbers."""
+    text = y.dtype.kind == "U" or isinstance(y[0], str)
+    if not text and y.dtype.kind not in "bi":
+        return None
+    try:
+        values = pa.array(y, pa.string() if text else None)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # not all of these objects are text
+        return None
+    if values.null_count:
+        return None
+    codes, labels = encode(values)
+    return codes, labels.to_numpy() if text else labels.to_numpy().astype(y.dtype)
+
+
+def places(y: Array, classes: Array) -> ClassCodes:
+    """Each row's class as a position among known classes.
+
+    Raises
+    ------
+    ValueError
+        If a row's class is not among them.
+    """
+    codes, found = class_codes(y)
+    place = np.searchsorted(classes, found)
+    strange = classes[np.minimum(place, len(classes) - 1)] != found
+    if np.any(strange):
+        raise ValueError(
+            f"The target label(s) {found[strange]} in y do not exist in the initial classes {classes}. "
+            "Name all classes in the first call of partial_fit, or use tallybayes.NaiveBayes, which needs no such list."
+        )
+    return place.astype(np.int32)[codes]
+
+
+def count(
+    counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, sums_bytes: int, copied: int = 0
+) -> Statistic:
+    """The sums of all rows, counted slice by slice on all cores.
+
+    Parameters
+    ----------
+    counter : callable
+        Counts a slice.
+    codes : ndarray of int32, shape (n,)
+        The class of each row.
+    n_classes : int
+        How many classes there are.
+    weights : ndarray, shape (n,), or None
+        The weights of the rows. A negative one takes away, as it does in scikit-learn.
+    sums_bytes : int
+        About how many bytes the sums have.
+    copied : int
+        How many bytes of each row are copied to be counted.
+    """
+    if weights is not None and (weights < 0).any():
+        more, less = (
+            count(counter, codes, n_classes, np.maximum(sign * weights, 0.0), sums_bytes=sums_bytes, copied=copied)
+            for sign in (1.0, -1.0)
+        )
+        return more.subtract(less, more.rows - less.rows)
+
+    def work(rows: slice) -> Mapping[str, Limbs]:
+        return counter(rows, codes[rows], None if weights is None else weights[rows])
+
+    n, threads = len(codes), engines.default_threads(None)
+    if threads * sums_bytes > _SUMS_BYTES:
+        threads = 1
+    pieces = threads if sums_bytes > _FEW_BYTES else 4 * threads  # more pieces wait less for each other
+    size = min(-(-n // pieces), _COPY_BYTES // max(1, copied))
+    sums = engines.fold_rows(n, work, _merge, threads=threads, rows=max(_LEAST_ROWS, size))
+    exact = {name: Exact.from_limbs(limbs) for name, limbs in sums.items()}
+    return Statistic(_row_sums(codes, n_classes, weights), exact, dict.fromkeys(exact, "column"))
+
+
+def _merge(left: Mapping[str, Limbs], right: Mapping[str, Limbs]) -> Mapping[str, Limbs]:
+    return {name: _plus(left[name], right[name]) for name in left}
+
+
+def _plus(a: Limbs, b: Limbs) -> Limbs:
+    """The sum of what two slices gave; in place where they are on one grid, since these arrays may be large."""
+    if a.base == b.base and a.limbs.shape == b.limbs.shape and a.limbs.flags.writeable:
+        np.add(a.limbs, b.limbs, out=a.limbs)
+        return a
+    return (Exact.from_limbs(a) + Exact.from_limbs(b)).to_limbs()
+
+
+def _row_sums(codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
+    if weights is None:
+        return Exact.from_counts(np.bincount(codes, minlength=n_classes))
+    return Exact.from_limbs(kernels.power_sums((weights,), codes, n_classes, order=1).first).reshape((n_classes,))
+
+
+def dense(values: Array) -> Dense:
+    """A matrix as floats, which are copied only if they must be."""
+    kind = values.dtype if values.dtype in (np.float64, np.float32) else np.dtype(np.float64)
+    return Dense(laid_out(values.astype(kind, copy=False)))
+
+
+def laid_out(values: Array) -> Array | tuple[Array, ...]:
+    """A matrix as the kernels take it: row-major as it is, column-major as its columns, otherwise copied."""
+    if values.strides[0] == values.itemsize and values.shape[1] > 1:
+        return tuple(values.T)
+    return np.ascontiguousarray(values)
+
+
+def reader(X: Any) -> Callable[[slice], Array | Sparse]:
+    """Gives slices of rows: of an array as it is, of a scipy CSR matrix as `Sparse`, neither copied.
+
+    Entries of an unusual type are converted, once.
+    """
+    if not issparse(X):
+        return lambda rows: X[rows]
+    data = X.data if X.data.dtype in _ENTRIES else X.data.astype(np.float64)
+    return lambda rows: Sparse(X.indptr[rows.start : rows.stop + 1], X.indices, data, X.shape[1])
+
+
+def copied(X: Any) -> int:
+    """How many bytes of each row are copied before the kernels take it: none, if it is laid out as they want it."""
+    if issparse(X) or (X.dtype in (np.float64, np.float32) and (X.flags.c_contiguous or X.flags.f_contiguous)):
+        return 0
+    return int(8 * X.shape[1])
+
+
+def column_sums(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)
+    """The exact sum of each column in each class; a sparse entry below 0 is refused."""
+    if isinstance(data, Sparse):
+        return kernels.count_sparse(*data.parts(), data.width, codes, n_classes, weights=weights)
+    return kernels.power_sums(dense(data).columns, codes, n_classes, order=1, weights=weights).first
+
+
+def are_finite(values: Array) -> bool:
+    """Whether none is NaN or infinite: one pass, while the values are in the cache anyway."""
+    if values.dtype.kind != "f":
+        return True
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()) or np.isfinite(values).all())

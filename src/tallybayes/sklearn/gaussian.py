@@ -1,0 +1,189 @@
+"""GaussianNB: scikit-learn's, from exact sums."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import _fit_context
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import _check_sample_weight, validate_data
+
+from sklearn import naive_bayes
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Floats
+from tallybayes.events.statistic import Statistic
+from tallybayes.exact.array import Exact
+from tallybayes.kernels import Limbs
+from tallybayes.sklearn.arrays import Array, are_finite, class_codes, copied, count, dense, places
+from tallybayes.sklearn.base import DropIn, Scorer
+
+__all__ = ["GaussianNB"]
+
+
+class GaussianNB(DropIn, naive_bayes.GaussianNB):
+    """scikit-learn's GaussianNB, only faster.
+
+    Parameters
+    ----------
+    priors : array-like of shape (n_classes,), optional
+        The probabilities of the classes; if not given, their shares of the rows.
+    var_smoothing : float
+        The share of the largest variance of all features that is added to every variance.
+
+    Attributes
+    ----------
+    classes_, class_count_, class_prior_, theta_, var_, epsilon_, n_features_in_, feature_names_in_
+        As scikit-learn's.
+
+    Notes
+    -----
+    Σx and Σx² are kept exactly, so that `theta_` is the same to the bit however the rows were cut into batches.
+    What scikit-learn adds to the variances depends on the last batch, and so it does here;
+    `tallybayes.NaiveBayes` has no such memory.
+
+    Examples
+    --------
+    >>> from tallybayes import GaussianNB
+    >>> GaussianNB().fit([[1.0], [3.0], [7.0], [9.0]], ["a", "a", "b", "b"]).theta_.tolist()
+    [[2.0], [8.0]]
+    """
+
+    theta_: Array
+    class_prior_: Array
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.array_api_support = False
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GaussianNB:
+        """Learn from these rows and no others.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        GaussianNB
+        """
+        X, y = validate_data(self, X, y, **self._reading)
+        codes, classes = class_codes(y)
+        return self._learn(X, codes, classes, sample_weight, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GaussianNB:
+        """Learn from further rows.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes there will ever be; the first call wants them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        GaussianNB
+        """
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
+        X, y = validate_data(self, X, y, reset=first, **self._reading)
+        codes = places(y, self.classes_)
+        return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
+
+    def _learn(
+        self, X: Array, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None
+    ) -> GaussianNB:
+        kind = X.dtype.newbyteorder("=") if X.dtype.kind == "f" else np.dtype(np.float64)
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=kind)
+        prior = None if self.priors is None else _checked(self.priors, len(classes), kind)
+        new = self._counted(X, codes, len(classes), weights)
+        # What scikit-learn adds a share of is the spread of the rows as they are, whatever their weights.
+        plain = new if weights is None else self._counted(X, np.zeros_like(codes), 1, None)
+        epsilon = float(self.var_smoothing * _moments(plain, over_classes=True)[1].max())
+        # An estimator to which bad rows were given is as it was: nothing has been set until here.
+        self.classes_, self.epsilon_ = classes, kind.type(epsilon)
+        if past is None:
+            self._statistic, self._added = new, np.full(len(classes), epsilon)
+        else:
+            kind, prior = self.theta_.dtype, None if prior is None else self.class_prior_
+            self._statistic = past.add(new, past.rows + new.rows)
+            self._added = _added_again(self._added, epsilon, past.rows, self._statistic.rows)
+        mean, variance = _moments(self._statistic)
+        self.theta_, self.var_ = mean.astype(kind), (variance + self._added[:, None]).astype(kind)
+        self.class_count_ = self._statistic.rows.to_float().astype(kind)
+        self.class_prior_ = self.class_count_ / self.class_count_.sum() if prior is None else prior
+        return self
+
+    def _counted(self, X: Array, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
+        """The exact sums of w, wx and wx² in each class."""
+        weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
+
+        def counter(rows: slice, mine: ClassCodes, w: Weights) -> Any:
+            weight, first, second = kernels.power_sums(dense(X[rows]).columns, mine, n_classes, weights=w)
+            return {"present": weight, "first": first, "second": second}
+
+        try:
+            counted = count(
+                counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 64
+            )
+        except kernels.NotFinite:
+            self._refuse(X)
+            raise
+        if weights is None and (counted.sums["present"].to_float() != counted.rows.to_float()[:, None]).any():
+            self._refuse(X)  # NaN is left out in counting
+        return counted
+
+    def _scorer(self, X: Array) -> Scorer:
+        variance, mean = np.asarray(self.var_, np.float64), np.ascontiguousarray(self.theta_, np.float64)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            log_prior = np.log(np.asarray(self.class_prior_, np.float64))
+            scale, constant = np.sqrt(0.5 / variance), -0.5 * np.log(2 * np.pi * variance)
+
+        def score(rows: slice, out: Floats) -> bool:
+            out[:] = log_prior
+            kernels.score_gaussian(dense(X[rows]).columns, mean, scale, constant, out)
+            return are_finite(X[rows])
+
+        return score
+
+    def _scored(self, X: Array, normalise: Any) -> Array:
+        kind = np.result_type(X.dtype if X.dtype.kind == "f" else np.float64, self.theta_.dtype)
+        return super()._scored(X, normalise).astype(kind, copy=False)
+
+
+def _checked(priors: Any, n_classes: int, kind: npt.DTypeLike) -> Array:
+    prior = np.asarray(priors, kind)
+    if len(prior) != n_classes:
+        raise ValueError(f"Number of priors must match number of classes. Got {len(prior)} for {n_classes} classes.")
+    if not np.isclose(prior.sum(), 1.0):
+        raise ValueError(f"The sum of the priors should be 1. It is {prior.sum():g}.")
+    if (prior < 0).any():
+        raise ValueError(f"Priors must be non-negative. Got {prior.tolist()}.")
+    return prior
+
+
+def _moments(statistic: Statistic, *, over_classes: bool = False) -> tuple[Floats, Floats]:
+    """Mean and variance of each class and column, or of each column; 0 where there is no weight."""
+    parts = [statistic.sums[name].to_limbs() for name in ("present", "first", "second")]
+    parts = [Limbs(limbs.sum(axis=0), base) for limbs, base in parts] if over_classes else parts
+    n, mean, m2 = kernels.exact_moments(*parts)
+    return mean, np.divide(m2, n, out=np.zeros_like(m2), where=n != 0)
+
+
+def _added_again(added: Floats, epsilon: float, before: Exact, after: Exact) -> Floats:  # (C,)
+    """What has been added to each class's variances, after a further batch.
+
+    scikit-learn takes the new batch's ε from the variances of before, as if that one had been added to them, pools,
+    and adds it again. The difference stays behind, in proportion to the rows of before.
+    """
+    old, new = before.to_float(), after.to_float()
+    share = np.divide(old, new, out=np.zeros_like(new), where=new != 0)
+    return np.where((after - before).nonzero(), share * (added - epsilon) + epsilon, added)

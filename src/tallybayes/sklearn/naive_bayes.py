@@ -1,0 +1,383 @@
+"""NaiveBayes: the estimator for tables as they come, with all kinds of columns, missing values and new categories."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from scipy.sparse import issparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    assert_all_finite,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from tallybayes import sources
+from tallybayes.errors import BadData, wanted
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.row_sample import Chosen
+from tallybayes.fitting import begin
+from tallybayes.inference.estimate import Alpha, Choices, Prior
+from tallybayes.kernels.text import Tokenizer
+from tallybayes.model import Model
+from tallybayes.schema.schema import Events, Schema, infer
+from tallybayes.sklearn.arrays import Array, class_codes
+
+__all__ = ["NaiveBayes"]
+
+
+class _Learned:
+    """A model, and the rows by which to calibrate it; that is done when it is first asked for.
+
+    Rows are for this process only: in a pickle there are none, and what is learned after it leaves the calibration
+    stale.
+    """
+
+    def __init__(self, model: Model, chosen: Chosen | None, fresh: bool) -> None:
+        self.model, self.chosen, self.fresh = model, chosen, fresh
+
+    def calibrated(self) -> Model:
+        if not self.fresh and self.chosen is not None:
+            self.model = self.model.calibrated(self.chosen)
+        self.fresh = True
+        return self.model
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {"model": self.calibrated(), "chosen": None, "fresh": True}
+
+
+class NaiveBayes(ClassifierMixin, BaseEstimator):
+    """Naive Bayes for mixed columns, with missing values, new categories and new classes at any time.
+
+    Parameters
+    ----------
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models; what is not named is
+        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
+    estimate : {"bayes", "map", "mle"}
+        Average over the parameters, take the most probable, or those under which the rows are most likely.
+    alpha : float, "loo", "evidence", "auto" or mapping
+        The weight of the prior, for all columns or by name or glob; chosen by rows left out ("loo") or by the counts
+        themselves ("evidence"). "auto" is "loo" for text and 1 for all else.
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities.
+    variance : {"n", "n-1"}
+        What Gaussian sums of squares are divided by under "mle" and "map".
+    floor : float
+        The least variance of a Gaussian column, as a share of its variance over all rows.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of rows left out, each scored as if never seen.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training is when a row is scored.
+    missing_values : sequence of str
+        Texts that stand for a missing value, such as "?".
+    tokenizer : callable, optional
+        What makes words of the columns of text: given a text, it returns a list of its words.
+    threads : int, optional
+        How many threads work; one per core by default. The result does not depend on it.
+
+    Attributes
+    ----------
+    model_ : Model
+        The model behind it: tables, leave-one-out, saving.
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+    n_features_in_ : int
+        How many columns there are.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Their names, if they have any.
+
+    Notes
+    -----
+    What is remembered are exact sums, so `partial_fit` equals `fit` on all rows, to the bit, and `forget` equals never
+    having seen the rows.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from tallybayes import NaiveBayes
+    >>> days = pa.table({"outlook": ["sunny", "rainy", None, "rainy"], "humidity": [85.0, 80.0, 78.0, None]})
+    >>> model = NaiveBayes().fit(days, ["no", "yes", "yes", "yes"])
+    >>> model.predict(pa.table({"outlook": ["hail"], "humidity": [79.0]}))
+    array(['yes'], dtype='<U3')
+    """
+
+    def __init__(
+        self,
+        events: Events = None,
+        *,
+        estimate: str = "bayes",
+        alpha: Alpha = "auto",
+        prior: Prior = "learned",
+        variance: str = "n",
+        floor: float = 1e-9,
+        calibrate: str | None = "loo",
+        missing: str = "skip",
+        unseen: str = "smooth",
+        missing_values: Any = (),
+        tokenizer: Tokenizer | None = None,
+        threads: int | None = None,
+    ) -> None:
+        self.events = events
+        self.estimate = estimate
+        self.alpha = alpha
+        self.prior = prior
+        self.variance = variance
+        self.floor = floor
+        self.calibrate = calibrate
+        self.missing = missing
+        self.unseen = unseen
+        self.missing_values = missing_values
+        self.tokenizer = tokenizer
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = self.missing != "error"
+        tags.input_tags.categorical = True
+        tags.input_tags.sparse = True
+        tags.input_tags.string = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
+        """Learn from these rows and no others.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            A DataFrame of any library that speaks Arrow (pandas, polars, pyarrow, ...) may have columns of all kinds.
+        y : array-like of shape (n_samples,)
+            The classes: text, whole numbers or booleans.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        choices = self._choices()
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
+        model, chosen = begin(
+            rows,
+            y,
+            choices,
+            events=self.events,
+            weights=weights,
+            missing=self.missing,  # type: ignore[arg-type]
+            tokenizer=self.tokenizer,
+            threads=self.threads,
+        )
+        self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
+        return self._now(model, None if chosen is None else chosen.settled(), fresh=True)
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
+        """Learn from further rows: the same, to the bit, as `fit` on all of them.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            Rows with the columns of the first.
+        y : array-like of shape (n_samples,)
+            The classes, new ones among them or not.
+        classes : array-like, optional
+            Not needed and not looked at; here so that code written for other estimators runs.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the rows.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        if "_learned" not in vars(self):  # to ask for model_ would be to calibrate it
+            return self.fit(X, y, sample_weight)
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
+        self._decide(rows)
+        model, chosen = self._learned.model, self._learned.chosen
+        if chosen is not None:
+            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).settled()
+        return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
+
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
+        """Forget rows that were learned: the same, to the bit, as if they had never been seen.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+            Rows that were learned.
+        y : array-like of shape (n_samples,)
+            Their classes.
+        sample_weight : array-like of shape (n_samples,), optional
+            Their weights.
+
+        Returns
+        -------
+        NaiveBayes
+        """
+        check_is_fitted(self)
+        rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
+        model, chosen = self._learned.model, self._learned.chosen
+        if chosen is not None:
+            chosen = chosen - model.choose(rows, y, weights=weights, threads=self.threads)
+        return self._now(model.forget(rows, y, weights=weights, threads=self.threads), chosen)
+
+    def __add__(self, other: NaiveBayes) -> NaiveBayes:
+        """A new estimator that has learned the rows of both."""
+        if not isinstance(other, NaiveBayes):
+            return NotImplemented
+        check_is_fitted(self)
+        check_is_fitted(other)
+        both: NaiveBayes = clone(self)
+        both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
+        both._open = self._open & other._open
+        mine, theirs = self._learned.chosen, other._learned.chosen
+        chosen = None if mine is None or theirs is None else (mine + theirs).settled()
+        return both._now(self.model_ + other.model_, chosen)
+
+    def predict(self, X: Any) -> Array:
+        """The most probable class of each row.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+        """
+        probabilities = self.predict_proba(X)
+        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+
+    def predict_proba(self, X: Any) -> Floats:
+        """The probability of each class for each row, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        rows = self._to_score(X)
+        return self.model_.predict_proba(rows, threads=self.threads)
+
+    def predict_log_proba(self, X: Any) -> Floats:
+        """The logarithm of `predict_proba`, which does not underflow.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        rows = self._to_score(X)
+        return self.model_.predict_log_proba(rows, threads=self.threads)
+
+    def predict_joint_log_proba(self, X: Any) -> Floats:
+        """The logarithm of prior times likelihood, of each row with each class.
+
+        Parameters
+        ----------
+        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+        """
+        rows = self._to_score(X)
+        return self.model_.log_joint(rows, threads=self.threads)
+
+    def _choices(self) -> Choices:
+        return Choices(
+            self.estimate,  # type: ignore[arg-type]
+            self.alpha,
+            self.prior,
+            self.variance,  # type: ignore[arg-type]
+            self.floor,
+            self.unseen,  # type: ignore[arg-type]
+            self.calibrate,  # type: ignore[arg-type]
+        )
+
+    @property
+    def model_(self) -> Model:
+        """The model behind it."""
+        if "_learned" not in vars(self):
+            raise AttributeError(f"{type(self).__name__} has no model_ before it is fitted.")
+        return self._learned.calibrated()
+
+    def _now(self, model: Model, chosen: Chosen | None = None, *, fresh: bool = False) -> NaiveBayes:
+        choices = self._choices()
+        choices.check(model.schema)
+        self._learned = _Learned(replace(model, choices=choices), chosen, fresh)
+        self.classes_ = model.evidence.classes.to_numpy()
+        return self
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+        """Rows, classes and weights as the model takes them."""
+        if y is None:
+            # scikit-learn's own words, which its checks look for
+            raise BadData(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
+        rows = self._rows(X, reset=reset)
+        y = column_or_1d(y, warn=True)
+        assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
+        if y.dtype.kind == "f":
+            class_codes(y)  # refuses quantities
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        return rows, y, weights
+
+    def _to_score(self, X: Any) -> Any:
+        check_is_fitted(self)
+        if not len(self.classes_):
+            raise BadData(wanted("the model", "at least one class", "none: all rows are forgotten", "Learn some first"))
+        return self._rows(X, reset=False)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        """Rows as the model takes them: a table as it is, anything else as an array or CSR matrix."""
+        if isinstance(X, pa.RecordBatch):
+            X = pa.Table.from_batches([X])  # which scikit-learn knows to have names
+        if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return sources.read(X, missing=self.missing_values)
+        X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
+        names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
+        if names is None and not self.missing_values:
+            return X
+        return sources.read(X, names=names, missing=self.missing_values)
+
+    def _still_open(self, rows: sources.Source, schema: Schema) -> frozenset[str]:
+        """The columns of which no value was there to tell what they are, nor a declaration."""
+        empty = {field.name for field in rows.schema if pa.types.is_null(field.type)}
+        numbers = pa.schema([field.with_type(pa.float64()) if field.name in empty else field for field in rows.schema])
+        return frozenset(name for name in empty if self._event(numbers, name) != schema.events().get(name))
+
+    def _decide(self, rows: Any) -> None:
+        """Refuse values of a kind that the first batches, all missing there, would have been counted otherwise for."""
+        if not self._open or not isinstance(rows, sources.Source):
+            return
+        for field in rows.schema:
+            if field.name not in self._open or pa.types.is_null(field.type):
+                continue
+            event, believed = self._event(rows.schema, field.name), self._learned.model.schema.events()[field.name]
+            if event != believed:
+                got = "values missing in all batches before, and numbers or prose now"
+                do = f"Begin again with events={{{field.name!r}: {event!r}}}"
+                raise BadData(wanted(f"column {field.name!r}", f"values for {believed}", got, do))
+            self._open -= {field.name}
+
+    def _event(self, fields: pa.Schema, name: str) -> str | None:
+        label = "label"
+        while label in fields.names:
+            label += "_"
+        schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events)
+        if self.tokenizer is not None and any(block.event.takes == "text" for block in schema.blocks):
+            schema = schema.with_tokenizer(self.tokenizer)
+        return schema.events().get(name)

@@ -1,0 +1,273 @@
+"""TextNB: the estimator for documents, from strings to classes without a matrix between."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+import pyarrow as pa
+from sklearn.base import BaseEstimator
+from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events.text.text import Text
+from tallybayes.inference.estimate import Alpha, Choices, Prior
+from tallybayes.kernels.text import Tokenizer
+from tallybayes.sklearn.arrays import Array
+from tallybayes.sklearn.naive_bayes import NaiveBayes
+
+__all__ = ["TextNB", "as_arrow", "as_texts"]
+
+_COLUMN = "text"
+
+
+class TextNB(NaiveBayes):
+    """Naive Bayes for documents: strings in, classes out.
+
+    Parameters
+    ----------
+    event : {"multinomial", "bernoulli", "complement", "binary"}
+        Whether a word counts as often as it occurs, by being there or not, by how the other classes use it, or once
+        per document.
+    ngram_range : tuple of int
+        The least and the greatest number of words (or characters) in a token.
+    lowercase : bool
+        Whether "The" is "the".
+    strip_accents : {None, "unicode", "ascii"}
+        Whether "é" is "e".
+    stop_words : {None, "english"} or list of str
+        Words to leave out.
+    analyzer : {"word", "char", "char_wb"}
+        Tokens are words, runs of characters, or runs of characters within words.
+    tokenizer : callable, optional
+        What makes words of a text, instead of scikit-learn's pattern: given the text, it returns a list of its words.
+    min_df, max_df : int or float
+        Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
+    max_features : int, optional
+        At most so many tokens are believed in, the most frequent.
+    alpha : float, "loo", "evidence" or "auto"
+        The pseudo-count of each token: given, chosen by documents left out ("loo", which "auto" is too), or by the
+        counts themselves ("evidence").
+    prior : {"learned", "uniform"}, mapping or sequence
+        The class probabilities.
+    estimate : {"bayes", "map", "mle"}
+        Average over the parameters, take the most probable, or those under which the documents are most likely.
+    calibrate : {"loo", None}
+        Whether probabilities are tempered so that they are right of documents left out, each scored as if never seen.
+    unknown : {"skip", "smooth"}
+        Whether a token that is not believed in says nothing, or is one more token with a count of zero.
+    threads : int, optional
+        How many threads work; one per core by default. The result does not depend on it.
+
+    Attributes
+    ----------
+    model_ : Model
+        The model behind it: tables, leave-one-out, saving. Its one column is called "text".
+    classes_ : ndarray of shape (n_classes,)
+        The classes, sorted.
+
+    Notes
+    -----
+    A document that is null (None, NaN) is missing; an empty one, or one of unknown words, gets the prior. What is
+    remembered are exact counts, so `partial_fit` equals `fit` on all documents, to the bit, and `forget` equals never
+    having seen them. Pruning (`min_df`, `max_df`, `max_features`) is done on what has been learned so far.
+
+    Examples
+    --------
+    >>> from tallybayes import TextNB
+    >>> model = TextNB().fit(["cheap pills", "cheap cheap watches", "lunch today"], ["spam", "spam", "ham"])
+    >>> model.predict(["cheap lunch, cheap watches"]).tolist()
+    ['spam']
+    >>> model.partial_fit(["minutes of the meeting"], ["work"]).classes_.tolist()
+    ['ham', 'spam', 'work']
+    """
+
+    missing = "skip"
+
+    def __init__(
+        self,
+        event: str = "multinomial",
+        *,
+        ngram_range: tuple[int, int] = (1, 1),
+        lowercase: bool = True,
+        strip_accents: Literal["unicode", "ascii"] | None = None,
+        stop_words: Any = None,
+        analyzer: Literal["word", "char", "char_wb"] = "word",
+        tokenizer: Tokenizer | None = None,
+        min_df: float = 1,
+        max_df: float = 1.0,
+        max_features: int | None = None,
+        alpha: Alpha = "auto",
+        prior: Prior = "learned",
+        estimate: str = "bayes",
+        calibrate: str | None = "loo",
+        unknown: Literal["skip", "smooth"] = "skip",
+        threads: int | None = None,
+    ) -> None:
+        self.event = event
+        self.ngram_range = ngram_range
+        self.lowercase = lowercase
+        self.strip_accents = strip_accents
+        self.stop_words = stop_words
+        self.analyzer = analyzer
+        self.tokenizer = tokenizer
+        self.min_df = min_df
+        self.max_df = max_df
+        self.max_features = max_features
+        self.alpha = alpha
+        self.prior = prior
+        self.estimate = estimate
+        self.calibrate = calibrate
+        self.unknown = unknown
+        self.threads = threads
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array = False
+        tags.input_tags.categorical = False
+        tags.input_tags.sparse = False
+        return tags
+
+    @property
+    def events(self) -> Text:  # type: ignore[override]
+        """The parameters as an event model, to which the tokenizer comes as to any other."""
+        if not isinstance(self.ngram_range, tuple | list):
+            raise BadOption(wanted("ngram_range", "two whole numbers", repr(self.ngram_range)))
+        return Text(
+            bag=self.event,  # type: ignore[arg-type]
+            ngrams=self.ngram_range,
+            analyzer=self.analyzer,
+            lowercase=self.lowercase,
+            strip_accents=self.strip_accents,
+            stop_words=_stop_words(self.stop_words),
+            min_df=self.min_df,
+            max_df=self.max_df,
+            max_features=self.max_features,
+            unknown=self.unknown,
+        )
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextNB:
+        """Learn from these documents and no others.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The documents: a list, a Series, an array of objects, an Arrow array.
+        y : array-like of shape (n_samples,)
+            The classes, two at least: text, whole numbers or booleans.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the documents.
+
+        Returns
+        -------
+        TextNB
+        """
+        found = [] if y is None else np.asarray(y).ravel().tolist()
+        if len(set(found)) == 1:
+            do = "To learn one class at a time: partial_fit"
+            raise BadData(wanted("y", "at least two classes", f"only {found[0]!r}", do))
+        super().fit(X, y, sample_weight)
+        return self
+
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TextNB:
+        """Learn from further documents: the same, to the bit, as `fit` on all of them.
+
+        Parameters
+        ----------
+        X : iterable of str
+            The documents.
+        y : array-like of shape (n_samples,)
+            The classes, new ones among them or not.
+        classes : array-like, optional
+            Not needed and not looked at; here so that code written for other estimators runs.
+        sample_weight : array-like of shape (n_samples,), optional
+            The weights of the documents.
+
+        Returns
+        -------
+        TextNB
+        """
+        if "_learned" not in vars(self):
+            super().fit(X, y, sample_weight)
+        else:
+            super().partial_fit(X, y, classes, sample_weight)
+        return self
+
+    def _choices(self) -> Choices:
+        return Choices(self.estimate, self.alpha, self.prior, calibrate=self.calibrate)  # type: ignore[arg-type]
+
+    def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
+        return super()._labelled(as_texts(X), y, sample_weight, reset=reset)
+
+    def _rows(self, X: Any, *, reset: bool) -> Any:
+        return {_COLUMN: as_texts(X)}
+
+
+def as_texts(given: Any) -> pa.Array:
+    """Documents as an Arrow array of strings; None and NaN are null.
+
+    Raises
+    ------
+    BadData
+        If these are not texts, or not one column of them.
+
+    Examples
+    --------
+    >>> as_texts(["to be", None]).null_count
+    1
+    >>> as_texts(["to be", 2])
+    Traceback (most recent call last):
+    ...
+    tallybayes.errors.BadData: documents: wanted text, got 2 (row 1).
+    """
+    if isinstance(given, str | bytes):
+        raise BadData(wanted("documents", "a list of texts", f"one text, {given[:20]!r}", "Put it in a list"))
+    if len(shape := getattr(given, "shape", (0,))) != 1 or isinstance(given, dict):
+        got = "a dict" if isinstance(given, dict) else f"{type(given).__name__} of shape {tuple(shape)}"
+        raise BadData(wanted("documents", "one column of texts", got, "Choose the column"))
+    if not hasattr(given, "__iter__") or isinstance(given, BaseEstimator):
+        raise BadData(wanted("documents", "a list of texts", repr(given)))
+    arrow = as_arrow(given)
+    if arrow is not None:
+        return arrow
+    documents = given if isinstance(given, list) else list(given)
+    try:
+        return pa.array(documents, pa.large_string(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+        row, value = next((i, d) for i, d in enumerate(documents) if not _is_text(d))
+        raise BadData(wanted("documents", "text", f"{value!r} (row {row})")) from None
+
+
+def as_arrow(given: Any) -> pa.Array | None:
+    """What is a column of strings to Arrow, as one array of them; None for anything else."""
+    if not isinstance(given, pa.Array | pa.ChunkedArray):
+        if not hasattr(given, "__arrow_c_stream__") or len(getattr(given, "shape", ())) != 1:
+            return None
+        try:
+            given = pa.chunked_array(given)
+        except (pa.ArrowException, TypeError, UnicodeError):  # a Series of all sorts of objects
+            return None
+    kind = given.type.value_type if pa.types.is_dictionary(given.type) else given.type
+    if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):
+        return None
+    if isinstance(given, pa.ChunkedArray):
+        given = given.chunk(0) if given.num_chunks == 1 else given.cast(pa.large_string()).combine_chunks()
+    return given if given.type in (pa.string(), pa.large_string()) else given.cast(pa.large_string())
+
+
+def _is_text(document: Any) -> bool:
+    try:
+        pa.array([document], pa.large_string(), from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):
+        return False
+    return True
+
+
+def _stop_words(given: Any) -> tuple[str, ...]:
+    if given is None:
+        return ()
+    if given == "english":
+        return tuple(ENGLISH_STOP_WORDS)
+    if isinstance(given, str) or not hasattr(given, "__iter__"):
+        raise BadOption(wanted("stop_words", "None, 'english' or a list of words", repr(given)))
+    return tuple(given)

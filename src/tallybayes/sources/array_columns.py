@@ -1,0 +1,205 @@
+"""The two kinds of column that hold many features at once, and how to look at them as arrays without a copy.
+
+A dense array is one column of ``fixed_size_list``, a sparse one a column of lists of (column, value). Both carry their
+kind in the field's metadata, so that they pass through Arrow files and streams unharmed.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+from tallybayes.sources.source import check_distinct
+
+__all__ = [
+    "check_names",
+    "kind_of",
+    "matrix_field",
+    "matrix_of",
+    "names_of",
+    "sparse_field",
+    "sparse_of",
+    "was_bool",
+    "width_of",
+]
+
+KIND, WIDTH, NAMES = b"tallybayes.kind", b"tallybayes.width", b"tallybayes.names"
+BOOL = b"tallybayes.bool"
+
+Array = npt.NDArray[Any]
+
+
+def matrix_field(
+    name: str, value: pa.DataType, width: int, names: Sequence[str] | None = None, *, was_bool: bool = False
+) -> pa.Field:
+    """The field of a dense array of `width` features; `was_bool` when its bytes stand for true and false."""
+    return _matrix_field(name, value, width, None if names is None else tuple(names), was_bool)
+
+
+@lru_cache(maxsize=64)  # so that scoring one row does not spend its time on metadata
+def _matrix_field(name: str, value: pa.DataType, width: int, names: tuple[str, ...] | None, was_bool: bool) -> pa.Field:
+    marks = {KIND: b"matrix"} | _named(names, width) | ({BOOL: b"true"} if was_bool else {})
+    return pa.field(name, pa.list_(pa.field("item", value), width), metadata=marks)
+
+
+def sparse_field(
+    name: str,
+    column: pa.DataType,
+    value: pa.DataType,
+    width: int,
+    names: Sequence[str] | None = None,
+    *,
+    large: bool,
+    was_bool: bool = False,
+) -> pa.Field:
+    """The field of a sparse array of `width` features; `large` when its offsets are 64 bits wide."""
+    cell = pa.struct([pa.field("column", column, nullable=False), pa.field("value", value, nullable=False)])
+    item = pa.field("item", cell, nullable=False)
+    marks = {KIND: b"sparse", WIDTH: str(width).encode()} | _named(names, width) | ({BOOL: b"true"} if was_bool else {})
+    return pa.field(name, pa.large_list(item) if large else pa.list_(item), metadata=marks)
+
+
+def _named(names: Sequence[str] | None, width: int) -> dict[bytes, bytes]:
+    check_names(names, width)
+    return {} if names is None else {NAMES: json.dumps([str(name) for name in names]).encode()}
+
+
+def check_names(names: Sequence[str] | None, width: int) -> None:
+    """Refuse names that are not one for each column."""
+    if names is not None and len(names) != width:
+        raise BadData(wanted("names", f"{width}, one for each column", str(len(names))))
+    check_distinct([] if names is None else names, "names")
+
+
+def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
+    """What a field holds: "matrix" and "sparse" are many features in one column, "column" is a single one.
+
+    Any ``fixed_size_list`` of numbers is a matrix, marked or not: other libraries store embeddings so.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> kind_of(pa.field("x", pa.list_(pa.float32(), 3))), kind_of(pa.field("age", pa.int64()))
+    ('matrix', 'column')
+    """
+    kind = field.type
+    if pa.types.is_fixed_size_list(kind):
+        numbers = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
+        return "matrix" if numbers else "column"
+    # The mark alone is not believed: a file may carry it on a column that has another shape.
+    if (field.metadata or {}).get(KIND) == b"sparse" and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
+        cell = kind.value_type
+        if pa.types.is_struct(cell) and [part.name for part in cell] == ["column", "value"]:
+            return "sparse"
+    return "column"
+
+
+def prose_field(name: str, type_: pa.DataType) -> pa.Field:
+    """The field of a column of texts that are prose, whatever they look like.
+
+    Examples
+    --------
+    >>> is_prose(prose_field("note", pa.string())), is_prose(pa.field("name", pa.string()))
+    (True, False)
+    """
+    return pa.field(name, type_, metadata={KIND: b"text"})
+
+
+def is_prose(field: pa.Field) -> bool:
+    """Whether a field was given as nothing but texts (a list of strings), and so is prose, not names of things.
+
+    Examples
+    --------
+    >>> from tallybayes.sources import read
+    >>> is_prose(read(["buy now", "see you"]).schema.field("text"))
+    True
+    """
+    return (field.metadata or {}).get(KIND) == b"text"
+
+
+def was_bool(field: pa.Field) -> bool:
+    """Whether a matrix or sparse field was made from an array of booleans, which it holds as bytes of 0 and 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tallybayes.sources import read
+    >>> was_bool(read(np.eye(2, dtype=bool)).schema.field("x"))
+    True
+    """
+    return (field.metadata or {}).get(BOOL) == b"true"
+
+
+def width_of(field: pa.Field) -> int:
+    """How many features a field holds.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> width_of(pa.field("x", pa.list_(pa.float32(), 3))), width_of(pa.field("age", pa.int64()))
+    (3, 1)
+    """
+    kind = kind_of(field)
+    if kind == "matrix":
+        return int(field.type.list_size)
+    return int(field.metadata[WIDTH]) if kind == "sparse" else 1
+
+
+def names_of(field: pa.Field) -> list[str] | None:
+    """The names of the features in a field, where they were given.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> names_of(matrix_field("x", pa.float64(), 2, ["age", "height"]))
+    ['age', 'height']
+    """
+    stored = (field.metadata or {}).get(NAMES)
+    return None if stored is None else [str(name) for name in json.loads(stored)]
+
+
+def matrix_of(column: pa.Array) -> Array:
+    """The values of a matrix column, (n, F), as a view.
+
+    Where there are nulls, which a NumPy array cannot hold, it is a copy in float64 with NaN in their places.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> matrix_of(pa.array([[1, 2], [3, 4], [5, 6]], pa.list_(pa.int8(), 2))[1:])
+    array([[3, 4],
+           [5, 6]], dtype=int8)
+    """
+    n, width = len(column), column.type.list_size
+    values = column.values.slice(column.offset * width, n * width)
+    if not column.null_count and not values.null_count:
+        return np.asarray(values.to_numpy(zero_copy_only=True)).reshape(n, width)
+    filled = np.array(values.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)).reshape(n, width)
+    filled[column.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return filled
+
+
+def sparse_of(column: pa.Array, field: pa.Field) -> tuple[Array, Array, Array, int]:
+    """The parts of a sparse column: indptr (n + 1,), indices (nnz,), data (nnz,) and its width, as views.
+
+    Of a slice, indptr need not begin at 0 nor end at nnz: it points into indices and data as they are.
+
+    Examples
+    --------
+    >>> import scipy.sparse as sp
+    >>> from tallybayes.sources import read
+    >>> batch = next(iter(read(sp.csr_array([[0, 5], [6, 7]]))))
+    >>> indptr, indices, data, width = sparse_of(batch.column("x")[1:], batch.schema.field("x"))
+    >>> indptr.tolist(), indices.tolist(), data.tolist(), width
+    ([1, 3], [1, 0, 1], [5, 6, 7], 2)
+    """
+    cells = column.values
+    indices, data = (cells.field(i).to_numpy(zero_copy_only=False) for i in (0, 1))
+    return np.asarray(column.offsets.to_numpy(zero_copy_only=False)), indices, data, width_of(field)

@@ -1,0 +1,69 @@
+"""A column given apart from its table, as labels and weights often are, put beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+from tallybayes.sources.source import Source
+from tallybayes.sources.to_arrow import column_of
+
+__all__ = ["attach"]
+
+
+def attach(source: Source, name: str, values: Any) -> Source:
+    """The same rows with one more column.
+
+    Parameters
+    ----------
+    source : Source
+    name : str
+        The column's name, which the source must not have already.
+    values : list, array or series, (n,)
+        One value a row, in the order of the rows.
+
+    Returns
+    -------
+    Source
+        Where the source does not know its length beforehand, a wrong number of values is told only while iterating.
+
+    Examples
+    --------
+    >>> from tallybayes.sources import read
+    >>> labelled = attach(read([[1.0, 2.0], [3.0, 4.0]]), "label", ["yes", "no"])
+    >>> labelled.schema.names, next(iter(labelled)).column("label").to_pylist()
+    (['x', 'label'], ['yes', 'no'])
+    """
+    if name in source.schema.names:
+        raise BadData(wanted(f"column '{name}'", f"one that {source.name} does not have", "one that it has"))
+    if np.ndim(values) != 1 if isinstance(values, np.ndarray) else not hasattr(values, "__len__"):
+        got = f"shape {values.shape}" if isinstance(values, np.ndarray) else repr(values)
+        raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if np.ndim(values) else ""))
+    field, column = column_of(name, values, "the values given apart")
+    chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
+    if source.rows is not None and source.rows != len(chunks):
+        raise _unequal(source, name, f"{source.rows}", len(chunks))
+    schema = source.schema.append(field)
+
+    def start() -> Iterator[pa.RecordBatch]:
+        at = 0
+        for batch in source:
+            piece = chunks.slice(at, batch.num_rows)
+            at += batch.num_rows
+            if len(piece) < batch.num_rows:
+                raise _unequal(source, name, f"at least {at}", len(chunks))
+            values = piece.chunk(0) if piece.num_chunks == 1 else piece.combine_chunks()
+            yield pa.RecordBatch.from_arrays([*batch.columns, values], schema=schema)
+        if at != len(chunks):
+            raise _unequal(source, name, f"{at}", len(chunks))
+
+    return replace(source, schema=schema, start=start)
+
+
+def _unequal(source: Source, name: str, rows: str, values: int) -> BadData:
+    return BadData(wanted(f"column '{name}'", f"{rows} values, one for each row of {source.name}", str(values)))

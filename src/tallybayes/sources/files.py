@@ -1,0 +1,201 @@
+"""Paths, globs, lists of paths and directories: each file opened by its ending, many files read as one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import unquote
+
+import pyarrow as pa
+
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.sources.arff import of_attributes
+from tallybayes.sources.bad_lines import Skips
+from tallybayes.sources.csv import of_delimited
+from tallybayes.sources.jsonl import of_lines
+from tallybayes.sources.locations import Place, find, is_uri, name_of
+from tallybayes.sources.parquet import of_arrow_file, of_parquet
+from tallybayes.sources.position import Trail
+from tallybayes.sources.source import Source
+from tallybayes.sources.steps import BROKEN, blank, in_words, project, retype, type_in_words
+from tallybayes.sources.text_chunks import CODECS
+from tallybayes.sources.where import Where
+
+__all__ = ["ARROW", "COMPRESSED", "ENDINGS", "LINES", "PARQUET", "TEXT", "ending_of", "is_path", "of_paths"]
+
+TEXT = {".csv": ",", ".tsv": "\t"}
+LINES = (".jsonl", ".ndjson")
+PARQUET = (".parquet", ".pq")
+ARROW = (".arrow", ".feather", ".ipc")
+ATTRIBUTES = (".arff",)
+ENDINGS = (*TEXT, *LINES, *ATTRIBUTES, *PARQUET, *ARROW)
+COMPRESSED = f".csv{', .csv'.join(CODECS)}"
+
+# Types are inferred from so much text, of all files together: a few hundredths of a second's work.
+SAMPLE_BYTES = 8 << 20
+LEAST_SAMPLE = 64 << 10
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the caller of ``read`` said about files."""
+
+    columns: Sequence[str] | None
+    missing: Sequence[str]
+    names: Sequence[str] | None
+    types: Mapping[str, pa.DataType]
+    batch_rows: int | None
+    errors: str
+    skips: Skips | None
+    where: Where | None
+
+    @property
+    def whole_where(self) -> Where | None:
+        """The predicate, if values are asked about as they are stored; by it, whole parts of files are left unread."""
+        changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
+        return None if changed else self.where
+
+    def plain(self) -> dict[str, Any]:
+        """What of it, besides columns and types, decides which rows files give: plain values by names of options."""
+        return {
+            "missing_values": sorted(self.missing),
+            "names": None if self.names is None else list(self.names),
+            "errors": self.errors,
+            "bad_lines": "error" if self.skips is None else "skip",
+            "where": None if self.where is None else self.where.text,
+        }
+
+
+def is_path(source: object) -> bool:
+    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does or is a URI."""
+    if isinstance(source, list | tuple) and source:
+        return all(
+            isinstance(item, os.PathLike) or is_uri(item) or (isinstance(item, str) and ending_of(item) != "")
+            for item in source
+        )
+    return isinstance(source, str | os.PathLike)
+
+
+def ending_of(path: str) -> str:
+    """The ending that tells a file's format, without that of its compression; "" if it is not a known one."""
+    name = path.lower()
+    codec = next((codec for codec in CODECS if name.endswith(codec)), "")
+    ending = os.path.splitext(name.removesuffix(codec))[1]
+    return ending if ending in (*TEXT, *LINES, *ATTRIBUTES) or (ending in ENDINGS and not codec) else ""
+
+
+def of_paths(source: Any, options: Options) -> Source:
+    """A source of a path, a glob, a directory of parquet files, or a list of these, here or by URI."""
+    given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
+    found = [place for path in given for place in find(path, PARQUET)]
+    keys = _partitions(found)
+    if options.whole_where is not None:  # one file is opened in any case, to know the columns
+        kept = [k for k, key in enumerate(keys) if not options.whole_where.excludes(key)] or [0]
+        found, keys = [found[k] for k in kept], [keys[k] for k in kept]
+    trail = Trail(found, options.types, options.plain())
+    if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
+        inside = [name for name in options.columns if not any(name in key for key in keys)]
+        options = replace(options, columns=inside or None)
+    sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
+    each = [trail.file(k, _open(place, options, sample, keys[k], trail)) for k, place in enumerate(found)]
+    opened = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
+    if len(opened) == 1:
+        return replace(opened[0], trail=trail)
+    optional = all(ending_of(place.name) in LINES for place in found)
+    name = name_of(given[0]) if len(given) == 1 else f"{len(found)} files"
+    return replace(_chained(opened, name, optional=optional), trail=trail)
+
+
+def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar], trail: Trail) -> Source:
+    path = place.name
+    ending = ending_of(path)
+    if not ending:
+        got = f"'{''.join(PurePath(path).suffixes[-2:])}'" if PurePath(path).suffix else "no ending"
+        do = f"Text may also be compressed, as in {COMPRESSED}"
+        raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
+    if options.names is not None and ending not in TEXT:
+        raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
+    columns, missing, errors = options.columns, options.missing, options.errors
+    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": options.types, "errors": errors}
+    how |= {"sample": sample, "skips": options.skips, "trail": trail}
+    try:
+        if ending in TEXT:
+            return of_delimited(place, TEXT[ending], names=options.names, **how)
+        if ending in LINES:
+            return of_lines(place, **how)
+        if ending in ATTRIBUTES:
+            return blank(of_attributes(place, errors=errors, trail=trail), missing)
+        if ending in PARQUET:
+            where = options.whole_where
+            among = None if where is None else lambda schema: where.expression(schema, keys)
+            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), missing)
+        return blank(of_arrow_file(place, columns, errors, trail), missing)
+    except BROKEN as error:
+        raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
+
+
+def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
+    """The columns that the names of directories hold (key=value, as Hive and Spark write them), for each file."""
+    keys = [dict(part.split("=", 1) for part in place.under if "=" in part) for place in found]
+    texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
+    whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
+    return [
+        {
+            name: pa.scalar(int(text), pa.int64()) if name in whole else pa.scalar(unquote(text), pa.string())
+            for name, text in key.items()
+        }
+        for key in keys
+    ]
+
+
+def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
+    """The source with the values of its directories' names, even if a column of the file has such a name."""
+    own = [name for name in source.schema.names if name not in keys]
+    source = project(source, own) if len(own) < len(source.schema.names) else source
+    for name, value in keys.items():
+        source = _with_constant(source, name, value)
+    return source
+
+
+def _with_constant(source: Source, name: str, value: pa.Scalar) -> Source:
+    schema = source.schema.append(pa.field(name, value.type))
+
+    def start() -> Iterator[pa.RecordBatch]:
+        for batch in source:
+            yield pa.RecordBatch.from_arrays([*batch.columns, pa.repeat(value, batch.num_rows)], schema=schema)
+
+    return replace(source, schema=schema, start=start)
+
+
+def _chained(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
+    """One source of several files' rows: equal columns in any order, types widened among numbers."""
+    first = sources[0]
+    types = {field.name: field.type for field in first.schema}
+    for source in sources[1:]:
+        differing = set(types) ^ set(source.schema.names)
+        if differing and not optional:
+            column = min(differing)
+            got = f"{'none' if column in types else 'a column'} named '{column}'"
+            raise BadData(wanted(source.name, f"the columns of {first.name}", got))
+        for field in source.schema:
+            types[field.name] = _common(types.get(field.name, field.type), field, source.name, first.name)
+    parts = [project(retype(source, types), list(types)) for source in sources]
+    rows = sum(part.rows for part in parts if part.rows is not None)
+    known = all(part.rows is not None for part in parts)
+    again = all(part.again for part in parts)
+    return Source(parts[0].schema, rows if known else None, again, name, lambda: chain.from_iterable(parts))
+
+
+def _common(kind: pa.DataType, field: pa.Field, here: str, there: str) -> pa.DataType:
+    if kind == field.type:
+        return kind
+    both = [pa.schema([("both", kind)]), pa.schema([("both", field.type)])]
+    try:
+        return pa.unify_schemas(both, promote_options="permissive").field(0).type
+    except BROKEN:
+        where, want = f"{here}, column '{field.name}'", f"{type_in_words(kind)}, as in {there}"
+        raise BadData(wanted(where, want, type_in_words(field.type), "Make them one type")) from None

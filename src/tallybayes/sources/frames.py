@@ -1,0 +1,113 @@
+"""Tables in memory and streams: whatever speaks Arrow's C interface, dicts of columns, lists of dicts or of text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+from tallybayes.sources.array_columns import prose_field
+from tallybayes.sources.source import Source, check_distinct, of_batches, of_table
+from tallybayes.sources.steps import BROKEN, guarded, in_words
+from tallybayes.sources.take import aligned
+from tallybayes.sources.to_arrow import table_of
+
+__all__ = ["of_arrow", "of_columns", "of_dicts", "of_text"]
+
+SCALARS = (str, bytes, int, float, bool, type(None))
+
+
+def of_arrow(frame: Any) -> Source:
+    """A source of pyarrow's tables and readers, or of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``."""
+    found = _as_it_is(frame)
+    source = replace(found, start=lambda: map(aligned, found))
+    if pa.string_view() not in source.schema.types:
+        return source
+    # Views of strings, as polars has them, are what pyarrow can neither take nor filter.
+    plain = [f.with_type(pa.large_string()) if f.type == pa.string_view() else f for f in source.schema]
+    schema = pa.schema(plain, source.schema.metadata)
+    return replace(source, schema=schema, start=lambda: (batch.cast(schema) for batch in source))
+
+
+def _as_it_is(frame: Any) -> Source:
+    name = f"the {type(frame).__name__}"
+    if isinstance(frame, pa.RecordBatchReader):
+        return of_batches(frame.schema, guarded(frame, name, "a readable stream"), name)
+    if isinstance(frame, pa.RecordBatch):
+        return of_table(pa.Table.from_batches([frame]), name)
+    if isinstance(frame, pa.Table):
+        return of_table(frame, name)
+    check_distinct([str(column) for column in getattr(frame, "columns", [])], name)
+    try:
+        return _of_stream(frame, name) if hasattr(frame, "__arrow_c_stream__") else _of_struct(frame, name)
+    except (*BROKEN, ValueError, TypeError) as error:
+        if isinstance(error, BadData):
+            raise
+        raise BadData(wanted(name, "columns of one type each", f"others ({_one_line(error)})")) from None
+
+
+def _one_line(error: BaseException) -> str:
+    # pyarrow names the column that pandas could not convert in a second argument
+    return ", ".join(in_words(Exception(part)) for part in error.args) or in_words(error)
+
+
+def _of_stream(frame: Any, name: str) -> Source:
+    if isinstance(frame, pa.ChunkedArray) or hasattr(frame, "dtype"):  # a series: one column, not in a table
+        return _of_values(pa.chunked_array(frame), name)
+    # Converting a pandas frame costs a pass over it, so it is done once and kept. A query stays lazy.
+    if type(frame).__module__.split(".")[0] in ("pandas", "polars"):
+        return of_table(pa.table(frame), name)
+    first = [pa.RecordBatchReader.from_stream(frame)]
+    schema = first[0].schema
+    if not hasattr(frame, "__len__"):  # another library's reader, which may be spent after one pass
+        return of_batches(schema, guarded(first[0], name, "a readable stream"), name)
+
+    def start() -> Iterable[pa.RecordBatch]:
+        reader = first.pop() if first else pa.RecordBatchReader.from_stream(frame)
+        return guarded(reader, name, "a readable stream")
+
+    return Source(schema, None, True, name, start)
+
+
+def _of_struct(frame: Any, name: str) -> Source:
+    array = pa.array(frame)
+    if pa.types.is_struct(array.type):
+        return of_table(pa.Table.from_batches([pa.RecordBatch.from_struct_array(array)]), name)
+    return _of_values(array, name)
+
+
+def _of_values(values: Any, name: str) -> Source:
+    """A source of a single unnamed column, which can only be text."""
+    kind = values.type
+    if kind in (pa.string(), pa.large_string(), pa.string_view()):
+        return of_table(pa.table({"text": values}), name)
+    raise BadData(wanted(name, "a table of named columns", f"one column of {kind}", "Pass {'name': values}"))
+
+
+def of_columns(columns: Mapping[Any, Any]) -> Source:
+    """A source of a dict of columns, or of a dict of single values, which is one row."""
+    if columns and all(isinstance(value, SCALARS) for value in columns.values()):
+        return of_dicts([columns], "the dict")
+    return of_table(table_of(columns, "the dict"), "the dict")
+
+
+def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
+    """A source of a list of dicts: a column for every key that occurs, null where a row lacks it."""
+    for at, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise BadData(wanted(name, "a dict in every row, as in the first", f"{row!r} in row {at}"))
+    keys = dict.fromkeys(key for row in rows for key in row)
+    return of_table(table_of({key: [row.get(key) for row in rows] for key in keys}, name), name)
+
+
+def of_text(texts: Sequence[Any]) -> Source:
+    """A source of a list of strings: one column, "text"."""
+    if not set(map(type, texts)) <= {str, type(None)}:  # in a tenth of the time that a look at each would take
+        for at, text in enumerate(texts, 1):
+            if text is not None and not isinstance(text, str):
+                raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))
+    table = table_of({"text": texts}, "the list")
+    return of_table(table.cast(pa.schema([prose_field("text", table.schema.field("text").type)])), "the list")

@@ -1,0 +1,204 @@
+"""jsonl and ndjson: one JSON object a line, the types inferred from the first megabytes, the rest read in pieces."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Container, Iterator, Mapping, Sequence
+from typing import Any, NoReturn
+
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+from tallybayes.sources.bad_lines import CURE, Pass, Skips
+from tallybayes.sources.locations import Place
+from tallybayes.sources.position import Spot, Trail
+from tallybayes.sources.source import LateType, Source
+from tallybayes.sources.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
+from tallybayes.sources.text_chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+
+__all__ = ["of_lines"]
+
+PIECE = 8 << 20
+BLOCK = 1 << 20
+# The types for which Python's own type of a value decides whether it fits; for others pyarrow is asked.
+PLAIN: dict[pa.DataType, set[type]] = {
+    pa.bool_(): {bool},
+    pa.float64(): {int, float},
+    pa.string(): {str},
+    pa.null(): set(),
+}
+
+
+def of_lines(
+    place: Place,
+    *,
+    columns: Sequence[str] | None,
+    missing: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    errors: str,
+    sample: int,
+    skips: Skips | None,
+    trail: Trail,
+) -> Source:
+    """A source of a file of JSON lines; a key that a line lacks is null.
+
+    A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
+    """
+    path = place.name
+    pieces, at = _pieces(place, sample), Pass(path, skips)
+    text = next(pieces, b"")
+    while text.isspace():
+        at.past(text, 0)
+        text = next(pieces, b"")
+    first = _parse(_as_asked(text, errors), pa.schema(list(types.items())), "infer", at)
+    whole = all(piece.isspace() for piece in pieces)
+    if whole:
+        at.end()
+    if not first.num_columns:
+        raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
+    first = first.select(chosen(first.schema, columns, path))
+    if whole:
+        return blank(trail.whole(first, path), missing)
+
+    def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
+        at, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
+        for piece in ahead(_pieces(place, PIECE, spot.at)):
+            if piece.isspace():
+                at.past(piece, 0)
+            else:
+                table = _parse(_as_asked(piece, errors), first.schema, others, at)
+                yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
+            spot = at.behind(spot, piece)
+        at.end()
+
+    def read() -> Iterator[pa.RecordBatch]:
+        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+
+    return blank(Source(first.schema, None, True, path, read), missing)
+
+
+def _pieces(place: Place, size: int, at: int = 0) -> Iterator[bytes]:
+    with open_text(place, at) as stream:
+        yield from whole_rows(stream, size, last_line_end, place.name)
+
+
+def _as_asked(text: bytes, errors: str) -> bytes:
+    return mended(text) if errors == "replace" else text
+
+
+def _parse(text: bytes, schema: pa.Schema, others: str, at: Pass) -> pa.Table:
+    """A table of the lines that come next; `others` is what to do with keys that the schema does not know."""
+    bad: dict[int, str] = {}
+    try:
+        try:
+            table = _table(text, schema, others)
+        except BROKEN:
+            if at.skips is None or not (bad := _bad_lines(text)):
+                raise
+            table = _table(b"\n".join(line for n, line in _numbered(text) if n not in bad), schema, others)
+    except BROKEN as error:
+        _explain(at, text, {} if others == "infer" else _types(schema), others, bad, error)
+    at.past(text, table.num_rows, len(bad), bad.items())
+    return table
+
+
+def _table(text: bytes, schema: pa.Schema, others: str) -> pa.Table:
+    from pyarrow import json as arrow_json
+
+    if not text.strip():
+        return schema.empty_table()
+    options = arrow_json.ParseOptions(explicit_schema=schema, unexpected_field_behavior=others)
+    text = text.removeprefix(b"\xef\xbb\xbf")
+    try:
+        table = arrow_json.read_json(arrow_owned(text), arrow_json.ReadOptions(block_size=BLOCK), options)
+    except BROKEN as error:
+        if "straddling" not in str(error):
+            raise
+        table = arrow_json.read_json(arrow_owned(text), arrow_json.ReadOptions(block_size=len(text) + 1), options)
+    table.validate(full=True)  # pyarrow's parser lets any bytes pass for text
+    return table
+
+
+def _numbered(text: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that are not blank, each with its number from 1."""
+    return ((n, line) for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
+
+
+def _bad_lines(text: bytes) -> dict[int, str]:
+    """What the lines have that hold no JSON object, by their numbers."""
+    return {n: f"has {_start(line)}, no JSON object" for n, line in _numbered(text) if _loaded(line) is None}
+
+
+def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
+    return {field.name: field.type for field in schema}
+
+
+def _explain(
+    at: Pass, text: bytes, types: dict[str, pa.DataType], others: str, bad: Container[int], error: Exception
+) -> NoReturn:
+    """Find the line that pyarrow stumbled over, since it tells neither its number nor, often, the column."""
+    path = at.path
+    for row, (number, line) in enumerate(_numbered(text), at.rows + 1):
+        for column, value in {} if number in bad else _object(path, line, row).items():
+            if value is None or (column not in types and others == "ignore"):
+                continue
+            kind = types.get(column)
+            if kind is None and others == "infer":
+                types[column] = pa.float64() if type(value) is int else pa.array([value]).type
+            elif kind is None or not _fits(value, kind):
+                where, got = f"{path}, column '{column}'", f"{value!r} (row {row})"
+                want = "no such column" if kind is None else type_in_words(kind)
+                wider = None if others == "infer" else _wider(kind, value)
+                if wider is None:
+                    raise BadData(wanted(where, want, got, "Make its values of one type")) from None
+                raise LateType(
+                    wanted(where, f"{want}, as in the rows before", got, "Declare the column's type"), {column: wider}
+                ) from None
+    raise BadData(wanted(path, "one JSON object in each line", f"others ({in_words(error)})")) from None
+
+
+def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
+    try:
+        value = _loaded(line)
+    except UnicodeDecodeError as error:
+        got = f"other bytes in row {row} (byte {error.start + 1} of the line)"
+        do = "Convert it, for instance with iconv, or choose errors='replace'"
+        raise BadData(wanted(path, "text in UTF-8", got, do)) from None
+    if value is None:
+        raise BadData(wanted(path, "one JSON object in each line", f"{_start(line)} (row {row})", CURE))
+    return value
+
+
+def _loaded(line: bytes) -> dict[str, Any] | None:
+    """The object in a line; None if there is something else."""
+    text = line.decode("utf-8-sig")
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _start(line: bytes) -> str:
+    return repr(line.decode(errors="replace").strip()[:60])
+
+
+def _fits(value: Any, kind: pa.DataType) -> bool:
+    if kind in PLAIN:
+        return type(value) in PLAIN[kind]
+    if pa.types.is_integer(kind):
+        return type(value) is int and abs(value) < 2**63
+    try:
+        pa.array([value]).cast(kind) if isinstance(value, str) else pa.array([value], kind)
+    except BROKEN:
+        return False
+    return True
+
+
+def _wider(kind: pa.DataType | None, value: Any) -> pa.DataType | None:
+    """The type that holds a column so far and the value that did not fit it, if pyarrow can read such a mixture."""
+    if kind is None or pa.types.is_null(kind):
+        return pa.array([value]).type
+    if pa.types.is_integer(kind) and type(value) in (int, float):
+        return pa.float64()
+    return pa.string() if pa.types.is_temporal(kind) and isinstance(value, str) else None

@@ -1,0 +1,105 @@
+"""What every source of rows becomes: a schema known beforehand, and record batches one after another."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+
+if TYPE_CHECKING:
+    from tallybayes.sources.position import Trail
+
+__all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
+
+
+class LateType(BadData):
+    """A row of a text file needs a wider type than the first rows showed, or than was declared.
+
+    Attributes
+    ----------
+    types : dict of str to pyarrow.DataType
+        What to add to ``read(..., types=...)`` to read the same file from the start without this error. A caller that
+        can start over does so, as often as needed, since types only widen: nothing, whole numbers, numbers, text. For
+        everyone else, and for a type that a user declared, this is an ordinary :class:`~tallybayes.errors.BadData`.
+    """
+
+    def __init__(self, sentence: str, types: Mapping[str, pa.DataType]) -> None:
+        super().__init__(sentence)
+        self.types = dict(types)
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows, as Arrow record batches that all have one schema.
+
+    Attributes
+    ----------
+    schema : pyarrow.Schema
+        Known before any row is read.
+    rows : int or None
+        The number of rows, where it is known without reading them.
+    again : bool
+        Whether it can be iterated more than once (files, frames in memory) or only once (streams).
+    name : str
+        What messages call it: the path, "the array", "the DataFrame".
+    trail : Trail or None
+        Of files, where a pass over them is; None for what cannot be read from a place in its midst.
+
+    Notes
+    -----
+    No batch is empty. Row numbers in messages count the rows of data from 1; a header is not a row.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> source = of_table(pa.table({"play": ["yes", "no"]}), "the Table")
+    >>> source.rows, source.again, [batch.num_rows for batch in source]
+    (2, True, [2])
+    """
+
+    schema: pa.Schema
+    rows: int | None
+    again: bool
+    name: str
+    start: Callable[[], Iterable[pa.RecordBatch]] = field(repr=False)
+    trail: Trail | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        check_distinct(self.schema.names, self.name)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches, from the first row on."""
+        for batch in self.start():
+            if batch.num_rows:
+                yield batch
+
+
+def of_table(table: pa.Table, name: str) -> Source:
+    """A source of a table in memory, batched as the table is chunked, without a copy."""
+    return Source(table.schema, table.num_rows, True, name, table.to_batches)
+
+
+def of_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) -> Source:
+    """A source that can be read once."""
+    unread = [batches]
+
+    def start() -> Iterable[pa.RecordBatch]:
+        if not unread:
+            got = "a stream that has been read already"
+            raise BadData(wanted(name, "rows", got, "Pass a file or a table, which can be read again"))
+        return unread.pop()
+
+    return Source(schema, None, False, name, start)
+
+
+def check_distinct(names: Sequence[str], where: str) -> None:
+    """Refuse two columns of one name, because everything after finds columns by their names."""
+    if len(set(names)) == len(names):
+        return
+    twice = [f"'{name}'" for name, count in Counter(names).items() if count > 1]
+    raise BadData(wanted(where, "distinct column names", f"{', '.join(twice)} more than once", "Rename them"))

@@ -1,0 +1,138 @@
+"""One column's values, in whatever form they come, as an Arrow array: lists, arrays, series, matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.errors import BadData, wanted
+from tallybayes.sources.array_columns import matrix_field, sparse_field
+from tallybayes.sources.source import check_distinct
+from tallybayes.sources.steps import BROKEN, in_words
+
+__all__ = ["column_of", "is_scipy_sparse", "matrix_column", "sparse_column", "storable", "table_of"]
+
+Array = npt.NDArray[Any]
+
+
+def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
+    """A table of named columns, which must be equally long."""
+    check_distinct([str(column) for column in columns], name)
+    made = [column_of(str(column), values, name) for column, values in columns.items()]
+    for field, values in made[1:]:
+        if len(values) != len(made[0][1]):
+            first, other = made[0][0].name, field.name
+            got = f"{len(values)} in '{other}'"
+            raise BadData(wanted(name, f"{len(made[0][1])} values in every column, as in '{first}'", got))
+    return pa.Table.from_arrays([values for _, values in made], schema=pa.schema([field for field, _ in made]))
+
+
+def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
+    """The field and the values (pyarrow.Array or ChunkedArray) of one column."""
+    if not isinstance(values, list) and is_scipy_sparse(values):
+        return sparse_column(name, values)
+    if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
+        field = matrix_field(
+            name, pa.from_numpy_dtype(storable(values.dtype)), values.shape[1], was_bool=values.dtype.kind == "b"
+        )
+        return field, matrix_column(values, field)
+    array = _arrow(values, f"{where}, column '{name}'")
+    return pa.field(name, array.type), array
+
+
+def _arrow(values: Any, where: str) -> pa.Array:
+    if isinstance(values, pa.Array | pa.ChunkedArray):
+        return values
+    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
+        raise BadData(wanted(where, "a list or an array of values", repr(values)))
+    try:
+        if hasattr(values, "__arrow_c_stream__"):
+            return pa.chunked_array(values)
+        if hasattr(values, "__arrow_c_array__"):
+            return pa.array(values)
+        if isinstance(values, np.ndarray):
+            if values.ndim != 1:
+                raise BadData(wanted(where, "one value a row", f"shape {values.shape}", "Pass x.ravel()"))
+            values = values.astype(values.dtype.newbyteorder("="), copy=False)
+        # NaN among objects is how pandas and NumPy write a missing string; among floats it stays NaN, without a copy.
+        objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
+        try:
+            return pa.array(values, from_pandas=objects)
+        except pa.ArrowCapacityError:  # one text of two gigabytes or more
+            return pa.array(values, pa.large_string(), from_pandas=objects)
+    except UnicodeEncodeError as error:
+        row = next(at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
+        got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"
+        raise BadData(wanted(where, "text that is Unicode", got, "Decode it with errors='replace'")) from None
+    except (*BROKEN, OverflowError) as error:
+        raise BadData(wanted(where, "values of one type", f"others ({in_words(error)})")) from None
+
+
+def _has_surrogate(text: str) -> bool:
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:
+    """The nearest type of number that Arrow stores byte for byte and that the counting code reads."""
+    if dtype.kind == "b":
+        return np.dtype(np.uint8)
+    if dtype.kind == "f" and dtype.itemsize not in (4, 8):
+        return np.dtype(np.float32 if dtype.itemsize == 2 else np.float64)
+    return dtype.newbyteorder("=")
+
+
+def matrix_column(array: Array, field: pa.Field) -> pa.Array:
+    """An array of numbers (n, F) as a matrix column: a view where the bytes are in place, otherwise a copy."""
+    if array.dtype.kind == "b" and array.flags.c_contiguous:
+        array = array.view(np.uint8)
+    kind = field.type
+    value = kind.value_type
+    flat = np.ascontiguousarray(array, value.to_pandas_dtype()).reshape(-1)
+    values = pa.Array.from_buffers(value, len(flat), [None, pa.py_buffer(flat)])
+    return pa.Array.from_buffers(kind, len(array), [None], children=[values])
+
+
+def is_scipy_sparse(values: Any) -> bool:
+    """Whether this is a scipy.sparse matrix or array, told without importing scipy."""
+    return type(values).__module__.startswith("scipy.sparse") and hasattr(values, "tocsr")
+
+
+def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) -> tuple[pa.Field, pa.Array]:
+    """A scipy.sparse matrix as a sparse column; only another format than CSR, or duplicate entries, cost a copy."""
+    where = "the sparse matrix"
+    if matrix.ndim != 2:
+        raise BadData(wanted(where, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
+    if matrix.dtype.kind not in "biuf":
+        raise BadData(wanted(where, "numbers", str(matrix.dtype)))
+    csr = matrix if matrix.format == "csr" else matrix.tocsr()
+    _check_pointers(csr, where)
+    if not csr.has_canonical_format:
+        csr = csr.copy()  # summing happens in place, and the caller's matrix is not ours to change
+        csr.sum_duplicates()
+    stored = int(csr.indptr[-1])
+    data = csr.data[:stored]
+    data = data.view(np.uint8) if data.dtype.kind == "b" else data
+    indices, entries = _view(csr.indices[:stored]), _view(data.astype(storable(data.dtype), copy=False))
+    large = csr.indptr.dtype.itemsize == 8
+    was_bool = csr.dtype.kind == "b"
+    field = sparse_field(name, indices.type, entries.type, csr.shape[1], names, large=large, was_bool=was_bool)
+    cells = pa.StructArray.from_arrays([indices, entries], fields=list(field.type.value_type))
+    pointers = pa.py_buffer(np.ascontiguousarray(csr.indptr))
+    return field, pa.Array.from_buffers(field.type, csr.shape[0], [None, pointers], children=[cells])
+
+
+def _check_pointers(csr: Any, where: str) -> None:
+    """Refuse row pointers that leave the arrays, because from here on they are followed without a look."""
+    pointers, stored = csr.indptr, min(len(csr.indices), len(csr.data))
+    sound = len(pointers) == csr.shape[0] + 1 and pointers[0] == 0 and pointers[-1] <= stored
+    if not sound or (np.diff(pointers) < 0).any():
+        raise BadData(wanted(where, "row pointers that rise from 0 to the number of entries", "others"))
+
+
+def _view(array: Array) -> pa.Array:
+    array = np.ascontiguousarray(array)
+    return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), [None, pa.py_buffer(array)])

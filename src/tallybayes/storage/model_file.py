@@ -1,0 +1,152 @@
+"""One safe file for a model: its evidence as bytes (`stored.py`), and with it the choices made and the calibration.
+
+Equal models are equal bytes. Nothing in the file can run, and what is read is rebuilt through the same checks as fresh
+counts and fresh choices.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tallybayes.categories import Labels
+from tallybayes.errors import BadModelFile, wanted
+from tallybayes.evidence import serialize
+from tallybayes.evidence.serialize import FORMAT, require, text
+from tallybayes.inference.calibration import Calibration, Tried
+from tallybayes.inference.estimate import Alpha, Choices
+from tallybayes.inference.posterior import Temper
+from tallybayes.kernels.text import Tokenizer
+from tallybayes.model import Model
+
+__all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
+
+
+def save(model: Model, path: str | os.PathLike[str]) -> None:
+    """Write a model so that the file is whole or not there at all."""
+    serialize.write(dump(model), path)
+
+
+def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, Tokenizer] | None = None) -> Model:
+    """Read a model that `Model.save` wrote.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    tokenizer : callable, or mapping of str to callable, optional
+        The function that made the words of the model's texts, if it was fitted with one (or one for each column). A
+        file holds no code: without it the model can be looked at and merged, but knows no words of further texts.
+
+    Examples
+    --------
+    >>> import tallybayes as tb, tempfile, os
+    >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(os.path.join(folder, "m.tally"))
+    ...     tb.load(os.path.join(folder, "m.tally")) == model
+    True
+    """
+    source = Path(path).expanduser()
+    try:
+        content = source.read_bytes()
+    except OSError as error:
+        raise BadModelFile(wanted(f"model file {str(source)!r}", "a file", str(error.strerror))) from None
+    model = parse_bytes(content, f"model file {str(source)!r}")
+    return model if tokenizer is None else with_tokenizer(model, tokenizer)
+
+
+def with_tokenizer(model: Model, tokenizer: Tokenizer | Mapping[str, Tokenizer]) -> Model:
+    """A model from bytes with the function of which the bytes hold the name."""
+    schema = model.schema.with_tokenizer(tokenizer, named=True)
+    return replace(model, evidence=replace(model.evidence, schema=schema))
+
+
+def dump(model: Model) -> bytes:
+    """The bytes of the file."""
+    tensors: serialize.Tensors = {}
+    header = serialize.put(model.evidence, tensors)
+    header["choices"] = _put_choices(model)
+    header["calibration"] = None if model.calibration is None else model.calibration.to_dict()
+    return serialize.pack(header, tensors)
+
+
+def parse_bytes(content: bytes, where: str = "model file") -> Model:
+    """The model in the bytes of a file."""
+    header, tensors = serialize.unpack(content, where)
+    try:
+        evidence = serialize.Reader(header, tensors).evidence()
+        choices = _get_choices(header["choices"], evidence.classes)
+        choices.check(evidence.schema)
+        return Model(evidence, choices, _get_calibration(header["calibration"]))
+    except serialize.BROKEN as error:
+        what = str(error) or type(error).__name__
+        raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
+
+
+def _put_choices(model: Model) -> dict[str, Any]:
+    choices = model.choices
+    prior = choices.prior
+    put: dict[str, Any] = {
+        "estimate": choices.estimate,
+        "alpha": _put_alpha(choices.alpha),
+        "prior": prior if isinstance(prior, str) else None,
+        "variance": choices.variance,
+        "floor": choices.floor,
+        "unseen": choices.unseen,
+        "calibrate": choices.calibrate,
+    }
+    if isinstance(prior, Mapping):
+        put["prior_of"] = [float(prior[c]) for c in model.classes]
+    elif not isinstance(prior, str):
+        put["prior_list"] = [float(p) for p in prior]
+    return put
+
+
+def _get_choices(put: dict[str, Any], classes: Labels) -> Choices:
+    put = dict(put)
+    of, listed = put.pop("prior_of", None), put.pop("prior_list", None)
+    if of is not None:
+        put["prior"] = dict(zip(classes.values, of, strict=True))
+    elif listed is not None:
+        put["prior"] = tuple(listed)
+    return Choices(**put)
+
+
+def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
+    if put is None:
+        return None
+    alphas, temper = put["alphas"], put["temper"]
+    require(all(_is_positive(alpha) for alpha in alphas.values()), "smoothings above 0")
+    require(temper is None or (_is_positive(temper["a"]) and np.isfinite(temper["b"])), "a temperature")
+    require(isinstance(put["stale"], bool), "stale")
+    require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
+    numbers = {k: None if put[k] is None else float(put[k]) for k in ("before", "after")}
+    tried = tuple(
+        Tried(text(one["columns"]), float(one["alpha"]), float(one["log_loss"]), float(one["error"]))
+        for one in put["tried"]
+    )
+    return Calibration(
+        {text(name): float(alpha) for name, alpha in alphas.items()},
+        None if temper is None else Temper(float(temper["a"]), float(temper["b"])),
+        put["rows"],
+        put["unscored"],
+        **numbers,
+        tried=tried,
+        stale=put["stale"],
+    )
+
+
+def _put_alpha(alpha: Alpha) -> Any:
+    if isinstance(alpha, Mapping):
+        return {name: one if isinstance(one, str) else float(one) for name, one in alpha.items()}
+    return alpha if isinstance(alpha, str) else float(alpha)
+
+
+def _is_positive(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and 0 < value < np.inf

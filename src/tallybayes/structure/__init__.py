@@ -1,0 +1,1 @@
+"""Dependence between columns, measured and tested."""

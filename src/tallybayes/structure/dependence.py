@@ -1,0 +1,286 @@
+"""What was found of every two columns: the frozen `Dependence`, and the `Pair`s that it holds, strongest first."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import engines
+from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadOption, wanted
+from tallybayes.schema.column_names import hint
+from tallybayes.schema.schema import Schema
+from tallybayes.structure.information import Figures, figures
+from tallybayes.structure.pairs import PairCounts
+
+__all__ = ["LEVEL", "Dependence", "Pair"]
+
+LEVEL = 0.05
+# So many pairs are printed; `worst` gives more.
+_SHOWN = 10
+# Below this share of the dependence given the class, it is the same whether the class is known or not.
+_ALIKE = 0.1
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How far two columns depend on each other.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The two.
+    n : float
+        The weight of rows in which neither is missing: all that is said is said of these.
+    given : float
+        Conditional mutual information given the class, in bits: what one says of the other when the class is known.
+        Naive Bayes assumes that it is 0.
+    df, p, holm : int, float, float
+        Degrees of freedom, the p-value of independence (Pearson's χ² within each class, against its permutations), and
+        the same corrected for the number of pairs (Holm).
+    chance : float
+        What of `given` comes of counting so few rows: columns that do not depend on each other have as much on
+        average. Pairs are sorted by `given` less this.
+    overall, overall_df, overall_p, overall_holm
+        The same without regard to the class: mutual information.
+    alone : tuple of float
+        What each says of the class by itself, in bits.
+    together : float
+        What both say of the class, in bits.
+    interaction : float
+        `together` less what each says alone, which is also `given` less `overall`. Above 0, they say together what
+        neither says alone; below, they say the same twice.
+    """
+
+    columns: tuple[str, str]
+    n: float
+    given: float
+    df: int
+    p: float
+    holm: float
+    chance: float
+    overall: float
+    overall_df: int
+    overall_p: float
+    overall_holm: float
+    alone: tuple[float, float]
+    together: float
+    interaction: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dependence(Result):
+    """How far every two columns depend on each other, strongest first.
+
+    Attributes
+    ----------
+    schema : Schema
+        What each column is.
+    counts : PairCounts
+        The counts that everything else follows from; they add and subtract.
+    order : ndarray, shape (P, 2)
+        The places in `columns` of the two of each pair, strongest pair first.
+    figures : Figures
+        The figures of all pairs as arrays, in the same order.
+    left_out : tuple of str
+        Columns of text, which were not looked at.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> xor = {"a": [0, 0, 1, 1] * 10, "b": [0, 1, 0, 1] * 10, "y": [0, 1, 1, 0] * 10}
+    >>> print(tb.dependence(xor, "y"))
+    Dependence given 'y', in bits
+    pair   given y   chance   Holm's p   overall   Holm's p   interaction   rows
+    ────────────────────────────────────────────────────────────────────────────
+    a, b         1   0.0526    2.6e-09         0          1             1     40
+    1 of 1 pair breaks independence given 'y' (p ≤ 0.05 for all named together, Holm).
+    'a' and 'b' together say what neither says alone (1 bit of 'y'): naive Bayes cannot learn this.
+    """
+
+    schema: Schema
+    counts: PairCounts
+    order: npt.NDArray[np.intp]
+    figures: Figures
+    left_out: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, schema: Schema, counts: PairCounts, left_out: tuple[str, ...] = ()) -> Dependence:
+        """What the counts say."""
+        found = figures(counts)
+        order = np.lexsort((found.given_p, -found.given, found.chance - found.given))
+        return cls(schema, counts, counts.pairs[order], found.take(order), left_out)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that were looked at."""
+        return self.counts.columns
+
+    @property
+    def label(self) -> str:
+        """The column that holds the class."""
+        return self.schema.label
+
+    @property
+    def rows(self) -> float:
+        """The weight of all rows."""
+        return float(self.counts.rows.sum().to_float())
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __iter__(self) -> Iterator[Pair]:
+        return (self._pair(k) for k in range(len(self)))
+
+    @cached_property
+    def pairs(self) -> tuple[Pair, ...]:
+        """All pairs, strongest first."""
+        return tuple(self)
+
+    def worst(self, k: int = 5) -> tuple[Pair, ...]:
+        """The k pairs that depend most on each other given the class."""
+        return tuple(self._pair(i) for i in range(min(k, len(self))))
+
+    def pair(self, first: str, second: str) -> Pair:
+        """What was found of two columns."""
+        for name in (first, second):
+            if name not in self.columns:
+                raise BadOption(wanted("pair", "two columns that were looked at", repr(name), hint(name, self.columns)))
+        if first == second:
+            raise BadOption(wanted("pair", "two different columns", f"{first!r} twice"))
+        places = sorted((self.columns.index(first), self.columns.index(second)))
+        return self._pair(int(np.flatnonzero((self.order == places).all(axis=1))[0]))
+
+    def broken(self, level: float = LEVEL) -> tuple[Pair, ...]:
+        """The pairs that break conditional independence: the chance that any is a false alarm is below the level."""
+        return tuple(self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= level))
+
+    def learn(self, source: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Dependence:
+        """The same with further rows, counted in the same bins."""
+        return Dependence.of(self.schema, self.counts + self._counted(source, label, weights, threads), self.left_out)
+
+    def forget(self, source: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Dependence:
+        """The same without some of its rows."""
+        return Dependence.of(self.schema, self.counts - self._counted(source, label, weights, threads), self.left_out)
+
+    def __add__(self, other: Dependence) -> Dependence:
+        if not isinstance(other, Dependence):
+            return NotImplemented
+        return Dependence.of(self.schema, self.counts + other.counts, self.left_out)
+
+    def meaning(self, pair: Pair, level: float = LEVEL) -> str:
+        """What a pair means for naive Bayes, in a sentence."""
+        a, b = map(repr, pair.columns)
+        y = repr(self.label)
+        if pair.holm > level:
+            return f"{a} and {b} may well be independent given {y}: naive Bayes loses nothing by them."
+        bits = f"{number(abs(pair.interaction), 3)} bit{'s' * (round(abs(pair.interaction), 3) != 1)}"
+        if pair.interaction > _ALIKE * pair.given:
+            return f"{a} and {b} together say what neither says alone ({bits} of {y}): naive Bayes cannot learn this."
+        if pair.interaction < -_ALIKE * pair.given:
+            return f"{a} and {b} say the same of {y} ({bits} twice): naive Bayes counts it twice, and is too sure."
+        return f"{a} and {b} depend on each other whatever {y} is: naive Bayes takes them for two witnesses."
+
+    def points(self, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
+        """A record for each two columns (or two of those given), both ways round: what the chart draws."""
+        places = range(len(self.columns)) if columns is None else [self.columns.index(name) for name in columns]
+        made = []
+        for k in np.flatnonzero(np.isin(self.order, list(places)).all(axis=1)):
+            pair = self._pair(int(k))
+            for a, b in (pair.columns, pair.columns[::-1]):
+                given = {"what": "given", "bits": pair.given, "p": pair.holm}
+                overall = {"what": "overall", "bits": pair.overall, "p": pair.overall_holm}
+                made += [{"a": a, "b": b, "interaction": pair.interaction, **one} for one in (given, overall)]
+        return made
+
+    def chart(self, most: int = 30) -> Any:
+        """A heat map of dependence given the class, and overall, as an Altair chart.
+
+        Parameters
+        ----------
+        most : int
+            At most so many columns are drawn: those of the strongest pairs.
+        """
+        from tallybayes.display.charts.dependence import dependence_chart
+
+        drawn = set(list(dict.fromkeys(self.order.ravel().tolist()))[:most])
+        names = [name for f, name in enumerate(self.columns) if f in drawn]
+        return dependence_chart(self.points(names), names, self.label, LEVEL)
+
+    def shown(self) -> Grid:
+        """The strongest pairs, and what they mean."""
+        columns = ("given " + self.label, "chance", "Holm's p", "overall", "Holm's p", "interaction", "rows")
+        shown = self.worst(_SHOWN)
+        cells = tuple((", ".join(pair.columns), *_cells(pair)) for pair in shown)
+        title = f"Dependence given {self.label!r}, in bits"
+        return Grid(title, (Column("pair", right=False), *columns), cells, self._notes())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        named = {"label": self.label, "columns": self.columns, "rows": self.rows, "left_out": self.left_out}
+        return dict(plain({**named, "unit": "bits", "pairs": [asdict(pair) for pair in self.pairs]}))
+
+    def __repr__(self) -> str:
+        broken = int((self.figures.given_holm <= LEVEL).sum())
+        return f"<Dependence: {broken} of {len(self)} pairs of {len(self.columns)} columns, given {self.label!r}>"
+
+    def _notes(self) -> tuple[str, ...]:
+        total, broken = len(self), int((self.figures.given_holm <= LEVEL).sum())
+        breaks = "breaks" if broken == 1 else "break"
+        level = f"p ≤ {LEVEL:g} for all named together, Holm"
+        notes = [f"{broken:,} of {_pairs(total)} {breaks} independence given {self.label!r} ({level})."]
+        if total > _SHOWN:
+            notes.insert(0, f"and {_pairs(total - _SHOWN)} more")
+        if broken:
+            notes.append(self.meaning(next(pair for pair in self if pair.holm <= LEVEL)))
+        if self.left_out:
+            notes.append(f"Not looked at, being text: {', '.join(self.left_out)}.")
+        return tuple(notes)
+
+    def _pair(self, k: int) -> Pair:
+        f, (a, b) = self.figures, self.order[k]
+        return Pair(
+            columns=(self.columns[a], self.columns[b]),
+            n=float(f.n[k]),
+            given=float(f.given[k]),
+            df=int(f.given_df[k]),
+            p=float(f.given_p[k]),
+            holm=float(f.given_holm[k]),
+            chance=float(f.chance[k]),
+            overall=float(f.overall[k]),
+            overall_df=int(f.overall_df[k]),
+            overall_p=float(f.overall_p[k]),
+            overall_holm=float(f.overall_holm[k]),
+            alone=(float(f.first[k]), float(f.second[k])),
+            together=float(f.both[k]),
+            interaction=float(f.both[k] - f.first[k] - f.second[k]),
+        )
+
+    def _counted(self, source: Any, label: Any, weights: Any, threads: int | None) -> PairCounts:
+        workers = engines.default_threads(threads)
+
+        def counted(types: open_rows.Types | None) -> PairCounts:
+            rows, schema = open_rows.as_in(self.schema, source, label, weights, types)
+            return self.counts.count_all(schema, rows, workers)
+
+        return open_rows.reading(counted)
+
+
+def _cells(pair: Pair) -> tuple[str, ...]:
+    bits = (pair.given, pair.chance, pair.overall, pair.interaction)
+    given, chance, overall, interaction = (number(one).replace("-", "−") for one in bits)
+    return given, chance, _p(pair.holm), overall, _p(pair.overall_holm), interaction, number(pair.n, 1)
+
+
+def _p(value: float) -> str:
+    return number(value) if value >= 0.001 else "0" if value == 0 else f"{value:.1e}"
+
+
+def _pairs(count: int) -> str:
+    return f"{count:,} pair{'s' * (count != 1)}"

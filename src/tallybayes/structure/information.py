@@ -1,0 +1,148 @@
+"""How much two columns say of each other, within each class and over all rows, and of the class: bits, from counts.
+
+Notation: a and b are columns, c the class, n a count, N its total. I(a; b) is mutual information,
+I(a; b | c) conditional mutual information: what b says of a when the class is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.events.inputs import Floats
+from tallybayes.structure.dependence_test import chi_squared
+from tallybayes.structure.pairs import PairCounts
+
+__all__ = ["Figures", "figures", "holm"]
+
+Bits = Floats
+# So many counts are looked at together: some temporary arrays of 32 MB.
+_CELLS = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Figures:
+    """What the counts of each pair say; every array has an entry for each pair.
+
+    Attributes
+    ----------
+    n : ndarray
+        The weight of rows in which neither column is missing.
+    given, given_df, given_p, given_holm : ndarray
+        I(a; b | c) in bits, degrees of freedom, and the p-value of none, alone and corrected for the number of pairs.
+    overall, overall_df, overall_p, overall_holm : ndarray
+        The same without regard to the class: I(a; b).
+    chance : ndarray
+        What of I(a; b | c) comes of counting so few rows: the share of χ² that chance alone gives.
+    first, second, both : ndarray
+        What each column says of the class by itself, and what both say together, in bits.
+    """
+
+    n: Floats
+    given: Bits
+    given_df: Floats
+    given_p: Floats
+    given_holm: Floats
+    overall: Bits
+    overall_df: Floats
+    overall_p: Floats
+    overall_holm: Floats
+    chance: Bits
+    first: Bits
+    second: Bits
+    both: Bits
+
+    def take(self, order: npt.NDArray[np.intp]) -> Figures:
+        """The same in another order."""
+        return Figures(*(getattr(self, field.name)[order] for field in fields(self)))
+
+
+def figures(counts: PairCounts) -> Figures:
+    """The figures of every pair.
+
+    Notes
+    -----
+    N·I(a; b | c) = Σ n(abc) log n(abc) n(c) / n(ac) n(bc), and alike for the others. Degrees of freedom are
+    Σ_c (A_c − 1)(B_c − 1), A_c and B_c being how many values the columns have in class c.
+    """
+    pairs, cells = counts.pairs, counts.counts.to_float()
+    shapes, starts = counts.sizes[pairs], counts.starts()  # (P, 2), (P,)
+    made = {name: np.zeros(len(pairs)) for name in _MEASURED}
+    for shape in np.unique(shapes, axis=0):  # pairs of one shape at once: far fewer turns than there are pairs
+        area = int(shape.prod())
+        alike = np.flatnonzero((shapes == shape).all(axis=1))
+        few = max(1, _CELLS // (len(cells) * area))
+        for k in range(0, len(alike), few):
+            at = alike[k : k + few]
+            index = starts[at, None] + np.arange(area)
+            tables = cells[:, index].reshape(len(cells), len(at), *shape).swapaxes(0, 1)
+            for name, values in zip(_MEASURED, _of_tables(tables), strict=True):
+                made[name][at] = values
+    return Figures(**made, given_holm=holm(made["given_p"]), overall_holm=holm(made["overall_p"]))
+
+
+_MEASURED = (
+    *("n", "given", "given_df", "given_p", "chance"),
+    *("overall", "overall_df", "overall_p", "first", "second", "both"),
+)
+
+
+def _of_tables(tables: Floats) -> tuple[Floats, ...]:
+    """What is measured of pairs whose tables (pairs, C, A, B) are of one shape."""
+    n = tables.sum(axis=(1, 2, 3))
+    ac, bc, ab = tables.sum(axis=3), tables.sum(axis=2), tables.sum(axis=1)
+    c, a, b = ac.sum(axis=2), ac.sum(axis=1), bc.sum(axis=1)
+    df = np.where(_used(ac) > 0, (_used(ac) - 1) * (_used(bc) - 1), 0).sum(axis=1)
+    within, overall = chi_squared(tables), chi_squared(ab[:, None])
+    given = _bits(tables, ac[..., None], bc[:, :, None], c[..., None, None])
+    return (
+        n,
+        given,
+        df,
+        within.p,
+        given * within.chance,
+        _bits(ab, a[..., None], b[:, None], n[:, None, None]),
+        np.where(n > 0, (_used(a) - 1) * (_used(b) - 1), 0),
+        overall.p,
+        _bits(ac, c[..., None], a[:, None], n[:, None, None]),
+        _bits(bc, c[..., None], b[:, None], n[:, None, None]),
+        _bits(tables, c[..., None, None], ab[:, None], n[:, None, None, None]),
+    )
+
+
+def _bits(joint: Floats, left: Floats, right: Floats, whole: Floats) -> Bits:  # (pairs,)
+    """Σ n log₂(n · whole / (left · right)) / N: what the two margins say of each other, within each whole."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # Ratio by ratio, since products of counts may overflow; what never occurs adds nothing.
+        terms = np.where(joint > 0, joint * np.log2((joint / left) * (whole / right)), 0.0)
+    axes = tuple(range(1, joint.ndim))
+    total = np.maximum(joint.sum(axis=axes), np.finfo(float).tiny)
+    return np.asarray(np.maximum(terms.sum(axis=axes), 0.0) / total)
+
+
+def _used(part: Floats) -> npt.NDArray[np.int64]:
+    """How many entries of the last axis are not zero."""
+    return np.asarray(np.count_nonzero(part, axis=-1))
+
+
+def holm(p: npt.ArrayLike) -> Floats:
+    """P-values corrected for their number: the chance that any of those up to here is a false alarm.
+
+    Notes
+    -----
+    Holm 1979: the k-th smallest of m times (m − k + 1), made rising. It holds however the tests depend on each other,
+    and pairs that share a column do; Benjamini and Hochberg's would need them to be independent or nearly so.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03]).round(2).tolist()      # 3 · 0.01; 2 · 0.03; at least that
+    [0.03, 0.06, 0.06]
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values, kind="stable")
+    corrected = np.empty_like(values)
+    steps = np.arange(len(values), 0, -1)
+    corrected[order] = np.minimum(np.maximum.accumulate(values[order] * steps), 1.0) if len(values) else values
+    return corrected

@@ -1,0 +1,282 @@
+"""`compare`: event models, estimates and smoothings on the same folds, beside logistic regression."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes import sources
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.evaluation import evaluate
+from tallybayes.evaluation.losses import true_probabilities
+from tallybayes.events.inputs import Floats
+from tallybayes.fitting import fit
+from tallybayes.inference.posterior import ImpossibleRowWarning
+from tallybayes.schema.schema import Schema, infer
+from tallybayes.validation.comparison import Candidate, Comparison
+from tallybayes.validation.logistic import PARTNERS, Partner, fitted
+from tallybayes.validation.plan import parse
+from tallybayes.validation.result import Validation
+from tallybayes.validation.validate import validate
+
+__all__ = ["compare"]
+
+DEFAULT = "as inferred"
+# Whole numbers of no more values than this may be names.
+_FEW = 20
+_BAGS = {
+    "words that are there or not": 'text(bag="bernoulli")',
+    "words once a text": 'text(bag="binary")',
+    "words as other classes use them": 'text(bag="complement")',
+    "words and pairs of words": "text(ngrams=(1, 2))",
+}
+_ESTIMATES: dict[str, dict[str, Any]] = {
+    "the most probable parameters": {"estimate": "map"},
+    "the most likely parameters": {"estimate": "mle"},
+    "smoothing by rows left out": {"alpha": "loo"},
+    "smoothing by the counts": {"alpha": "evidence"},
+    "probabilities as the formula has them": {"calibrate": None},
+}
+
+
+def compare(
+    source: Any,
+    label: Any,
+    how: str = "10-fold",
+    *,
+    partners: Sequence[str] = ("ridge",),
+    seed: int = 0,
+    threads: int | None = None,
+    weights: Any = None,
+    missing_values: tuple[str, ...] | list[str] = (),
+    **options: Any,
+) -> Comparison:
+    """Ways to model the same rows, each judged on the same folds, and which of them to take.
+
+    Parameters
+    ----------
+    source, label, weights, missing_values, **options
+        As in `fit`; the options are what all candidates begin with. The rows are kept in memory.
+    how : str
+        Folds as in `validate`: "10-fold", "5-fold", "10x10".
+    partners : sequence of {"ridge", "lasso"}
+        Logistic regression beside naive Bayes, its coefficients kept small by their squares or their absolute values.
+    seed : int
+        What the folds are drawn with.
+    threads : int, optional
+        How many threads work.
+
+    Returns
+    -------
+    Comparison
+
+    Notes
+    -----
+    Candidates are tried only where the values allow them: lognormal for numbers above 0, exponential for those not
+    below 0, Poisson for whole ones, other bags for text. Each is compared with what is inferred row by row, so that the
+    standard error is that of the difference and not of each loss.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": list("pppqqq") * 20, "y": ["no", "no", "yes", "yes", "yes", "no"] * 20}
+    >>> tb.compare(rows, "y", partners=()).recommended.name
+    'as inferred'
+    """
+    if parse(how).kind != "folds":
+        raise BadOption(wanted("how", "folds, such as '10-fold' or '10x10'", repr(how)))
+    for partner in partners:
+        if partner not in PARTNERS:
+            raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
+
+    def kept(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
+        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        return pa.Table.from_batches(list(rows), rows.schema), name, weight
+
+    table, name, weight = open_rows.reading(kept)
+    if not table.num_rows:
+        raise BadData(wanted("compare", "rows to compare on", "none"))
+    base = {key: value for key, value in options.items() if value is not None or key == "calibrate"}
+    validation_options = {"how": how, "seed": seed, "threads": threads, "weights": weight}
+    return _Comparing(table, name, weight, base, validation_options).compared(partners)
+
+
+class _Comparing:
+    """Tries one candidate after another on the same folds."""
+
+    def __init__(
+        self, table: pa.Table, label: str, weight: str | None, base: dict[str, Any], how: dict[str, Any]
+    ) -> None:
+        self._table, self._label, self._weight, self._base, self._how = table, label, weight, base, how
+        self._first = self._validated({})
+        self._losses = _losses(self._first)
+        self._schema = self._inferred()
+
+    def compared(self, partners: Sequence[str]) -> Comparison:
+        """All candidates, the best first."""
+        found = [self._candidate(DEFAULT, "default", {}, self._first)]
+        found += [self._tried(name, kind, {"events": events}) for kind, name, events in self._events()]
+        for name, choice in _ESTIMATES.items():
+            if not set(choice.items()) <= set(_hashable(self._base)):
+                found.append(self._tried(name, "estimate", choice))
+        best = [one for kind in ("numbers", "words", "estimate") if (one := _best(found, kind)) is not None]
+        if len(best) > 1:
+            found.append(self._tried(" + ".join(one.name for one in best), "several", _joined(best)))
+        found.append(self._prior())
+        found += [self._partner(partner) for partner in partners]  # type: ignore[arg-type]
+        ranked = sorted(found, key=lambda one: one.log_loss)
+        how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
+        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes)
+
+    def _validated(self, choice: Mapping[str, Any]) -> Validation:
+        with warnings.catch_warnings():  # a rule that holds rows impossible has an infinite loss, which says so
+            warnings.simplefilter("ignore", ImpossibleRowWarning)
+            return validate(self._table, self._label, **self._how, **(self._base | dict(choice)))
+
+    def _tried(self, name: str, kind: str, choice: dict[str, Any]) -> Candidate:
+        return self._candidate(name, kind, choice, self._validated(choice))
+
+    def _candidate(self, name: str, kind: str, choice: dict[str, Any], seen: Validation) -> Candidate:
+        told = seen.evaluation
+        ahead, error = self._ahead(_losses(seen))
+        return Candidate(name, kind, choice, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
+
+    def _ahead(self, losses: Floats) -> tuple[float, float]:
+        """How much lower the losses are than those of the default, on average, and the standard error of that."""
+        with np.errstate(invalid="ignore"):
+            apart = self._losses - losses
+        apart[np.isnan(apart)] = 0.0  # both infinite
+        weights = self._first.weights if self._first.weights is not None else np.ones(len(apart))
+        mean = float(np.average(apart, weights=weights))
+        if not np.isfinite(mean):
+            return mean, float("nan")
+        spread = float(np.average((apart - mean) ** 2, weights=weights))
+        return mean, float(np.sqrt(spread / max(1, len(apart) - 1)))
+
+    def _inferred(self) -> Schema:
+        source = sources.read(self._table)
+        given = {key: self._base[key] for key in ("events", "missing") if key in self._base}
+        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=self._look, **given)
+
+    def _look(self) -> pa.RecordBatch | None:
+        return next(iter(self._table.to_batches()), None)
+
+    def _events(self) -> Iterator[tuple[str, str, dict[str, str]]]:
+        """Other event models for columns that have the usual one, where their values allow them."""
+        given = self._base.get("events") or {}
+        given = dict(given) if isinstance(given, Mapping) else {"*": given}
+        usual = self._schema.events()
+        numbers = {name: self._table.column(name) for name, event in usual.items() if event == "gaussian"}
+        numbers = {name: column for name, column in numbers.items() if pa.types.is_primitive(column.type)}
+        for name, event, fits in (
+            ("lognormal numbers", "lognormal", _above_0),
+            ("exponential numbers", "exponential", _not_below_0),
+            ("Poisson numbers", "poisson", _counts),
+            ("whole numbers as names", "categorical", _few),
+        ):
+            chosen = {column: event for column, values in numbers.items() if fits(values)}
+            if chosen:
+                yield "numbers", name, chosen | given
+        texts = [name for name, event in usual.items() if event == "text"]
+        for name, event in _BAGS.items() if texts else ():
+            yield "words", name, dict.fromkeys(texts, event) | given
+
+    def _prior(self) -> Candidate:
+        """The share of each class among the other rows, whatever the columns say."""
+        classes, places = len(self._first.classes), self._first.places
+        weights = self._first.weights if self._first.weights is not None else np.ones(len(places))
+
+        def shares(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
+            counted = np.bincount(places[train], weights[train], classes) + 1e-9
+            return np.tile(counted / counted.sum(), (int(test.sum()), 1))
+
+        return self._by_folds("the class prior alone", "prior", shares)
+
+    def _partner(self, partner: Partner) -> Candidate:
+        model = fit(self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None}))
+        batch = self._table.combine_chunks().to_batches()[0]
+        classes, weights = self._first.places.astype(np.int32), self._first.weights
+
+        def scored(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
+            w = None if weights is None else weights[train]
+            learned = fitted(partner, model.schema, batch.filter(pa.array(train)), classes[train], w)
+            return learned.probabilities(batch.filter(pa.array(test)), len(model.classes))
+
+        return self._by_folds(f"logistic regression ({partner})", "partner", scored)
+
+    def _by_folds(self, name: str, kind: str, scored: Any) -> Candidate:
+        """A candidate that has to be fitted anew for each fold."""
+        seen = self._first
+        folds = seen.folds.reshape(seen.repeats, -1)
+        p = np.empty((*folds.shape, len(seen.classes)))
+        known = seen.places >= 0
+        for repeat, fold in enumerate(folds):
+            for k in range(int(fold.max()) + 1):
+                p[repeat, fold == k] = scored((fold != k) & known, fold == k)
+        rows = np.tile(np.flatnonzero(known), seen.repeats)
+        weights = None if seen.weights is None else seen.weights[rows]
+        told = evaluate(seen.labels[rows], p[:, known].reshape(len(rows), -1), seen.classes, weights=weights)
+        ahead, error = self._ahead(_mean_loss(p, seen.places))
+        return Candidate(name, kind, {}, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
+
+
+def _losses(seen: Validation) -> Floats:  # (n,)
+    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.places)
+
+
+def _mean_loss(p: Floats, places: Any) -> Floats:  # (n,) of (R, n, C)
+    """The loss of each row, on average over the repeats; 0 for a row of no weight."""
+    with np.errstate(divide="ignore"):
+        losses = [-np.log(true_probabilities(np.maximum(places, 0), one)) for one in p]
+    return np.asarray(np.where(places < 0, 0.0, np.mean(losses, axis=0)))
+
+
+def _best(found: Iterable[Candidate], kind: str) -> Candidate | None:
+    better = [one for one in found if one.kind == kind and one.surely_better]
+    return min(better, key=lambda one: one.log_loss) if better else None
+
+
+def _joined(best: Iterable[Candidate]) -> dict[str, Any]:
+    """The options of several candidates together."""
+    options: dict[str, Any] = {}
+    for one in best:
+        events = {"events": options.get("events", {}) | one.options["events"]} if "events" in one.options else {}
+        options |= one.options | events
+    return options
+
+
+def _hashable(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    return ((key, value) for key, value in options.items() if value is None or isinstance(value, str | float | int))
+
+
+def _least(values: pa.ChunkedArray) -> float:
+    least = pc.min(values).as_py()
+    return float("-inf") if least is None else float(least)
+
+
+def _above_0(values: pa.ChunkedArray) -> bool:
+    return _least(values) > 0
+
+
+def _not_below_0(values: pa.ChunkedArray) -> bool:
+    return _least(values) >= 0
+
+
+def _counts(values: pa.ChunkedArray) -> bool:
+    return _not_below_0(values) and _whole(values)
+
+
+def _few(values: pa.ChunkedArray) -> bool:
+    return bool(pa.types.is_integer(values.type) and pc.count_distinct(values).as_py() <= _FEW)
+
+
+def _whole(values: pa.ChunkedArray) -> bool:
+    whole = pa.types.is_integer(values.type)
+    return bool(whole or pc.all(pc.equal(values.drop_null(), pc.floor(values.drop_null()))).as_py())

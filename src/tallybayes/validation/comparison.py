@@ -1,0 +1,165 @@
+"""What a comparison gives: ways to model the same rows, each judged on the same folds, and which of them to take."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+from tallybayes.display.tables import Grid, Result, number, plain
+
+__all__ = ["Candidate", "Comparison"]
+
+# A difference of fewer standard errors than this is taken for chance.
+_SURE = 2.0
+# Better is said of a loss that is lower by at least this share; what is surely lower may still be hardly lower.
+_WORTH = 0.005
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One way to model the rows, and how good it was on those it had not seen.
+
+    Attributes
+    ----------
+    name : str
+        In words.
+    kind : {"default", "numbers", "words", "estimate", "several", "prior", "partner"}
+        What is as inferred; another event model for numbers or for texts; another estimate or smoothing; the best of
+        each of these together; the class prior alone, which any model should beat; or logistic regression.
+    options : dict
+        What to pass to `fit` for it.
+    accuracy, log_loss, brier, auc : float
+        Over all rows.
+    ahead : float
+        How much lower its log-loss is than that of what is inferred.
+    error : float
+        The standard error of that difference, over the rows.
+    """
+
+    name: str
+    kind: str
+    options: dict[str, Any]
+    accuracy: float
+    log_loss: float
+    brier: float
+    auc: float
+    ahead: float
+    error: float
+
+    @property
+    def surely_better(self) -> bool:
+        """Whether it beats what is inferred by more than chance, and by enough to care."""
+        return self.ahead > max(_SURE * self.error, _WORTH * abs(self.log_loss))
+
+
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
+    """Ways to model the same rows side by side.
+
+    Attributes
+    ----------
+    label : str
+        The column that holds the class.
+    how : str
+        How rows were held out; the folds are the same for all.
+    seed : int
+        What the folds were drawn with.
+    rows : int
+        How many rows there are.
+    candidates : tuple of Candidate
+        The ways, lowest log-loss first.
+    notes : tuple of str
+        What has to be said besides.
+
+    Examples
+    --------
+    >>> import numpy as np, tallybayes as tb
+    >>> rng = np.random.default_rng(0)
+    >>> y = np.repeat(["low", "high"], 200)
+    >>> pay = np.exp(rng.normal(np.where(y == "low", 0.0, 1.0), 1.0))
+    >>> found = tb.compare({"pay": pay, "y": y}, "y")
+    >>> found.recommended.options
+    {'events': {'pay': 'lognormal'}}
+    """
+
+    label: str
+    how: str
+    seed: int
+    rows: int
+    candidates: tuple[Candidate, ...]
+    notes: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Candidate:
+        return next(one for one in self.candidates if one.name == name)
+
+    @cached_property
+    def default(self) -> Candidate:
+        """What is inferred."""
+        return next(one for one in self.candidates if one.kind == "default")
+
+    @property
+    def recommended(self) -> Candidate:
+        """The naive Bayes of the lowest log-loss, if it is surely lower than that of what is inferred; else that."""
+        naive = [one for one in self.candidates if one.kind not in ("partner", "prior")]
+        better = [one for one in naive if one.surely_better]
+        return min(better, key=lambda one: one.log_loss) if better else self.default
+
+    @property
+    def recommendation(self) -> str:
+        """Which to take, in a sentence or three."""
+        best, told = self.recommended, []
+        if best is self.default:
+            told.append(f"Take what is inferred (log-loss {number(best.log_loss)}): nothing else is surely better.")
+        else:
+            by = f"log-loss {number(best.log_loss)} against {number(self.default.log_loss)} of what is inferred"
+            told.append(f"Take '{best.name}': {by}, {_errors(best)} ahead.")
+        prior = next((one for one in self.candidates if one.kind == "prior"), None)
+        if prior is not None and best.log_loss >= prior.log_loss:
+            told.append("It is no better than the class prior alone: these columns tell nothing that lasts.")
+        partners = [one for one in self.candidates if one.kind == "partner"]
+        if partners:
+            told.append(self._beside(best, min(partners, key=lambda one: one.log_loss)))
+        return " ".join(told)
+
+    def _beside(self, best: Candidate, partner: Candidate) -> str:
+        apart, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
+        figures = f"{partner.name[0].upper()}{partner.name[1:]} has {number(partner.log_loss)}"
+        if apart > max(_SURE * error, _WORTH * abs(best.log_loss)):
+            return f"{figures}, which is better: columns depend on each other given the class; look at tb.dependence."
+        if apart < -_SURE * error:
+            return f"{figures}, which is worse."
+        return f"{figures}, which is no surer."
+
+    def shown(self) -> Grid:
+        """The candidates, best first, and the recommendation."""
+        columns = ("", "log-loss", "ahead by", "± error", "accuracy", "Brier score", "AUC")
+        rows = tuple(
+            (
+                f"{'→ ' if one is self.recommended else '  '}{one.name}",
+                number(one.log_loss),
+                "" if one.kind == "default" else number(one.ahead),
+                "" if one.kind == "default" else number(one.error),
+                number(one.accuracy),
+                number(one.brier),
+                number(one.auc),
+            )
+            for one in self.candidates
+        )
+        title = f"Comparison of {self.label!r} by {self.how}: {self.rows:,} rows, seed {self.seed}"
+        return Grid(title, columns, rows, (*self.notes, self.recommendation))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        out = asdict(self) | {"recommended": self.recommended.name, "recommendation": self.recommendation}
+        return dict(plain(out))
+
+    def __repr__(self) -> str:
+        return f"<Comparison of {self.label!r}: {len(self.candidates)} candidates, best {self.candidates[0].name!r}>"
+
+
+def _errors(one: Candidate) -> str:
+    if not math.isfinite(one.ahead) or one.error == 0:
+        return "infinitely far"
+    return f"{one.ahead / one.error:.1f} standard errors"

@@ -1,0 +1,204 @@
+"""Learning curves: accuracy and log-loss as rows grow, by adding evidence; beside logistic regression."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import engines, sources
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadOption, wanted
+from tallybayes.evaluation.losses import log_loss, true_probabilities
+from tallybayes.events.inputs import Floats
+from tallybayes.model import Model
+from tallybayes.validation import split
+from tallybayes.validation.folds import Folded
+from tallybayes.validation.logistic import PARTNERS, fitted
+from tallybayes.validation.plan import check_seed
+from tallybayes.validation.row_info import Kept, Watched
+from tallybayes.validation.split import Places
+from tallybayes.validation.subsets import LearningCurve
+from tallybayes.validation.validate import learner
+
+__all__ = ["learning_curve"]
+
+NAIVE = "naive Bayes"
+# Sizes that are not asked for: each about half as large again as the one before, from a few rows of each class.
+_GROWTH, _ROWS_A_CLASS = 1.5, 4
+
+
+def learning_curve(
+    source: Any,
+    label: Any,
+    *,
+    sizes: Sequence[int] | None = None,
+    shuffles: int = 10,
+    holdout: float = 1 / 3,
+    compare: Sequence[str] = ("ridge", "lasso"),
+    seed: int = 0,
+    threads: int | None = None,
+    weights: Any = None,
+    missing_values: tuple[str, ...] | list[str] = (),
+    **options: Any,
+) -> LearningCurve:
+    """Accuracy and log-loss of rows held out, as the number of training rows grows.
+
+    Parameters
+    ----------
+    source, label, weights, missing_values, **options
+        As in `fit`.
+    sizes : sequence of int, optional
+        How many rows to learn from; by default from a few of each class to all, each half as many again.
+    shuffles : int
+        How often rows are held out and the others shuffled; figures are averaged over the shuffles.
+    holdout : float
+        The share of the rows that is held out.
+    compare : sequence of {"ridge", "lasso"}
+        Logistic regressions to draw beside it, each fitted anew on the same rows for every size and shuffle. None
+        are needed: ``()``.
+    seed : int
+        The same seed draws the same rows.
+    threads : int, optional
+        How many threads count and score.
+
+    Returns
+    -------
+    LearningCurve
+
+    Notes
+    -----
+    Naive Bayes is not fitted for each size: the rows between one size and the next are counted, and added. Shuffled
+    rows are dealt so that the first m have, as nearly as can be, the shares of the classes that all have.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": [0.0, 1.0, 0.5, 0.2] * 6 + [5.0, 6.0, 5.5, 5.2] * 6, "y": ["no"] * 24 + ["yes"] * 24}
+    >>> curve = tb.learning_curve(rows, "y", sizes=[8, 32], shuffles=3, compare=())
+    >>> curve.accuracy.shape, curve.mean("accuracy").tolist()           # naive Bayes alone, two sizes
+    ((1, 2, 3), [[1.0, 1.0]])
+    """
+    _check(shuffles, holdout, compare)
+    seed, workers = check_seed(seed), engines.default_threads(threads)
+    learn = learner(options, threads, calibrated=False)
+
+    def work(types: open_rows.Types | None) -> LearningCurve:
+        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        watched = Watched(rows, name, weight, {}, aside=True)
+        total = learn(watched.source, name, weight)
+        kept = watched.kept(total.evidence.classes).all_kept()
+        return _curve(total, kept, sizes, shuffles, holdout, tuple(compare), seed, workers)
+
+    return open_rows.reading(work)
+
+
+def _check(shuffles: Any, share: Any, compare: Any) -> None:
+    if isinstance(shuffles, bool) or not isinstance(shuffles, int) or shuffles < 1:
+        raise BadOption(wanted("shuffles", "a whole number from 1", repr(shuffles)))
+    if not isinstance(share, (int, float)) or not 0 < share < 1:
+        raise BadOption(wanted("holdout", "a number above 0 and below 1", repr(share)))
+    unknown = [one for one in compare if one not in PARTNERS] if not isinstance(compare, str) else [compare]
+    if unknown:
+        raise BadOption(wanted("compare", f"a list of {', '.join(map(repr, PARTNERS))}", repr(unknown[0])))
+
+
+def _curve(
+    total: Model,
+    rows: Kept,
+    sizes: Sequence[int] | None,
+    shuffles: int,
+    share: float,
+    compare: tuple[str, ...],
+    seed: int,
+    threads: int,
+) -> LearningCurve:
+    names = (NAIVE, *compare)
+    made: list[_Shuffle] = []
+    for shuffle in range(shuffles):
+        rng = np.random.default_rng([seed, shuffle])
+        held = split.holdout(rows.strata, share, rng) == 0
+        made.append(_Shuffle(total, rows, np.flatnonzero(held), _dealt(rows.strata, ~held, rng), threads))
+    wanted_sizes = _sizes(sizes, len(made[0].order), len(total.classes))
+    figures = np.full((2, len(names), len(wanted_sizes), shuffles), np.nan)
+    for shuffle, one in enumerate(made):
+        for m, name in enumerate(names):
+            each = one.naive(wanted_sizes) if name == NAIVE else one.partner(name, wanted_sizes)
+            for s, probabilities in enumerate(each):
+                figures[:, m, s, shuffle] = one.figures(probabilities)
+    return LearningCurve(wanted_sizes, names, figures[0], figures[1], len(made[0].held), seed)
+
+
+def _dealt(strata: Places, mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """The rows of the mask, shuffled so that every beginning has about the classes' shares."""
+    rows = rng.permutation(np.flatnonzero(mask))
+    own = strata[rows]
+    order = np.argsort(own, kind="stable")
+    sizes = np.bincount(own)
+    # The j-th of a class of m rows stands at (j + something random) / m of the way.
+    rank = np.empty(len(rows))
+    rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    return rows[np.argsort((rank + rng.random(len(rows))) / sizes[own], kind="stable")]
+
+
+def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[np.int64]:
+    if given is None:
+        made = [min(most, _ROWS_A_CLASS * classes)]
+        while made[-1] < most:
+            made.append(min(most, int(np.ceil(made[-1] * _GROWTH))))
+        return np.array(made, np.int64)
+    sizes = np.unique(np.asarray(given))
+    if not len(sizes) or sizes.dtype.kind not in "iu" or sizes[0] < 1 or sizes[-1] > most:
+        raise BadOption(wanted("sizes", f"whole numbers from 1 to {most}, the rows not held out", repr(list(given))))
+    return sizes.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class _Shuffle:
+    """Rows held out, and the others in the order in which they are learned."""
+
+    total: Model
+    rows: Kept
+    held: npt.NDArray[np.intp]
+    order: npt.NDArray[np.intp]
+    threads: int
+
+    def naive(self, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
+        """The probabilities of the rows held out, by the first so many of the others."""
+        place = np.full(len(self.rows), -1, np.int32)
+        place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
+        place[place == len(sizes)] = -1  # beyond the largest size
+        folded = Folded(self.total, len(sizes) + 1, self.threads, before=True, rows=self.rows, place=place)
+        held = self.batch(self.held)
+        for wave, training, _, _ in folded.passes():
+            for k, evidence in zip(wave, training, strict=True):
+                if k > 0:
+                    yield folded.probabilities(k, evidence, held)
+
+    def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
+        """The same, by a logistic regression fitted on the first so many."""
+        held = self.batch(self.held)
+        for size in sizes:
+            first = self.order[:size]
+            weights = None if self.rows.weights is None else self.rows.weights[first]
+            known = self.rows.classes[first] >= 0
+            first, weights = first[known], None if weights is None else weights[known]
+            model = fitted(name, self.total.schema, self.batch(first), self.rows.classes[first], weights)  # type: ignore[arg-type]
+            yield model.probabilities(held, len(self.total.classes))
+
+    def batch(self, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
+        """Some of the rows."""
+        assert self.rows.whole is not None
+        return sources.take(self.rows.whole, index)
+
+    def figures(self, probabilities: Floats) -> tuple[float, float]:
+        """Accuracy and log-loss of the rows held out."""
+        true = self.rows.classes[self.held].astype(np.intp)
+        weights = None if self.rows.weights is None else self.rows.weights[self.held]
+        some = (true >= 0) if weights is None else (true >= 0) & (weights > 0)
+        true, p, w = true[some], probabilities[some], None if weights is None else weights[some]
+        return float(np.average(p.argmax(axis=1) == true, weights=w)), log_loss(true_probabilities(true, p), w).mean

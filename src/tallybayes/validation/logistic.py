@@ -1,0 +1,128 @@
+"""The discriminative partner: scikit-learn's logistic regression on the same rows. The only door to it from here.
+
+Naive Bayes models how rows come about in each class, logistic regression only where the classes part. The first learns
+from few rows, the second errs less in the end where columns depend on each other.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from tallybayes.encoding.row_batch import Rows
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.schema.schema import Block, Schema
+
+__all__ = ["PARTNERS", "Partner", "fitted"]
+
+Partner: TypeAlias = Literal["ridge", "lasso"]
+# Squared or absolute size of the coefficients as the penalty: a normal or a Laplace prior on them, and the mode.
+PARTNERS: dict[str, float] = {"ridge": 0.0, "lasso": 1.0}
+_ROUNDS = 1000
+
+
+class fitted:  # noqa: N801 - read as a verb: fitted(...).probabilities(...)
+    """A logistic regression of some rows.
+
+    Parameters
+    ----------
+    partner : {"ridge", "lasso"}
+        How its coefficients are kept small.
+    schema : Schema
+        What each column is: numbers are standardised (a missing one is the mean), values become a column each, texts
+        word counts.
+    batch : RecordBatch
+        The rows.
+    classes : ndarray of int32, shape (n,)
+        Their classes.
+    weights : ndarray, shape (n,), or None
+        Their weights.
+    """
+
+    def __init__(
+        self, partner: Partner, schema: Schema, batch: pa.RecordBatch, classes: ClassCodes, weights: Weights
+    ) -> None:
+        from sklearn.exceptions import ConvergenceWarning
+        from sklearn.linear_model import LogisticRegression
+
+        self._design = Design(schema)
+        X = self._design.fit(batch)
+        self._only = int(classes[0]) if len(np.unique(classes)) == 1 else None
+        ratio = PARTNERS[partner]
+        self._model = LogisticRegression(l1_ratio=ratio, solver="saga" if ratio else "lbfgs", max_iter=_ROUNDS)
+        if self._only is None:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", ConvergenceWarning)
+                self._model.fit(X, classes, sample_weight=weights)
+
+    def probabilities(self, batch: pa.RecordBatch, n_classes: int) -> Floats:  # (n, C)
+        """The probability of each class for each row; 0 for a class that was not there."""
+        out = np.zeros((batch.num_rows, n_classes))
+        if self._only is not None:
+            out[:, self._only] = 1.0
+        else:
+            out[:, self._model.classes_] = self._model.predict_proba(self._design.of(batch))
+        return out
+
+
+class Design:
+    """Rows as a matrix that a linear model can take."""
+
+    def __init__(self, schema: Schema) -> None:
+        self._missing = schema.missing
+        self._parts = [_part(block, name) for block in schema.blocks for name in _names(block)]
+
+    def fit(self, batch: pa.RecordBatch) -> Any:
+        """The matrix of the rows, whose means, values and words are those of all others as well."""
+        return self._joined(batch, "fit_transform")
+
+    def of(self, batch: pa.RecordBatch) -> Any:
+        """The matrix of other rows."""
+        return self._joined(batch, "transform")
+
+    def _joined(self, batch: pa.RecordBatch, work: str) -> Any:
+        rows = Rows(batch, 0, self._missing)
+        made = [getattr(transformer, work)(_values(block, name, rows)) for block, name, transformer in self._parts]
+        return sparse.hstack(made, format="csr") if any(map(sparse.issparse, made)) else np.hstack(made)
+
+
+def _names(block: Block) -> Sequence[str | None]:
+    """The columns of a block that are transformed one by one; None: all at once."""
+    return list(block.columns) if block.event.takes in ("codes", "text") else [None]
+
+
+def _part(block: Block, name: str | None) -> tuple[Block, str | None, Any]:
+    from sklearn.impute import SimpleImputer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import MaxAbsScaler, OneHotEncoder, StandardScaler
+
+    from tallybayes.sklearn import CountVectorizer
+
+    if block.event.takes == "text":
+        return block, name, CountVectorizer()
+    if block.event.takes == "codes":
+        return block, name, OneHotEncoder(handle_unknown="ignore")
+    if block.event.takes == "bag":
+        return block, name, MaxAbsScaler()
+    return block, name, make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+
+
+def _values(block: Block, name: str | None, rows: Rows) -> Any:
+    if block.event.takes == "text":
+        column = rows.column(str(name))
+        return column.cast(pa.string()).fill_null("").to_pylist()
+    if block.event.takes == "codes":
+        return np.array([str(value) for value in rows.column(str(name)).to_pylist()], object)[:, None]
+    data = rows.encode(block)
+    if isinstance(data, Sparse):
+        start, stop = int(data.indptr[0]), int(data.indptr[-1])
+        parts = (data.data[start:stop].astype(np.float64), data.indices[start:stop], data.indptr - start)
+        return sparse.csr_matrix(parts, shape=(len(data), data.width))
+    assert isinstance(data, Dense)
+    return data.matrix() if block.event.takes == "dense" else np.nan_to_num(data.matrix())

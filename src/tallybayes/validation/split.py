@@ -1,0 +1,143 @@
+"""Which row is in which fold: by class, by group, by order, or as given; always the same for the same seed.
+
+Folds are numbers from 0; −1 is a row that is never held out. Everything here looks at labels only, never at a feature.
+"""
+
+from __future__ import annotations
+
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.errors import BadOption, wanted
+from tallybayes.validation.plan import Plan
+
+__all__ = ["Places", "assign", "blocks", "grouped", "holdout", "stratified"]
+
+Places: TypeAlias = npt.NDArray[np.int32]
+# Without a word about it, time-ordered rows are cut into so many blocks: enough to see a trend.
+_BLOCKS = 20
+
+
+def assign(plan: Plan, classes: Places, groups: Places | None, seed: int) -> Places:  # (R, n)
+    """The fold of each row, for each repeat.
+
+    Parameters
+    ----------
+    plan : Plan
+        What is asked for, one of "folds" and "holdout".
+    classes : ndarray of int32, shape (n,)
+        The class of each row.
+    groups : ndarray of int32, shape (n,), or None
+        The group of each row: rows of a group stay together.
+    seed : int
+        The same seed gives the same folds.
+    """
+    check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
+    streams = [np.random.default_rng([seed, repeat]) for repeat in range(plan.repeats)]
+    if plan.kind == "holdout":
+        made = [holdout(classes, plan.share, rng, groups) for rng in streams]
+    elif groups is None:
+        made = [stratified(classes, plan.folds, rng) for rng in streams]
+    else:
+        made = [grouped(classes, groups, plan.folds, rng) for rng in streams]
+    return np.stack(made)
+
+
+def check_size(plan: Plan, rows: int, groups: int | None) -> None:
+    """Raise unless there are enough rows, and enough groups, for the folds."""
+    least = max(plan.folds, 2)
+    if groups is not None and groups < least:
+        do = f"Choose how='{groups}-fold'" if groups > 1 else "Group the rows by something that differs"
+        raise BadOption(wanted("groups", f"at least {least}", str(groups), do))
+    if rows < least:
+        do = "Choose fewer folds, or how='loo'" if rows > 1 else ""
+        raise BadOption(wanted("how", f"at most as many folds as rows ({rows})", repr(plan.how), do))
+
+
+def stratified(classes: Places, folds: int, rng: np.random.Generator) -> Places:  # (n,)
+    """Folds that have, to within a row, the same share of each class and the same size.
+
+    The rows are shuffled, laid out class by class, and dealt like cards.
+
+    Examples
+    --------
+    >>> fold = stratified(np.array([0, 0, 0, 0, 1, 1], np.int32), 2, np.random.default_rng(0))
+    >>> np.bincount(fold).tolist(), np.bincount(fold[:4]).tolist()
+    ([3, 3], [2, 2])
+    """
+    fold = np.empty(len(classes), np.int32)
+    fold[_laid_out(classes, rng)] = np.arange(len(classes), dtype=np.int32) % folds
+    return fold
+
+
+def holdout(classes: Places, share: float, rng: np.random.Generator, groups: Places | None = None) -> Places:  # (n,)
+    """Fold 0 for a share of each class, −1 for the rest; of groups, all or none of the rows.
+
+    Examples
+    --------
+    >>> fold = holdout(np.array([0, 0, 0, 0, 0, 0, 1, 1, 1], np.int32), 1 / 3, np.random.default_rng(0))
+    >>> (fold[:6] == 0).sum().item(), (fold[6:] == 0).sum().item()
+    (2, 1)
+    """
+    n = len(classes)
+    fold = np.full(n, -1, np.int32)
+    if groups is None:
+        held = min(max(round(n * share), 1), n - 1)
+        # Every (n / held)-th row of those laid out by class: each class gives its share, to within a row.
+        fold[_laid_out(classes, rng)[(np.arange(held) * n + n // 2) // held]] = 0
+        return fold
+    sizes = np.bincount(groups)
+    order = rng.permutation(len(sizes))
+    held = int(np.argmin(np.abs(np.cumsum(sizes[order])[:-1] - n * share))) + 1
+    fold[np.isin(groups, order[:held])] = 0
+    return fold
+
+
+def grouped(classes: Places, groups: Places, folds: int, rng: np.random.Generator) -> Places:  # (n,)
+    """Folds that split no group: the largest groups first, each to the fold that has least of what the group has.
+
+    Examples
+    --------
+    >>> groups = np.array([0, 0, 0, 1, 1, 2], np.int32)
+    >>> fold = grouped(np.zeros(6, np.int32), groups, 2, np.random.default_rng(0))
+    >>> fold[0] == fold[1] == fold[2] != fold[3] == fold[4] == fold[5]
+    np.True_
+    """
+    G, C = int(groups.max()) + 1, int(classes.max()) + 1
+    members = np.bincount(groups * np.int64(C) + classes, minlength=G * C).reshape(G, C).astype(np.float64)
+    # One more column, all rows, so that sizes are balanced as well as classes.
+    members = np.column_stack([members, members.sum(axis=1)])
+    members /= np.maximum(members.sum(axis=0), 1)
+    order = rng.permutation(G)
+    order = order[np.argsort(-members[order, -1], kind="stable")]
+    load, place = np.zeros((folds, C + 1)), np.empty(G, np.int32)
+    for group in order:
+        place[group] = k = int(np.argmin(load @ members[group]))
+        load[k] += members[group]
+    return place[groups]
+
+
+def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tuple[Places, int]:
+    """The block of each row, in the given order, and how many blocks there are.
+
+    Examples
+    --------
+    >>> blocks(5, 2, None)
+    (array([0, 0, 1, 1, 2], dtype=int32), 3)
+    """
+    size = -(-n // _BLOCKS) if size is None else size
+    if size >= n:
+        raise BadOption(wanted("how", f"blocks of fewer rows than there are ({n})", f"'prequential({size})'"))
+    place = np.empty(n, np.int32)
+    place[slice(None) if order is None else order] = np.arange(n, dtype=np.int32) // np.int32(size)
+    return place, -(-n // size)
+
+
+def _laid_out(classes: Places, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """The rows class by class, in random order within a class."""
+    shuffled = rng.permutation(len(classes))
+    # Sixteen bits are sorted by radix, several times as fast as more.
+    narrow = classes.astype(np.int16) if classes.max(initial=0) < 1 << 15 else classes
+    return shuffled[np.argsort(narrow[shuffled], kind="stable")]

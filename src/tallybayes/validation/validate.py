@@ -1,0 +1,295 @@
+"""`validate`: how good a model is on rows that it has not seen, from one fit and arithmetic on its evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import engines, sources
+from tallybayes.encoding import open_rows
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.fitting import fit
+from tallybayes.inference.estimate import log_prior
+from tallybayes.model import Model
+from tallybayes.schema.column_names import hint
+from tallybayes.validation.fold_partitions import FoldedAfar, each_left_out_afar
+from tallybayes.validation.folds import Folded
+from tallybayes.validation.leave_one_out import each_left_out
+from tallybayes.validation.notes import remarks
+from tallybayes.validation.plan import Plan, check_seed, parse
+from tallybayes.validation.result import Validation, impossible_rows
+from tallybayes.validation.row_info import Kept, Noted, Watched
+from tallybayes.validation.row_info_partitions import Distant, WatchedAfar
+from tallybayes.validation.split import Places, assign, blocks
+
+__all__ = ["learner", "validate", "validate_model"]
+
+# From the rows, their label and their weights: a model of all of them.
+Learn: TypeAlias = Callable[[sources.Source, str, str | None], Model]
+
+
+def validate(
+    source: Any,
+    label: Any,
+    how: str = "10-fold",
+    *,
+    seed: int = 0,
+    groups: Any = None,
+    folds: Any = None,
+    order: Any = None,
+    threads: int | None = None,
+    weights: Any = None,
+    missing_values: tuple[str, ...] | list[str] = (),
+    **options: Any,
+) -> Validation:
+    """How good a naive Bayes model is on rows that it has not seen.
+
+    Parameters
+    ----------
+    source : anything `fit` takes
+        The rows. Files too large to be kept in memory are read again for each pass; a stream is kept. Those of a Dask
+        or a Spark collection are counted and scored where they lie.
+    label : str or array_like
+        The column that holds the class, or the classes themselves.
+    how : str
+        - ``"loo"``: each row by all others; with `groups`, each group by all others;
+        - ``"10-fold"`` (or any number): each tenth by the other nine; ``"10x10"``: that ten times, in other folds;
+        - ``"holdout"``: a third by the rest, ``"holdout(0.25)"`` a quarter; ``"10xholdout"``: ten times, other rows;
+        - ``"prequential"``: in the order of the rows, each block by all before it; ``"prequential(500)"``: blocks
+          of 500 rows (by default there are 20 blocks).
+    seed : int
+        Folds are drawn at random within each class; the same seed draws the same.
+    groups : str or array_like, optional
+        Rows of one group are never on both sides. A column so named is no feature.
+    folds : str or array_like, optional
+        The fold of each row, instead of `how`.
+    order : str or array_like, optional
+        What a prequential validation sorts the rows by.
+    threads : int, optional
+        How many threads count and score; the result does not depend on it.
+    weights, missing_values, **options
+        As in `fit`.
+
+    Returns
+    -------
+    Validation
+
+    Notes
+    -----
+    No model is fitted but the one of all rows. Evidence adds, so the evidence of all rows but a fold's is the total
+    less the fold's, exactly; the scores are those of a model fitted on the other rows.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": list("ppppqqqq"), "y": ["no", "no", "no", "yes", "yes", "yes", "yes", "no"]}
+    >>> seen = tb.validate(rows, "y", "loo", calibrate=None)
+    >>> seen.probabilities[3].round(3)          # p: 4/6 of four no's, 1/5 of three yes's: 8/3 to 3/5
+    array([0.816, 0.184])
+    >>> seen.evaluation.accuracy
+    0.75
+    """
+    beside = {"groups": groups, "folds": folds, "order": order}
+    learn = learner(options, threads, calibrated=how == "loo" and folds is None and groups is None)
+
+    def opened(types: open_rows.Types | None) -> open_rows.Labelled:
+        return open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+
+    return _validated(opened, learn, how, seed, beside, threads, aside=True)
+
+
+def learner(options: Mapping[str, Any], threads: int | None, *, calibrated: bool) -> Learn:
+    """A way to fit by these options, all of them known to `fit`; the model of all rows may go without calibration."""
+    known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
+    for name in options:
+        if name not in known:
+            raise BadOption(wanted("option", "one of this function or of fit", repr(name), hint(name, known)))
+
+    def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
+        if calibrated:
+            return fit(rows, name, weights=weight, threads=threads, **options)
+        model = fit(rows, name, weights=weight, threads=threads, **(dict(options) | {"calibrate": None}))
+        asked = options.get("calibrate", (fit.__kwdefaults__ or {})["calibrate"])
+        return Model(model.evidence, replace(model.choices, calibrate=asked))
+
+    return learn
+
+
+def validate_model(
+    model: Model,
+    source: Any,
+    label: Any = None,
+    how: str = "10-fold",
+    *,
+    weights: Any = None,
+    seed: int = 0,
+    groups: Any = None,
+    folds: Any = None,
+    order: Any = None,
+    threads: int | None = None,
+) -> Validation:
+    """As `validate`, by a model's own schema and choices; what it has learned so far is not looked at."""
+    weights = model.schema.weight if weights is None and label is None else weights
+    beside = {"groups": groups, "folds": folds, "order": order}
+    fresh = Model(Evidence.empty(model.schema), model.choices)
+
+    def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
+        learned = fresh.learn(rows, name, weights=weight, threads=threads)
+        if how == "loo" and folds is None and groups is None:
+            learned = learned.calibrate(rows, name, weights=weight, threads=threads)
+        return replace(
+            learned, evidence=replace(learned.evidence, schema=replace(model.schema, label=name, weight=weight))
+        )
+
+    def opened(types: open_rows.Types | None) -> open_rows.Labelled:
+        return open_rows.labelled(source, model.schema.label if label is None else label, weights, types=types)
+
+    return _validated(opened, learn, how, seed, beside, threads, aside=False)
+
+
+def _validated(
+    opened: Callable[[open_rows.Types | None], open_rows.Labelled],
+    learn: Learn,
+    how: str,
+    seed: int,
+    beside: dict[str, Any],
+    threads: int | None,
+    *,
+    aside: bool,
+) -> Validation:
+    given = {role: column for role, column in beside.items() if column is not None}
+    plan = _plan(how, given)
+    seed, workers = check_seed(seed), engines.default_threads(threads)
+
+    def work(types: open_rows.Types | None) -> Validation:
+        rows, name, weight = opened(types)
+        columns, lying = {}, engines.partitions_of(rows)
+        for role, column in given.items():
+            rows, columns[role] = open_rows.beside(rows, role, column)
+        watched = (
+            Watched(rows, name, weight, columns, aside=aside)
+            if lying is None
+            else WatchedAfar(lying, name, weight, columns, aside=aside)
+        )
+        total = learn(watched.source, name, weight)
+        return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
+
+    return open_rows.reading(work)
+
+
+def _plan(how: str, given: dict[str, Any]) -> Plan:
+    plan = Plan("given folds", "given") if "folds" in given else parse(how)
+    if "folds" in given and "groups" in given:
+        raise BadOption(wanted("groups", "none beside folds", "both", "Folds say already which rows stay together"))
+    if "order" in given and plan.kind != "prequential":
+        raise BadOption(wanted("order", "how='prequential'", repr(how)))
+    if "groups" in given and plan.kind == "prequential":
+        raise BadOption(wanted("groups", "another how than 'prequential'", repr(how)))
+    return plan
+
+
+def _scored(plan: Plan, total: Model, rows: Kept | Distant, seed: int, threads: int) -> Validation:
+    """The validation that a plan asks for, of rows whose evidence is the total."""
+    if plan.kind == "loo" and "groups" not in rows.others:
+        if isinstance(rows, Distant):
+            scores, heat = each_left_out_afar(total, rows)
+        else:
+            scores, heat = each_left_out(total, rows, threads)
+        answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
+        return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
+    place, names = _places(plan, rows, seed)
+    K = int(place.max()) + 1
+    scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
+    priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
+    before = plan.kind == "prequential"
+    if isinstance(rows, Distant):
+        folded = FoldedAfar.of(total, rows, place, K, threads, before=before)
+        folded.score(scores, priors.reshape(-1, len(total.classes)), heat)
+    else:
+        for repeat, fold in enumerate(place):
+            one = Folded(total, K, threads, before=before, rows=rows, place=fold)
+            one.score(scores[repeat], priors[repeat], heat[repeat])
+    impossible = impossible_rows(scores)
+    answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
+    return _result(plan, total, rows, place, scores, heat, answers, names, seed)
+
+
+def _places(plan: Plan, rows: Noted, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
+    """The fold of each row for each repeat, and the names of the folds where they have any."""
+    if plan.kind in ("given", "loo"):
+        role = "folds" if plan.kind == "given" else "groups"
+        place, names = rows.codes(role)
+        if len(names) < 2:
+            raise BadOption(wanted(role, "at least 2", f"1, {names.values[0]!r}"))
+        return place[None], names.values
+    if plan.kind == "prequential":
+        return blocks(len(rows), plan.block, rows.order())[0][None], None
+    groups = rows.codes("groups")[0] if "groups" in rows.others else None
+    return assign(plan, rows.strata, groups, seed), None
+
+
+def _prior_without(total: Model, rows: Noted, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
+    """The class prior without each of some rows."""
+    evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
+    weight = np.tile(evidence.rows.to_float(), (len(index), 1))
+    taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
+    weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
+    return np.exp(log_prior(weight, evidence.classes, total.settled.prior))
+
+
+def _result(
+    plan: Plan,
+    total: Model,
+    rows: Noted,
+    place: Places | None,
+    scores: Floats,
+    heat: Floats,
+    answers: Floats,
+    names: tuple[Any, ...] | None,
+    seed: int,
+) -> Validation:
+    place = np.arange(len(rows), dtype=np.int32)[None] if place is None else place
+    scored = ~np.isnan(scores[..., 0])
+    unknown = _unknown(plan, rows, place, len(total.classes))
+    notes = remarks(
+        plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
+    )
+    if len(place) == 1:
+        place, scores, unknown, heat = place[0], scores[0], unknown[0], heat[0]
+    return Validation(
+        plan.how,
+        seed,
+        total.evidence.classes,
+        rows.classes,
+        scores,
+        place,
+        unknown,
+        rows.weights,
+        notes,
+        names,
+        None if (heat == 1).all() else heat,
+        answers,
+    )
+
+
+def _unknown(plan: Plan, rows: Noted, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
+    """The rows whose class has no weight in the rows that they are scored by."""
+    weighty = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
+    own = np.maximum(rows.classes, 0)
+    everywhere = np.bincount(own[weighty], minlength=classes)
+    if everywhere.min() > max(np.bincount(one[one >= 0]).max(initial=0) for one in place):
+        return np.zeros(place.shape, bool)  # no fold has room for all rows of a class
+    unknown = np.empty(place.shape, bool)
+    for one, out in zip(place, unknown, strict=True):
+        K = int(one.max()) + 1
+        held = weighty & (one >= 0)
+        inside = np.bincount(one[held] * np.int64(classes) + own[held], minlength=K * classes).reshape(K, classes)
+        left = np.cumsum(inside, axis=0) - inside if plan.kind == "prequential" else everywhere - inside
+        out[:] = (left[np.maximum(one, 0), own] == 0) & (one >= 0) & (rows.classes >= 0)
+    return unknown

@@ -1,0 +1,138 @@
+"""Results as tables and as plain values."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from typing import Any
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import tallybayes as tb
+from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
+
+FRUIT = Grid("Fruit", ("kind", Column("colour", right=False), "count"), (("pears", "green", "12"), ("figs", "", "3")))
+
+
+@dataclass(frozen=True)
+class Basket(Result):
+    weight: float
+
+    def shown(self) -> Sheet:
+        return Sheet("Basket", (FRUIT, FRUIT), ("Still fresh.",))
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"weight": plain(self.weight)}
+
+
+def test_columns_stand_left_or_right() -> None:
+    assert str(FRUIT).splitlines() == [
+        "Fruit",
+        "kind    colour   count",
+        "──────────────────────",
+        "pears   green       12",
+        "figs                 3",
+    ]
+
+
+def test_a_sheet_is_its_tables_below_each_other_and_the_notes_last() -> None:
+    lines = str(Basket(2.5)).splitlines()
+    assert lines[0] == "Basket"
+    assert lines.count("Fruit") == 2
+    assert lines[-2:] == ["", "Still fresh."]
+
+
+def test_rich_prints_a_result_in_the_width_of_the_terminal() -> None:
+    page = io.StringIO()
+    Console(file=page, width=14).print(Basket(2.5))
+    assert "pe…" in page.getvalue()
+    assert max(map(len, page.getvalue().splitlines())) <= 14
+
+
+def test_a_long_name_widens_the_text_and_is_not_cut() -> None:
+    name = "a" * 150
+    assert name in str(Grid("", ("kind", "count"), ((name, "1"),)))
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(3, "3"), (3.0, "3"), (0.12345, "0.1235"), (-0.5, "-0.5000"), (np.float64(2), "2")]
+)
+def test_numbers_are_written_short(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+def test_plain_values_are_what_json_takes() -> None:
+    given = {
+        "array": np.array([[1.0, np.nan], [np.inf, 2]]),
+        "whole": np.int64(3),
+        "flag": np.True_,
+        "dates": (datetime.date(2024, 2, 29), datetime.datetime(2024, 2, 29, 12), np.datetime64("2024-02-29")),
+        "nothing": None,
+        "basket": Basket(float("inf")),
+        5: {"set"},
+        "other": 1j,
+    }
+    told = plain(given)
+    assert json.loads(json.dumps(told, allow_nan=False)) == told
+    assert told["array"] == [[1, None], [None, 2]]
+    assert told["dates"] == ["2024-02-29", "2024-02-29T12:00:00", "2024-02-29"]
+    assert told["basket"] == {"weight": None}
+    assert told["flag"] is True
+    assert told["5"] == ["set"]
+
+
+def cells(page: str) -> list[str]:
+    """The text of every cell, refusing anything that is not closed."""
+    found: list[str] = []
+    open_tags: list[str] = []
+
+    class Reader(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            open_tags.append(tag)
+            if tag in ("td", "th"):
+                found.append("")
+
+        def handle_endtag(self, tag: str) -> None:
+            assert open_tags.pop() == tag
+
+        def handle_data(self, data: str) -> None:
+            if open_tags[-1] in ("td", "th"):
+                found[-1] += data
+
+    Reader().feed(page)
+    assert not open_tags
+    return found
+
+
+def test_a_notebook_shows_the_same_tables() -> None:
+    assert cells(FRUIT._repr_html_()) == ["kind", "colour", "count", "pears", "green", "12", "figs", "", "3"]
+    assert cells(Basket(2.5)._repr_html_()) == cells(FRUIT._repr_html_()) * 2
+    assert "Still fresh." in Basket(2.5)._repr_html_()
+
+
+def test_what_comes_from_data_is_shown_and_not_run() -> None:
+    rows = {"<i>": ["<script>alert(1)</script>", "b"] * 2, "y": ["<b>", "&amp;"] * 2}
+    model = tb.fit(rows, "y")
+    for shown in (model, model.table("<i>"), model.tables(), model.explain({"<i>": "b"}), model.nomogram()):
+        page = shown._repr_html_()
+        assert "<script>" not in page
+        assert "<b>" in cells(page) or "<script>alert(1)</script>" in cells(page) or "<i>" in cells(page)
+
+
+def test_a_model_in_a_notebook_says_what_each_column_is() -> None:
+    model = tb.fit({"x": ["p", "q", "q"], "z": [1.0, 2.0, 3.0], "y": ["no", "yes", "yes"]}, "y")
+    told = cells(model._repr_html_())
+    assert told[:9] == ["y", "rows", "prior", "no", "1", "0.3333", "yes", "2", "0.6667"]
+    assert told[9:] == ["column", "event model", "x", "categorical", "z", "gaussian"]
+
+
+def test_a_model_of_many_columns_is_shown_in_short() -> None:
+    model = tb.fit(np.random.default_rng(0).random((6, 5000)), [0, 1] * 3)
+    page = model._repr_html_()
+    assert "and 4,988 more columns" in page
+    assert len(page) < 10_000

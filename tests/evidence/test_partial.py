@@ -1,0 +1,64 @@
+"""Parcels: what is known of rows as bytes, that add as what they hold does and are refused when they are not whole."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tallybayes import sources
+from tallybayes.errors import BadModelFile
+from tallybayes.evidence import count_threads
+from tallybayes.evidence.partial import Parcel, merged, open_parcel
+from tallybayes.schema.schema import Schema, infer
+from tests.engines.rows import EVENTS, mixed
+
+TABLE = mixed(400)
+SCHEMA = infer(TABLE.schema, "label", weight="times", events={**EVENTS, "colour": "categorical"})
+
+
+def known(table: pa.Table, schema: Schema = SCHEMA) -> Parcel:
+    return count_threads.known(schema, sources.read(table), 1, choose=True)
+
+
+def rows_of(parcel: Parcel) -> Any:
+    assert parcel.chosen is not None
+    found = parcel.chosen.rows()
+    assert found is not None
+    return found.select(sorted(TABLE.column_names)).to_pylist()
+
+
+def test_what_is_opened_is_what_was_packed() -> None:
+    packed = known(TABLE)
+    opened = open_parcel(Parcel(packed.evidence, packed.chosen, {"rows": 400}).pack())
+    assert opened.evidence == packed.evidence
+    assert opened.more == {"rows": 400}
+    np.testing.assert_equal(rows_of(opened), rows_of(packed))
+    assert Parcel(packed.evidence).pack() == Parcel(packed.evidence).pack()
+
+
+def test_parcels_add_in_any_order() -> None:
+    parts = [known(TABLE.slice(at, 100)).pack() for at in (0, 100, 200, 300)]
+    zero = count_threads.nothing(SCHEMA, choose=True)
+    one = open_parcel(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)
+    other = open_parcel(merged(parts[::-1], zero), SCHEMA)
+    assert one.evidence == other.evidence == known(TABLE).evidence
+    np.testing.assert_equal(rows_of(one), rows_of(known(TABLE)))
+    np.testing.assert_equal(rows_of(other), rows_of(known(TABLE)))
+    assert open_parcel(merged([], zero), SCHEMA).evidence == zero.evidence
+
+
+def test_bytes_that_are_not_whole_or_of_other_rows_are_refused() -> None:
+    packed = known(TABLE).pack()
+    rng = np.random.default_rng(0)
+    for _ in range(50):
+        at = int(rng.integers(len(packed)))
+        with pytest.raises(BadModelFile):
+            open_parcel(packed[:at] + bytes([packed[at] ^ 1 << int(rng.integers(8))]) + packed[at + 1 :])
+        with pytest.raises(BadModelFile):
+            open_parcel(packed[:at])
+    other = infer(TABLE.schema, "label", events={**EVENTS, "colour": "ignore"})
+    with pytest.raises(BadModelFile, match="the schema of the others"):
+        open_parcel(packed, other)

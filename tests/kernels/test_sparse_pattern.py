@@ -1,0 +1,69 @@
+"""Places of scattered entries agree with their plain twin, and what is no places is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes.kernels import sparse_pattern, sparse_pattern_reference
+
+
+@st.composite
+def places(draw: st.DrawFn, width: int) -> Any:
+    """Starts and rows of some entries in `width` columns of six rows."""
+    columns = draw(st.lists(st.sets(st.integers(0, 5)), min_size=width, max_size=width))
+    starts = np.cumsum([0, *map(len, columns)], dtype=np.int64)
+    return starts, np.array([row for column in columns for row in sorted(column)], np.int32)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(0, 5).flatmap(lambda width: st.tuples(places(width), places(width))))
+def test_the_union_of_places_is_that_of_the_twin(both: Any) -> None:
+    left, right = both
+    got = sparse_pattern.join_places(*left, *right)
+    want = sparse_pattern_reference.join_places(*left, *right)
+    for mine, reference in zip(got, want, strict=True):
+        assert mine.dtype == reference.dtype
+        np.testing.assert_array_equal(mine, reference)
+
+
+@settings(max_examples=200, deadline=None)
+@given(places(4), st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 3)), max_size=12))
+def test_entries_are_found_where_the_twin_finds_them(given_places: Any, cells: list[tuple[int, int]]) -> None:
+    rows, columns = np.array(cells, np.int64).reshape(-1, 2).T.copy()
+    got = sparse_pattern.find_places(*given_places, rows, columns)
+    np.testing.assert_array_equal(got, sparse_pattern_reference.find_places(*given_places, rows, columns))
+
+
+GOOD = np.array([0, 2, 3]), np.array([1, 4, 0], np.int32)
+
+
+@pytest.mark.parametrize(
+    ("starts", "rows", "message"),
+    [
+        (np.array([0, 2, 3]), np.array([4, 1, 0], np.int32), "right: wanted entries that rise"),
+        (np.array([0, 2, 3]), np.array([1, 1, 0], np.int32), "right: wanted entries that rise"),
+        (np.array([0, 2, 9]), GOOD[1], "right: wanted entries that rise"),
+        (np.array([0, 2, 1]), GOOD[1], "right: wanted entries that rise"),
+        (np.array([1, 2, 3]), GOOD[1], "right: wanted entries that rise"),
+        (np.array([0, 1, 2]), GOOD[1], "right: wanted entries that rise"),
+        (np.array([-1, 2, 3]), GOOD[1], "right: wanted entries that rise"),
+        (np.array([0, 2, 3]), np.array([-1, 4, 0], np.int32), "wanted entries that rise"),
+        (np.array([0, 3]), GOOD[1], "right: wanted as many columns"),
+        (np.zeros(0, np.int64), GOOD[1], "starts: wanted one more"),
+        (np.zeros((3, 1), np.int64), GOOD[1], "starts: wanted 1 axes"),
+    ],
+)
+def test_what_is_no_places_is_refused(starts: Any, rows: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        sparse_pattern.join_places(*GOOD, starts, rows)
+
+
+@pytest.mark.parametrize("column", [-1, 2])
+def test_a_cell_outside_of_the_matrix_is_refused(column: int) -> None:
+    with pytest.raises(ValueError, match="of_columns: wanted columns that there are"):
+        sparse_pattern.find_places(*GOOD, np.array([0]), np.array([column]))

@@ -1,0 +1,164 @@
+"""The report in a real browser: it draws, it asks nothing of the network, and it fits every screen.
+
+Where there is no browser these tests are skipped, saying so; where CI is true they are required.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tallybayes.reporting.sections import SECTIONS
+
+from .rows import page_of
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+PAGES = ["mixed", "flowers", "hostile"]
+DRAWN = "document.documentElement.dataset.drawn === 'all'"
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if found is None:
+        missing = f"no browser is here: install one of {', '.join(BROWSERS)}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # Chromium refuses to run as root in its sandbox, as CI does.
+        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
+
+
+class Opened:
+    """A page, and everything that it said and asked for while it was drawn."""
+
+    def __init__(self, browser: Any, path: Path, width: int, scheme: str) -> None:
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900}, color_scheme=scheme, has_touch=width < 500
+        )
+        self.page = self.context.new_page()
+        self.said: list[str] = []
+        self.asked: list[str] = []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.route("**/*", self._note)
+        self.page.goto(path.as_uri())
+        self.page.wait_for_function(DRAWN, timeout=120_000)
+
+    def _note(self, route: Any) -> None:
+        self.asked.append(route.request.url)
+        route.continue_()
+
+
+@pytest.fixture
+def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
+    made: list[Opened] = []
+
+    def open_page(name: str, width: int = 1280, scheme: str = "light") -> Opened:
+        path = tmp_path / f"{name}.html"
+        path.write_text(page_of(name), encoding="utf-8")
+        made.append(Opened(browser, path, width, scheme))
+        return made[-1]
+
+    yield open_page
+    for one in made:
+        one.context.close()
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_it_draws_everything_in_silence_and_without_network(opened: Any, name: str, width: int, scheme: str) -> None:
+    seen = opened(name, width, scheme)
+    assert seen.said == []
+    assert [url for url in seen.asked if not url.startswith("file:")] == []
+    assert len(seen.asked) == 1
+    figures = seen.page.locator("figure.chart")
+    assert figures.count() > 10
+    for k in range(figures.count()):
+        box = figures.nth(k).locator("svg").first.bounding_box()
+        assert box["width"] > 150
+        assert box["height"] > 30
+
+
+@pytest.mark.parametrize("name", PAGES)
+@pytest.mark.parametrize("width", [1280, 768, 390])
+def test_nothing_is_wider_than_the_screen_and_every_section_is_seen(opened: Any, name: str, width: int) -> None:
+    page = opened(name, width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    for section, title, _ in SECTIONS:
+        assert page.locator(f"section#{section}").is_visible()
+        assert page.locator(f"section#{section} h2").inner_text() == title
+
+
+def test_what_data_holds_is_not_run(opened: Any) -> None:
+    page = opened("hostile").page
+    assert page.evaluate("window.pwned") is None
+    page.locator("#columns figure svg path[aria-roledescription=bar]").first.hover()
+    assert page.evaluate("window.pwned") is None
+
+
+def test_the_slider_moves_the_point_and_what_is_said(opened: Any) -> None:
+    page = opened("mixed").page
+    block = page.locator("[data-roc]").first
+    drawn = page.evaluate("drawn.sliders[document.querySelector('[data-roc]').dataset.roc]")
+    slider = block.locator("input[type=range]")
+    where = "views[document.querySelector('[data-roc]').dataset.roc].data('point')[0]"
+    for position in (0, 7, 14):
+        slider.fill(str(position))
+        step = drawn[position]
+        for name in ("said", "threshold", "sensitivity", "specificity", "cost"):
+            assert block.locator(f"[data-show={name}]").inner_text() == step[name]
+        point = page.evaluate(where)
+        assert (point["fpr"], point["tpr"]) == (step["point"][0]["fpr"], step["point"][0]["tpr"])
+    assert drawn[0]["said"] != drawn[14]["said"]
+    assert drawn[0]["sensitivity"] != drawn[14]["sensitivity"]
+
+
+def test_the_slider_can_be_moved_by_keys(opened: Any) -> None:
+    page = opened("mixed").page
+    block = page.locator("[data-roc]").first
+    before = block.locator("[data-show=said]").inner_text()
+    block.locator("input[type=range]").focus()
+    page.keyboard.press("ArrowRight")
+    assert block.locator("[data-show=said]").inner_text() != before
+
+
+def test_a_tooltip_tells_the_numbers(opened: Any) -> None:
+    page = opened("mixed").page
+    page.locator("#importance figure svg path[aria-roledescription=bar]").first.hover()
+    page.wait_for_selector("#vg-tooltip-element.visible")
+    assert "bits" in page.locator("#vg-tooltip-element").inner_text()
+
+
+INK = "getComputedStyle(document.querySelector('#reliability svg .role-axis-label text')).fill"
+PAPER = "getComputedStyle(document.body).backgroundColor"
+
+
+def brightness(colour: str) -> float:
+    return sum(float(part) for part in colour.removeprefix("rgb(").removesuffix(")").split(",")) / 3
+
+
+def test_page_and_charts_turn_dark_together_and_light_on_paper(opened: Any) -> None:
+    page = opened("mixed", scheme="dark").page
+    assert brightness(page.evaluate(PAPER)) < 60 < 120 < brightness(page.evaluate(INK))
+    page.emulate_media(color_scheme="light")
+    assert brightness(page.evaluate(INK)) < 130 < 250 < brightness(page.evaluate(PAPER))
+    page.emulate_media(color_scheme="dark", media="print")
+    assert brightness(page.evaluate(INK)) < 130 < 250 < brightness(page.evaluate(PAPER))
+
+
+def test_it_can_be_printed(opened: Any) -> None:
+    page = opened("mixed").page
+    printed = page.pdf(format="A4")
+    assert printed.startswith(b"%PDF")
+    page.emulate_media(media="print")
+    assert not page.locator("nav").is_visible()

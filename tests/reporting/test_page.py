@@ -1,0 +1,114 @@
+"""The page: well formed, complete, and made of nothing but itself."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from tallybayes.reporting.sections import SECTIONS
+
+from .rows import HOSTILE, flowers, mixed, page_of
+
+VOID = {"meta", "link", "input", "br", "img"}
+PAGES = ["mixed", "flowers", "hostile"]
+
+
+class Reader(HTMLParser):
+    """Reads a page, refusing what is not closed in order."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.scripts: list[str] = []
+        self.feed(page)
+        self.close()
+        assert not self.open
+
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
+        self.tags.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] == "script":
+            self.scripts.append(data)
+        elif self.open and self.open[-1] != "style":
+            self.text.append(data)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_section_is_there_in_order(name: str) -> None:
+    read = Reader(page_of(name))
+    assert [attrs["id"] for tag, attrs in read.tags if tag == "section"] == [section for section, _, _ in SECTIONS]
+    links = [attrs["href"] for tag, attrs in read.tags if tag == "a" and "href" in attrs]
+    assert {f"#{section}" for section, _, _ in SECTIONS} <= set(links)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_asked_of_any_other_place(name: str) -> None:
+    for tag, attrs in Reader(page_of(name)).tags:
+        assert tag not in ("img", "iframe", "object", "embed", "base", "form")
+        for key in ("src", "href", "action", "srcset", "data"):
+            value = attrs.get(key)
+            assert value is None or value.startswith("#") or value == "data:,", (tag, value)
+    style = re.search(r"<style>(.*?)</style>", page_of(name), re.DOTALL)
+    assert style is not None
+    assert "url(" not in style[1]
+    assert "@import" not in style[1]
+    assert "default-src 'none'" in page_of(name)
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_every_figure_has_its_chart_and_every_chart_its_figure(name: str) -> None:
+    read = Reader(page_of(name))
+    asked = [attrs["data-chart"] for tag, attrs in read.tags if tag == "figure"]
+    drawn = json.loads(read.scripts[0])
+    assert sorted(asked) == sorted(drawn["specs"])
+    assert set(drawn["sliders"]) <= set(drawn["specs"])
+    for spec in drawn["specs"].values():
+        assert spec["width"] == "container"
+        assert "$schema" not in spec
+
+
+def test_every_picture_has_its_numbers_beside_it() -> None:
+    body = page_of("mixed")
+    for section, _, _ in SECTIONS:
+        part = re.search(rf'<section id="{section}">(.*?)</section>', body, re.DOTALL)
+        assert part is not None
+        assert "<table" in part[1], section
+
+
+def test_names_from_the_data_are_shown_and_not_run() -> None:
+    read = Reader(page_of("hostile"))
+    assert len(read.scripts) == 3  # what is drawn, the libraries, and the page's own
+    assert not any(tag == "img" for tag, _ in read.tags)
+    assert not any(tag in ("b", "i") and HOSTILE in attrs for tag, attrs in read.tags)
+    assert any(HOSTILE in text for text in read.text)
+    assert not any(key.startswith("on") for _, attrs in read.tags for key in attrs)
+    assert "<" not in read.scripts[0]
+
+
+def test_the_first_screen_says_the_answer() -> None:
+    answer = mixed().answer["accuracy"]
+    text = " ".join(" ".join(Reader(page_of("mixed")).text).split())
+    assert f"the model is right {answer.value:.1%}".replace("%", " %") in text
+    assert f"is right {answer.plain:.1%}".replace("%", " %") in text
+
+
+def test_figures_on_the_page_are_those_of_the_data() -> None:
+    text = page_of("flowers")
+    data = flowers()
+    for one in data.answer.standings:
+        assert f"{one.value:.4f}" in text
+    assert f"{data.answer.after.ece:.3f}" in text
+    for curve in data.answer.evaluation.curves.values():
+        assert f"{curve.auc:.3f}" in text

@@ -1,0 +1,38 @@
+"""Rows taken from batches are those that Arrow takes, whatever the columns."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from tallybayes.sources import gather, read, take
+
+
+def batch(seed: int, kind: type) -> pa.RecordBatch:
+    """A matrix, one with nulls, lists, words and numbers, cut out of a longer batch."""
+    rng = np.random.default_rng(seed)
+    matrix = next(iter(read(rng.integers(0, 99, (30, 3)).astype(kind))))
+    holes = pa.array([None if k % 4 == 0 else [k, None] for k in range(30)], pa.list_(pa.int64(), 2))
+    lists = pa.array([list(range(k % 3)) for k in range(30)])
+    words = pa.array([None if k % 5 == 0 else f"{seed}-{k}" for k in range(30)])
+    columns = [matrix.column(0), holes, lists, words, pa.array(rng.normal(size=30))]
+    fields = [matrix.schema.field(0), *(pa.field(name, c.type) for name, c in zip("hlwn", columns[1:], strict=True))]
+    return pa.RecordBatch.from_arrays(columns, schema=pa.schema(fields)).slice(4, 20)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16])
+@pytest.mark.parametrize("places", [[], [0], [19, 3, 3, 7]])
+def test_rows_of_one_batch(kind: type, places: list[int]) -> None:
+    index = np.array(places, np.intp)
+    assert take(batch(0, kind), index).equals(batch(0, kind).take(pa.array(index)))
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int16])
+@pytest.mark.parametrize("pieces", [[[2, 0]], [[3, 19, 3], [], [0, 1]], [[], []]], ids=str)
+def test_rows_of_several_batches_in_any_order(kind: type, pieces: list[list[int]]) -> None:
+    given = [(batch(seed, kind), np.array(places, np.intp)) for seed, places in enumerate(pieces)]
+    order = np.random.default_rng(1).permutation(sum(map(len, pieces)))
+    joined = pa.Table.from_batches([one.take(pa.array(index)) for one, index in given])
+    want = joined.take(pa.array(order)).combine_chunks()
+    assert pa.Table.from_batches([gather(given, order)]).equals(want, check_metadata=True)

@@ -1,0 +1,175 @@
+"""The model file: canonical, checked, and harmless whatever is in it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors.numpy import load as load_tensors
+from safetensors.numpy import save as save_tensors
+
+import tallybayes as tb
+from tallybayes.errors import BadModelFile
+from tallybayes.evidence import serialize
+from tallybayes.storage.model_file import dump, parse_bytes
+from tests.laws.rows import every_event, rows_for, tokenizer_of
+
+
+def mixed() -> tb.Model:
+    rows = {
+        "outlook": ["sunny", None, "rainy", "overcast"],
+        "wind": [1.5, 2.25, None, -3.0],
+        "calls": [0, 3, 2, 1],
+        "day": pa.array([1, 2, 3, 4], pa.date32()),
+        "play": ["yes", "no", "no", "yes"],
+        "w": [0.5, 1.0, 2.0, 0.1],
+    }
+    events = {"calls": "poisson"}
+    prior = {"yes": 0.25, "no": 0.75}
+    return tb.fit(rows, "play", events=events, weights="w", prior=prior, alpha={"wind": 2.0}, missing="category")
+
+
+@pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
+@pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
+def test_what_is_saved_is_what_is_loaded(event, weighted: bool, tmp_path) -> None:
+    table = rows_for(event, 50, weighted=weighted)
+    model = tb.fit(table, "label", events=event, weights="w" if weighted else None, estimate="map", alpha=0.25)
+    model.save(tmp_path / "m.tally")
+    again = tb.load(tmp_path / "m.tally", tokenizer=tokenizer_of(event))
+    assert again == model
+    assert again.schema == model.schema
+    np.testing.assert_array_equal(again.log_joint(table), model.log_joint(table))
+    again.save(tmp_path / "again.tally")
+    assert (tmp_path / "again.tally").read_bytes() == (tmp_path / "m.tally").read_bytes()
+
+
+def test_every_kind_of_class_and_value_comes_back(tmp_path) -> None:
+    model = mixed()
+    model.save(tmp_path / "m.tally")
+    again = tb.load(tmp_path / "m.tally")
+    assert again == model
+    assert again.choices == model.choices
+    assert again.table("day").rows == model.table("day").rows
+    assert again.table("outlook").rows == ("overcast", "rainy", "sunny", None)
+
+
+def test_an_array_of_columns_is_not_written_out_by_name() -> None:
+    model = tb.fit(np.eye(3).repeat(2, axis=0), [0, 1, 0, 1, 0, 1])
+    assert b'\\"numbered\\":3' in dump(model)
+    assert parse_bytes(dump(model)).schema == model.schema
+
+
+def test_the_file_is_written_with_the_usual_permissions(tmp_path) -> None:
+    mixed().save(tmp_path / "m.tally")
+    mask = os.umask(0)
+    os.umask(mask)
+    assert (tmp_path / "m.tally").stat().st_mode & 0o777 == 0o666 & ~mask
+
+
+CONTENT = dump(mixed())
+
+
+@settings(max_examples=300)
+@given(at=st.integers(0, len(CONTENT) - 1), value=st.integers(0, 255))
+def test_an_altered_byte_is_found(at: int, value: int) -> None:
+    altered = bytearray(CONTENT)
+    if altered[at] == value:
+        return
+    altered[at] = value
+    try:
+        loaded = parse_bytes(bytes(altered))
+    except BadModelFile:
+        return
+    # white space in the header of the container may change without changing what it says
+    assert loaded == mixed()
+    assert dump(loaded) == CONTENT
+
+
+@settings(max_examples=100)
+@given(size=st.integers(0, len(CONTENT) - 1))
+def test_a_truncated_file_is_refused(size: int) -> None:
+    with pytest.raises(BadModelFile, match=r"wanted .*, got "):
+        parse_bytes(CONTENT[:size])
+
+
+@settings(max_examples=200)
+@given(garbage=st.binary(max_size=200))
+def test_garbage_is_refused(garbage: bytes) -> None:
+    with pytest.raises(BadModelFile):
+        parse_bytes(garbage)
+
+
+def test_a_pickle_is_not_opened() -> None:
+    class Trap:
+        def __reduce__(self) -> tuple[object, tuple[str]]:
+            return (pytest.fail, ("the file ran code",))
+
+    with pytest.raises(BadModelFile):
+        parse_bytes(pickle.dumps(Trap()))
+
+
+def forged(change) -> bytes:
+    """The file with its parts changed and its checksum made to fit: what someone with ill will would write."""
+    tensors = load_tensors(CONTENT)
+    size = int.from_bytes(CONTENT[:8], "little")
+    header = json.loads(json.loads(CONTENT[8 : 8 + size])["__metadata__"]["tallybayes"])
+    del header["checksum"]
+    change(header, tensors)
+    header["checksum"] = serialize._checksum(header, tensors)
+    return save_tensors(tensors, metadata={"tallybayes": serialize._json(header)})
+
+
+def test_the_forgery_itself_is_sound() -> None:
+    assert forged(lambda header, tensors: None) == CONTENT
+
+
+FORGERIES = {
+    "another version": lambda h, t: h.update(format=99),
+    "no blocks": lambda h, t: h.pop("blocks"),
+    "an unknown event": lambda h, t: h["blocks"][0].update(event="evil"),
+    "an event that is code": lambda h, t: h["blocks"][0].update(event="bernoulli(threshold=__import__('os'))"),
+    "columns that do not fit": lambda h, t: h["blocks"][0].update(columns=["a", "b", "c", "d", "e"]),
+    "a huge number of columns": lambda h, t: h["blocks"][0].update(columns={"numbered": 1 << 60}),
+    "a column twice": lambda h, t: h.update(columns=["outlook"] * 4),
+    "columns that are numbers": lambda h, t: h.update(columns=[1, 2, 3, 4]),
+    "a huge exponent": lambda h, t: h.update(rows=1 << 40),
+    "limbs not in their form": lambda h, t: t.update(rows=np.zeros((2, 3), np.uint32)),
+    "limbs of another shape": lambda h, t: t.update(rows=np.ones((7, 3), np.uint32)),
+    "limbs of another type": lambda h, t: t.update(rows=t["rows"].astype(np.float64)),
+    "a negative class weight": lambda h, t: t["rows"].__setitem__((0, -1), 0x80000000),
+    "a lost array": lambda h, t: t.pop("rows"),
+    "classes that are not sorted": lambda h, t: t.update(
+        {"classes.bytes": np.frombuffer(b"yesno", np.uint8), "classes.ends": np.array([3, 5])}
+    ),
+    "text that ends before it begins": lambda h, t: t.update({"classes.ends": np.array([4, 2])}),
+    "text that is not text": lambda h, t: t.update({"classes.bytes": np.full(5, 255, np.uint8)}),
+    "labels of an unknown kind": lambda h, t: h["classes"].update(kind="code"),
+    "more labels than there are": lambda h, t: h["classes"].update(count=10**9),
+    "a rule that is none": lambda h, t: h["choices"].update(estimate="evil"),
+    "a choice that is none": lambda h, t: h["choices"].update(evil=1),
+    "an alpha that is text": lambda h, t: h["choices"].update(alpha="much"),
+    "a prior of the wrong length": lambda h, t: h["choices"].update(prior_of=[1.0]),
+    "missing of no kind": lambda h, t: h.update(missing="evil"),
+    "a label that is a list": lambda h, t: h.update(label=["y"]),
+}
+
+
+@pytest.mark.parametrize("name", FORGERIES)
+def test_a_forged_file_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(BadModelFile, match=r"^model file: wanted .*, got .*\.$"):
+        parse_bytes(forged(FORGERIES[name]))
+
+
+def test_saving_over_a_model_keeps_no_rest_of_it(tmp_path) -> None:
+    path = tmp_path / "m.tally"
+    mixed().save(path)
+    small = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+    small.save(path)
+    assert path.read_bytes() == dump(small)
+    assert [p.name for p in tmp_path.iterdir()] == ["m.tally"]

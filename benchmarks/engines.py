@@ -22,7 +22,7 @@ from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
 from tallybayes.evidence import count_threads
-from tallybayes.evidence.partial import Parcel, merged, open_parcel
+from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
 from tallybayes.inference.estimate import Choices
 from tallybayes.model import Model
 from tallybayes.storage import model_file
@@ -119,10 +119,10 @@ def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100
     for _ in range(places):
         values = {name: rng.standard_normal(100) for name in names}
         model = tb.fit({**values, "y": rng.integers(0, 5, 100)}, "y", calibrate=None)
-        packed.append(Parcel(model.evidence).pack())
+        packed.append(PartialEvidence(model.evidence).pack())
 
     def work() -> Model:
-        return Model(open_parcel(merged(packed, count_threads.nothing(schema, choose=False))).evidence, Choices())
+        return Model(open_partial(merged(packed, count_threads.nothing(schema, choose=False))).evidence, Choices())
 
     took = best(work, repeat).seconds
     what = f"evidence of {places:,} places × {columns} columns, {sum(map(len, packed)) / 1e6:.0f} MB → model"

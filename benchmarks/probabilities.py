@@ -121,7 +121,7 @@ def beside_uncalibrated(folder: Path) -> str:
 
 def _ten_fold_loss(seen: tb.validation.Validation) -> float:
     """Mean loss from scores, which do not underflow; rows of a class that only they have are left out on both sides."""
-    scores = seen.scores if seen.heat is None else seen.scores * seen.heat[:, None]
+    scores = seen.scores if seen.temperature is None else seen.scores * seen.temperature[:, None]
     own = scores[np.arange(len(scores)), seen.places]
     known = ~seen.unknown
     return float(np.mean(logsumexp(scores[known], axis=1) - own[known]))

@@ -56,11 +56,11 @@ def _first_line(event: type[Event]) -> str:
 
 
 def _facts(event: type[Event]) -> str:
-    sums = ", ".join(f"`{name}` by {axis}" for name, axis in event.axes.items())
+    sums = ", ".join(f"`{name}` by {axis}" for name, axis in event.sums.items())
     lines = [
         ("declared", f'`events={{"column": "{event.name}"}}`'),
-        ("wants", event.wants),
-        ("reads", TAKES[event.takes]),
+        ("wants", event.domain),
+        ("reads", TAKES[event.input]),
         ("sums kept", sums),
         ("source", f"`src/{event.__module__.replace('.', '/')}.py`"),
     ]
@@ -75,8 +75,8 @@ def _options(event: type[Event]) -> str:
     return f"| option | type | default |\n|---|---|---|\n{rows}"
 
 
-def _type(hint: object) -> str:
-    return str(getattr(hint, "__name__", hint)).replace("|", "\\|")
+def _type(did_you_mean: object) -> str:
+    return str(getattr(did_you_mean, "__name__", did_you_mean)).replace("|", "\\|")
 
 
 def _further(event: type[Event]) -> str:

@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 from tallybayes.errors import BadData, CannotMerge, wanted
 from tallybayes.kernels.text import merge_vocabularies
 
-__all__ = ["Labels", "encode", "kind", "plain", "plain_types"]
+__all__ = ["Categories", "encode", "kind", "plain", "plain_types"]
 
 _TIME = pa.timestamp("us")
 _KINDS = {
@@ -37,14 +37,14 @@ _TABLE_SPAN = 1 << 16
 Codes = npt.NDArray[np.int32]
 
 
-class Labels:
+class Categories:
     """Sorted, unique values of one kind.
 
     Examples
     --------
-    >>> Labels.of(["no", "yes", "no"]).values
+    >>> Categories.of(["no", "yes", "no"]).values
     ('no', 'yes')
-    >>> Labels.of(["no"]) | Labels.of(["maybe"])
+    >>> Categories.of(["no"]) | Categories.of(["maybe"])
     Labels('maybe', 'no')
     """
 
@@ -80,7 +80,7 @@ class Labels:
         return len(self.array)
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Labels):
+        if not isinstance(other, Categories):
             return NotImplemented
         return self is other or bool(self.array.equals(other.array))
 
@@ -89,7 +89,7 @@ class Labels:
     def __repr__(self) -> str:
         return f"Labels({', '.join(map(repr, self.values))})"
 
-    def __or__(self, other: Labels) -> Labels:
+    def __or__(self, other: Categories) -> Categories:
         if self == other or len(other) == 0:
             return self
         if len(self) == 0:
@@ -99,20 +99,20 @@ class Labels:
             left, right = f"{self.kind} (such as {self.values[0]!r})", f"{other.kind} (such as {other.values[0]!r})"
             raise CannotMerge(wanted("labels", f"all of one kind, {left}", right, "Give both the same type"))
         [type_] = kinds
-        return Labels.of(pa.concat_arrays([self.array.cast(type_), other.array.cast(type_)]))
+        return Categories.of(pa.concat_arrays([self.array.cast(type_), other.array.cast(type_)]))
 
-    def join(self, other: Labels) -> tuple[Labels, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+    def join(self, other: Categories) -> tuple[Categories, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
         """The labels of both, and where in them those of each are.
 
         Examples
         --------
-        >>> union, mine, theirs = Labels.of(["no", "yes"]).join(Labels.of(["maybe", "no"]))
+        >>> union, mine, theirs = Categories.of(["no", "yes"]).join(Categories.of(["maybe", "no"]))
         >>> union, mine.tolist(), theirs.tolist()
         (Labels('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
             union, mine, theirs = merge_vocabularies(self.array, other.array)  # a pass over both, where `|` sorts
-            return Labels(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
+            return Categories(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
         both = self | other
         return both, both.find(self.array), both.find(other.array)
 
@@ -121,7 +121,7 @@ class Labels:
 
         Examples
         --------
-        >>> Labels.of(["no", "yes"]).find(pa.array(["yes", "perhaps"]))
+        >>> Categories.of(["no", "yes"]).find(pa.array(["yes", "perhaps"]))
         array([ 1, -1])
         """
         values = plain(values)
@@ -133,10 +133,10 @@ class Labels:
         found = pc.index_in(values, value_set=self.array)
         return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.intp)
 
-    def take(self, index: npt.NDArray[Any]) -> Labels:
+    def take(self, index: npt.NDArray[Any]) -> Categories:
         """The labels at the given (rising) positions, or where a mask is true."""
         index = np.flatnonzero(index) if index.dtype == bool else index
-        return self if len(index) == len(self) else Labels(self.array.take(pa.array(index)))
+        return self if len(index) == len(self) else Categories(self.array.take(pa.array(index)))
 
     def to_numpy(self) -> npt.NDArray[Any]:
         """As an array whose elements compare with ``==`` to what the user gave."""
@@ -205,7 +205,7 @@ def _as_kind(values: pa.Array, type_: pa.DataType, where: str) -> pa.Array:
     raise BadData(wanted(where, f"{kind(type_)} as in training", f"{kind(inner)} (first: {first!r})"))
 
 
-def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Labels]:
+def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Categories]:
     """Each value's position among the distinct values of this array.
 
     Parameters
@@ -229,30 +229,30 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Labe
         if quick is not None:
             return quick
     if pa.types.is_null(array.type):
-        return np.full(len(array), 0 if null_is_label else -1, np.int32), Labels(array[: bool(null_is_label)])
+        return np.full(len(array), 0 if null_is_label else -1, np.int32), Categories(array[: bool(null_is_label)])
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     indices = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices
     used = indices.to_numpy().astype(np.int32)
     return _rank(used, coded.dictionary, null_is_label)
 
 
-def _rank(used: Codes, dictionary: pa.Array, null_is_label: bool) -> tuple[Codes, Labels]:
+def _rank(used: Codes, dictionary: pa.Array, null_is_label: bool) -> tuple[Codes, Categories]:
     """Codes into a dictionary (which may repeat, hold nulls or hold values that no row has) as codes into labels."""
     seen = np.zeros(len(dictionary), bool)
     seen[used[used >= 0]] = True
     if pa.types.is_floating(dictionary.type):
         dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, dictionary.type), dictionary)
-    labels = Labels.of(dictionary.filter(pa.array(seen)).drop_null())
+    labels = Categories.of(dictionary.filter(pa.array(seen)).drop_null())
     rank = np.full(len(dictionary) + 1, -1, np.int32)  # the last entry is where a null's −1 looks
     rank[:-1] = labels.find(dictionary)
     codes = rank[used]
     if null_is_label and (codes < 0).any():
         codes = np.where(codes < 0, np.int32(len(labels)), codes)
-        labels = Labels(pa.concat_arrays([labels.array, pa.nulls(1, labels.array.type)]))
+        labels = Categories(pa.concat_arrays([labels.array, pa.nulls(1, labels.array.type)]))
     return codes, labels
 
 
-def _encode_small_integers(values: npt.NDArray[np.int64]) -> tuple[Codes, Labels] | None:
+def _encode_small_integers(values: npt.NDArray[np.int64]) -> tuple[Codes, Categories] | None:
     low = int(values.min())
     if int(values.max()) - low >= _TABLE_SPAN:
         return None
@@ -260,4 +260,4 @@ def _encode_small_integers(values: npt.NDArray[np.int64]) -> tuple[Codes, Labels
     seen = np.flatnonzero(np.bincount(shifted))
     codes = np.zeros(int(seen[-1]) + 1, np.int32)
     codes[seen] = np.arange(len(seen), dtype=np.int32)
-    return codes[shifted], Labels(pa.array(seen + low, pa.int64()))
+    return codes[shifted], Categories(pa.array(seen + low, pa.int64()))

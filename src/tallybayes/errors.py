@@ -6,7 +6,19 @@ so it must make sense to someone who has never seen the code.
 
 from __future__ import annotations
 
-__all__ = ["BadData", "BadModelFile", "BadOption", "CannotMerge", "SkippedLinesWarning", "TallyError", "wanted"]
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+__all__ = [
+    "BadData",
+    "BadModelFile",
+    "BadOption",
+    "CannotMerge",
+    "SkippedLinesWarning",
+    "TallyError",
+    "did_you_mean",
+    "wanted",
+]
 
 
 class TallyError(ValueError):
@@ -45,3 +57,19 @@ def wanted(where: str, want: str, got: str, do: str = "") -> str:
     """
     sentence = f"{where}: wanted {want}, got {got}."
     return f"{sentence} {do if do.endswith(('.', '?')) else do + '.'}" if do else sentence
+
+
+def did_you_mean(name: str, among: Iterable[str]) -> str:
+    """A closing sentence that offers the nearest names, for errors about a name that is not there.
+
+    Examples
+    --------
+    >>> did_you_mean("outlok", ["outlook", "windy"])
+    "Did you mean 'outlook'?"
+    """
+    listed = [str(one) for one in among]
+    near = get_close_matches(str(name), listed, n=3, cutoff=0.6)
+    if near:
+        return f"Did you mean {' or '.join(map(repr, near))}?"
+    shown = ", ".join(map(repr, listed[:8])) + (", ..." if len(listed) > 8 else "")
+    return f"There is {shown}."

@@ -10,7 +10,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evidence.count import count_all, count_and_choose
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.estimate import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
@@ -153,7 +153,7 @@ def begin(
     connection: Any = None,
     checkpoint: Checkpoint | None = None,
     threads: int | None = None,
-) -> tuple[Model, Chosen | None]:
+) -> tuple[Model, BottomKSample | None]:
     """As `fit`, but content with a single class: others may come later.
 
     Returns
@@ -167,7 +167,7 @@ def begin(
     if checkpoint is not None:
         _check_named(label, weights)
 
-    def learned(types: open_rows.Types | None) -> tuple[Evidence, Chosen | None, str]:
+    def learned(types: open_rows.Types | None) -> tuple[Evidence, BottomKSample | None, str]:
         how = {"types": types, "errors": errors, "bad_lines": bad_lines, "connection": connection, "where": where}
         rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, **how)
         rows, first = open_rows.peek(rows)

@@ -15,23 +15,22 @@ import pyarrow as pa
 from tallybayes import engines, sources
 from tallybayes.display.tables import Column, Grid, Sheet, html, number
 from tallybayes.encoding import open_rows
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.count import choose_all, count_all
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.decide import ABSTAIN, decide
-from tallybayes.inference.estimate import Belief, Choices, Doubts, doubt, estimate
-from tallybayes.inference.posterior import Temper, normalise
+from tallybayes.inference.estimate import Belief, Choices, Variances, estimate, variances
+from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import leave_one_out
 from tallybayes.inference.scorer import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
 from tallybayes.model_reasons import Why
-from tallybayes.schema.column_names import hint
 from tallybayes.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ __all__ = ["Model"]
 T = TypeVar("T")
 # So many classes and columns are listed where a model is shown.
 _SUMMED = 12
-_Part: TypeAlias = tuple[pa.RecordBatch, Rows, ClassCodes, Weights]
+_Part: TypeAlias = tuple[pa.RecordBatch, RowBatch, ClassCodes, Weights]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,19 +79,19 @@ class Model(Why):
         return self.evidence.classes.values
 
     @cached_property
-    def settled(self) -> Choices:
+    def resolved(self) -> Choices:
         """The choices with every smoothing a number."""
-        return self.choices.settled(self.evidence, {} if self.calibration is None else self.calibration.alphas)
+        return self.choices.resolved(self.evidence, {} if self.calibration is None else self.calibration.alphas)
 
     @cached_property
     def belief(self) -> Belief:
         """The class prior and the parameters of each block."""
-        return estimate(self.evidence, self.settled)
+        return estimate(self.evidence, self.resolved)
 
     @property
-    def temper(self) -> Temper | None:
+    def temperature(self) -> Temperature | None:
         """How far scores are believed when probabilities are made of them; None: as they are."""
-        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temper
+        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
 
     @cached_property
     def contrast(self) -> Belief:
@@ -100,8 +99,8 @@ class Model(Why):
         return self.belief.contrast(self.schema)
 
     @cached_property
-    def _doubts(self) -> Doubts:
-        return doubt(self.evidence, self.settled)
+    def _variances(self) -> Variances:
+        return variances(self.evidence, self.resolved)
 
     @property
     def prior(self) -> dict[Any, float]:
@@ -148,9 +147,9 @@ class Model(Why):
         threads : int, optional
             How many threads score; one per core by default.
         """
-        lying = engines.opened(rows)
-        if lying is not None:
-            return self._beside(lying, "log_joint", {})  # type: ignore[no-any-return]
+        partitions = engines.opened(rows)
+        if partitions is not None:
+            return self._beside(partitions, "log_joint", {})  # type: ignore[no-any-return]
         return self._scored(rows, threads, normalised=False)
 
     def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
@@ -163,17 +162,17 @@ class Model(Why):
         >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
         array([[0.6667, 0.3333]])
         """
-        lying = engines.opened(rows)
-        if lying is not None:
-            return self._beside(lying, "predict_proba", {})  # type: ignore[no-any-return]
+        partitions = engines.opened(rows)
+        if partitions is not None:
+            return self._beside(partitions, "predict_proba", {})  # type: ignore[no-any-return]
         return self._scored(rows, threads, normalised=True)
 
     def predict_log_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
         """The logarithm of `predict_proba`, which does not underflow."""
-        lying = engines.opened(rows)
-        if lying is not None:
-            return self._beside(lying, "predict_log_proba", {})  # type: ignore[no-any-return]
-        scores = self._scored(rows, threads, normalised=False, tempered=True)
+        partitions = engines.opened(rows)
+        if partitions is not None:
+            return self._beside(partitions, "predict_log_proba", {})  # type: ignore[no-any-return]
+        scores = self._scored(rows, threads, normalised=False, with_temperature=True)
         scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
         return scores
 
@@ -184,7 +183,7 @@ class Model(Why):
         costs: npt.ArrayLike | None = None,
         threshold: Mapping[Any, float] | None = None,
         abstain: float | None = None,
-        sure: float | None = None,
+        confidence: float | None = None,
         threads: int | None = None,
     ) -> npt.NDArray[Any]:  # (n,)
         """The class of each row: the most probable, the cheapest, one past a threshold, or None.
@@ -199,21 +198,21 @@ class Model(Why):
             Decide for a class when its probability reaches the number given.
         abstain : float, optional
             Answer None where the probability of the chosen class is below this.
-        sure : float, optional
+        confidence : float, optional
             Answer None where too little was counted to say, at this level (such as 0.95), that the most probable class
             is more probable than every other.
         threads : int, optional
             How many threads score.
         """
-        lying = engines.opened(rows)
-        if lying is not None:
-            asked = {"costs": costs, "threshold": threshold, "abstain": abstain, "sure": sure}
-            return self._beside(lying, "predict", asked)  # type: ignore[no-any-return]
+        partitions = engines.opened(rows)
+        if partitions is not None:
+            asked = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
+            return self._beside(partitions, "predict", asked)  # type: ignore[no-any-return]
         ahead = None
-        if sure is None:
+        if confidence is None:
             probabilities = self.predict_proba(rows, threads=threads)
         else:
-            probabilities, scores, variances, _ = self._doubted(rows, threads)
+            probabilities, scores, variances, _ = self._scores_and_variances(rows, threads)
             ahead = lead(scores, variances)
         chosen = decide(
             probabilities,
@@ -221,11 +220,11 @@ class Model(Why):
             costs=costs,
             threshold=threshold,
             abstain=abstain,
-            sure=sure,
+            confidence=confidence,
             lead=ahead,
         )
         names = self.evidence.classes.to_numpy()
-        if abstain is None and sure is None:
+        if abstain is None and confidence is None:
             return names[chosen]
         answers = names.astype(object)[chosen]
         answers[chosen == ABSTAIN] = None
@@ -251,10 +250,10 @@ class Model(Why):
         'yes 0.75 (0.38 to 0.94, rests on 9 rows)'
         """
         z_of(level)
-        lying = engines.opened(rows)
-        if lying is not None:
-            return self._beside(lying, "predict_interval", {"level": level})  # type: ignore[no-any-return]
-        return intervals(self.classes, *self._doubted(rows, threads), level)
+        partitions = engines.opened(rows)
+        if partitions is not None:
+            return self._beside(partitions, "predict_interval", {"level": level})  # type: ignore[no-any-return]
+        return intervals(self.classes, *self._scores_and_variances(rows, threads), level)
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
         """The log-probability of labelled rows under the model: the sum of each row's log joint with its own class.
@@ -289,7 +288,7 @@ class Model(Why):
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
-            parts.append(leave_one_out(self.evidence, self.settled, part, codes, w))
+            parts.append(leave_one_out(self.evidence, self.resolved, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
@@ -332,16 +331,16 @@ class Model(Why):
         """
         return self.calibrated(self.choose(rows, label, weights=weights, threads=threads), threads)
 
-    def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Chosen:
+    def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> BottomKSample:
         """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
 
-        def chosen(types: open_rows.Types | None) -> Chosen:
+        def chosen(types: open_rows.Types | None) -> BottomKSample:
             source, schema = self._labelled(rows, label, weights, types)
             return choose_all(schema, source, engines.default_threads(threads))
 
         return open_rows.reading(chosen)
 
-    def calibrated(self, chosen: Chosen, threads: int | None = None) -> Model:
+    def calibrated(self, chosen: BottomKSample, threads: int | None = None) -> Model:
         """This model calibrated by rows that were chosen before."""
         if not self.choices.open(self.schema):
             return replace(self, calibration=None)
@@ -372,7 +371,7 @@ class Model(Why):
         known = [field.name for field in fields(Choices)]
         for name in choices:
             if name not in known:
-                raise BadOption(wanted("with_", f"one of {', '.join(known)}", name, hint(name, known)))
+                raise BadOption(wanted("with_", f"one of {', '.join(known)}", name, did_you_mean(name, known)))
         new = replace(self.choices, **choices)
         new.check(self.schema)
         if self.calibration is None or set(choices) <= {"calibrate"}:
@@ -423,7 +422,7 @@ class Model(Why):
         source, schema = self._labelled(rows, label, weights, None)
         first = 0
         for batch in source:
-            part = Rows(batch, first, schema.missing)
+            part = RowBatch(batch, first, schema.missing)
             codes, found = class_codes(part, schema.label)
             place = self.evidence.classes.find(found.array, where=f"label {schema.label!r}").astype(np.int32)
             yield batch, part, place[codes], row_weights(part, schema.weight)
@@ -436,36 +435,36 @@ class Model(Why):
 
         return replace(open_rows.reading(counted), schema=self.schema)
 
-    def _scorer(self, *, normalised: bool, tempered: bool = False) -> Scorer:
-        if normalised or tempered:
-            return Scorer(self.schema, self.contrast, self.choices, normalised, self.temper)
+    def _scorer(self, *, normalised: bool, with_temperature: bool = False) -> Scorer:
+        if normalised or with_temperature:
+            return Scorer(self.schema, self.contrast, self.choices, normalised, self.temperature)
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
-    def _scored(self, rows: Any, threads: int | None, *, normalised: bool, tempered: bool = False) -> Floats:
+    def _scored(self, rows: Any, threads: int | None, *, normalised: bool, with_temperature: bool = False) -> Floats:
         rows = open_rows.one_row(rows)
-        scorer = self._scorer(normalised=normalised, tempered=tempered)
+        scorer = self._scorer(normalised=normalised, with_temperature=with_temperature)
         few = scorer.few(rows)
         if few is not None:
             return few
         workers = engines.default_threads(threads)
         return self._read(rows, lambda source, partial: scorer.many(source, workers, partial=partial))
 
-    def _beside(self, lying: engines.Partitions, method: str, options: Mapping[str, Any]) -> Any:
+    def _beside(self, partitions: engines.Partitioned, method: str, options: Mapping[str, Any]) -> Any:
         """Rows that lie elsewhere, with what a method says of them beside them."""
         from tallybayes.predictions import beside
 
-        return beside(self, lying, method, options)
+        return beside(self, partitions, method, options)
 
-    def _doubted(self, rows: Any, threads: int | None) -> tuple[Floats, Floats, Floats, Floats]:
+    def _scores_and_variances(self, rows: Any, threads: int | None) -> tuple[Floats, Floats, Floats, Floats]:
         """Probabilities, the scores they are made of, the variance of each, (n, C), and each row's temper, (n,)."""
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
-        scores, variances, temper = self._read(
+        scores, variances, temperature = self._read(
             open_rows.one_row(rows),
-            lambda source, partial: scorer.doubted(source, workers, self._doubts, partial=partial),
+            lambda source, partial: scorer.scores_and_variances(source, workers, self._variances, partial=partial),
         )
-        probabilities = scores * temper[:, None]
+        probabilities = scores * temperature[:, None]
         normalise(probabilities, self.belief.log_prior)
-        return probabilities, scores, variances, temper
+        return probabilities, scores, variances, temperature
 
     def _read(self, rows: Any, work: Callable[[sources.Source, bool], T]) -> T:
         """What `work` makes of the rows, opened, and of whether they may lack columns."""

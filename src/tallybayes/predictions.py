@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import engines
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 from tallybayes.sources import Source
 from tallybayes.storage.model_file import dump, parse_bytes, with_tokenizer
 
@@ -101,20 +100,20 @@ class Answers:
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
 
-def beside(model: Model, lying: engines.Partitions, method: str, options: Mapping[str, Any]) -> Any:
+def beside(model: Model, partitions: engines.Partitioned, method: str, options: Mapping[str, Any]) -> Any:
     """The same collection with what a method says of its rows beside them; nothing is computed yet."""
-    have, columns = lying.schema.names, list(model.schema.columns)
+    have, columns = partitions.schema.names, list(model.schema.columns)
     for name in columns:
         if name not in have:
-            got, do = "none of that name", hint(name, have)
-            raise BadData(wanted(lying.name, f"a column {name!r} as in training", got, do))
+            got, do = "none of that name", did_you_mean(name, have)
+            raise BadData(wanted(partitions.name, f"a column {name!r} as in training", got, do))
     fields = Answers(model, (method,)).fields
     for field in fields:
         if field.name in have:
             want = f"no column {field.name!r}, which is what the answers are called"
-            raise BadOption(wanted(lying.name, want, "one", "Rename it first"))
+            raise BadOption(wanted(partitions.name, want, "one", "Rename it first"))
     work = partial(_said_there, dump(model), model.schema.tokenizers(), method, dict(options))
-    return lying.map(work, fields, columns)
+    return partitions.map(work, fields, columns)
 
 
 def _said_there(

@@ -109,7 +109,7 @@ def test_predict_decides_as_asked(tally: Shell, model: str) -> None:
     assert said("--threshold yes=0.3") == ["yes", "yes"]
     assert said("--costs '0,5;1,0'") == ["yes", "yes"]
     assert said("--abstain 0.9") == [None, "yes"]
-    assert said("--sure 0.95") == [None, None]
+    assert said("--confidence 0.95") == [None, None]
     bounds = json.loads(tally.done(f"predict {model} days.csv --only --json --interval 0.95").splitlines()[0])
     found = tb.load(model).predict_interval("days.csv")
     assert (bounds["low(no)"], bounds["high(no)"]) == (found.low[0, 0], found.high[0, 0])

@@ -78,7 +78,7 @@ def test_every_module_says_what_it_is_for() -> None:
         assert ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))), path
 
 
-def _literals(hint: object) -> list[str]:
-    if get_origin(hint) is Literal:
-        return [value for value in get_args(hint) if isinstance(value, str)]
-    return [value for part in get_args(hint) for value in _literals(part)]
+def _literals(did_you_mean: object) -> list[str]:
+    if get_origin(did_you_mean) is Literal:
+        return [value for value in get_args(did_you_mean) if isinstance(value, str)]
+    return [value for part in get_args(did_you_mean) for value in _literals(part)]

@@ -28,7 +28,7 @@ def test_dicts_score_as_their_table_does(table: tuple[pa.Table, dict[str, str]])
 
 
 @pytest.mark.parametrize(
-    "event", [e for e in every_event() if e.takes in ("dense", "bag")], ids=lambda event: event.spec
+    "event", [e for e in every_event() if e.input in ("dense", "bag")], ids=lambda event: event.spec
 )
 def test_a_small_array_scores_as_a_large_one(event) -> None:
     table = rows_for(event, 3 * few_rows.MOST_ROWS, missing=0.0)

@@ -185,9 +185,9 @@ def test_a_file_unlike_the_others_is_named(table: pa.Table, tmp_path: Path) -> N
 
 
 def test_partitions_stay_as_they_are_whatever_columns_are_read(table: pa.Table, folder: Path) -> None:
-    lying = engines.opened(dd.read_parquet(folder))
-    assert lying is not None
-    assert len(lying.select(["label"]).each(_count)) == len(lying.each(_count)) == 7
+    partitions = engines.opened(dd.read_parquet(folder))
+    assert partitions is not None
+    assert len(partitions.select(["label"]).each(_count)) == len(partitions.each(_count)) == 7
     calls = tb.fit(dd.read_parquet(folder)[["calls", "label"]], "label")
     assert digest(calls) == digest(tb.fit(table.select(["calls", "label"]), "label"))
 
@@ -281,20 +281,22 @@ def test_answers_are_refused_before_anything_is_computed(table: pa.Table) -> Non
 
 
 def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
-    lying = engines.opened(dd.read_parquet(folder))
-    assert lying is not None
-    assert lying.count == 7
-    assert [int(one) for one in lying.each(_count)] == [len(pq.read_table(path)) for path in sorted(folder.iterdir())]
-    assert int(lying.fold(_count, _sum)) == len(table)
-    assert lying.each(_told, [b"for %d" % k for k in range(7)]) == [b"%d: for %d" % (k, k) for k in range(7)]
-    assert sum(batch.num_rows for batch in lying.source()) == len(table)
+    partitions = engines.opened(dd.read_parquet(folder))
+    assert partitions is not None
+    assert partitions.count == 7
+    assert [int(one) for one in partitions.each(_count)] == [
+        len(pq.read_table(path)) for path in sorted(folder.iterdir())
+    ]
+    assert int(partitions.fold(_count, _sum)) == len(table)
+    assert partitions.each(_told, [b"for %d" % k for k in range(7)]) == [b"%d: for %d" % (k, k) for k in range(7)]
+    assert sum(batch.num_rows for batch in partitions.source()) == len(table)
 
 
-def _told(rows: Any, told: engines.Told) -> bytes:
+def _told(rows: Any, told: engines.PartitionInfo) -> bytes:
     return b"%d: %s" % told
 
 
-def _count(rows: Any, _: engines.Told) -> bytes:
+def _count(rows: Any, _: engines.PartitionInfo) -> bytes:
     return str(sum(batch.num_rows for batch in rows)).encode()
 
 

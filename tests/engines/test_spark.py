@@ -306,15 +306,15 @@ def test_what_is_no_dataframe_or_has_no_end_is_refused(spark):
 
 
 def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
-    lying = engines.opened(spark.read.parquet(mixed))
+    partitions = engines.opened(spark.read.parquet(mixed))
 
     def work(batch):
         told = pa.compute.add(batch["small"].cast(pa.int64()), 1)
         return pa.record_batch({"said": told, "clock": batch["day"], "when": batch["instant"].cast(pa.timestamp("us"))})
 
     fields = [pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us"))]
-    answered = lying.map(work, fields, ["small", "day", "instant"])
-    assert answered.columns == [name for name in lying.names if name != "clock"] + ["said", "clock", "when"]
+    answered = partitions.map(work, fields, ["small", "day", "instant"])
+    assert answered.columns == [name for name in partitions.names if name != "clock"] + ["said", "clock", "when"]
     got = answered.toArrow()
     assert got.num_rows == 2000 * (FILES - 1)
     assert got["said"].to_pylist() == [None if one is None else one + 1 for one in got["small"].to_pylist()]
@@ -352,13 +352,13 @@ def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
                 writer.write_batch(batch)
         return sink.getvalue().to_pybytes()
 
-    lying = engines.opened(spark.read.parquet(mixed)).select(["y", "instant"])
-    here = pa.Table.from_batches(list(lying()))
+    partitions = engines.opened(spark.read.parquet(mixed)).select(["y", "instant"])
+    here = pa.Table.from_batches(list(partitions()))
     assert here.schema.names == ["y", "instant"]
     assert here.num_rows == 2000 * (FILES - 1)
-    each = [pa.ipc.open_stream(one).read_all() for one in lying.each(packed)]
+    each = [pa.ipc.open_stream(one).read_all() for one in partitions.each(packed)]
     assert pa.concat_tables([one for one in each if len(one)]).equals(here)
-    head = lying.head(7)
+    head = partitions.head(7)
     assert head.num_rows == 7
     assert head["instant"].to_pylist() == here["instant"].slice(0, 7).to_pylist()
 

@@ -48,7 +48,7 @@ def rows(n: int = 900) -> pd.DataFrame:
     return table.to_pandas(types_mapper=pd.ArrowDtype)
 
 
-def lying(frame: pd.DataFrame, parts: int = 5) -> Any:
+def partitions(frame: pd.DataFrame, parts: int = 5) -> Any:
     return dd.from_pandas(frame, npartitions=parts, sort=False)
 
 
@@ -79,7 +79,7 @@ def nothing_comes_here(monkeypatch: pytest.MonkeyPatch) -> None:
 )
 def test_every_plan_gives_the_same_bits(frame: pd.DataFrame, plan: dict[str, Any], options: dict[str, Any]) -> None:
     here = tb.validate(frame, "label", events=EVENTS, **plan, **options)
-    assert_same(tb.validate(lying(frame), "label", events=EVENTS, **plan, **options), here)
+    assert_same(tb.validate(partitions(frame), "label", events=EVENTS, **plan, **options), here)
 
 
 @pytest.mark.parametrize("plan", PLANS.values(), ids=PLANS)
@@ -94,7 +94,7 @@ def test_rows_to_calibrate_by_are_chosen_by_each_fold_among_the_others(
     monkeypatch.setattr(row_sample, "MOST_ROWS", 60)
     monkeypatch.setattr(row_sample, "MOST_BYTES", 3000)
     here = tb.validate(frame, "label", events=EVENTS, **plan)
-    assert_same(tb.validate(lying(frame, 3), "label", events=EVENTS, **plan), here)
+    assert_same(tb.validate(partitions(frame, 3), "label", events=EVENTS, **plan), here)
     # Early blocks are a small part of all rows: what calibrates theirs has to be asked for in any case.
     each_alone = "prequential" in plan.get("how", "") or (share < 1 and plan != {"how": "loo"})
     assert bool(alone) == each_alone
@@ -103,9 +103,9 @@ def test_rows_to_calibrate_by_are_chosen_by_each_fold_among_the_others(
 def test_a_model_validates_by_its_own_schema_and_choices(frame: pd.DataFrame) -> None:
     model = tb.fit(frame[:300].drop(columns=["who", "when"]), "label", events=EVENTS, estimate="map", weights="times")
     for how in ("loo", "4-fold"):
-        assert_same(model.validate(lying(frame), how=how), model.validate(frame, how=how))
+        assert_same(model.validate(partitions(frame), how=how), model.validate(frame, how=how))
     assert_same(
-        model.validate(lying(frame), how="4-fold", groups="who"), model.validate(frame, how="4-fold", groups="who")
+        model.validate(partitions(frame), how="4-fold", groups="who"), model.validate(frame, how="4-fold", groups="who")
     )
 
 
@@ -117,10 +117,10 @@ def test_folds_take_three_passes_however_often_they_are_drawn_and_leaving_one_ou
     monkeypatch.setattr(
         DaskPartitions, "_answers", lambda self, *given: passes.append(given[0].func.__name__) or plain(self, *given)
     )
-    tb.validate(lying(frame), "label", "3x4", events=EVENTS)
+    tb.validate(partitions(frame), "label", "3x4", events=EVENTS)
     assert passes == ["_noted_there", "_counted_there", "_scored_there"]
     passes.clear()
-    tb.validate(lying(frame), "label", "loo", events=EVENTS)
+    tb.validate(partitions(frame), "label", "loo", events=EVENTS)
     assert passes == ["_noted_there", "_left_out_there"]
 
 
@@ -128,13 +128,13 @@ def test_few_sums_at_a_time_give_the_same(frame: pd.DataFrame, monkeypatch: pyte
     here = [tb.validate(frame, "label", how, events=EVENTS) for how in ("2x3", "prequential(300)")]
     monkeypatch.setattr(fold_scorer, "_MOST_CELLS", 1)
     for one in here:
-        assert_same(tb.validate(lying(frame), "label", one.how, events=EVENTS), one)
+        assert_same(tb.validate(partitions(frame), "label", one.how, events=EVENTS), one)
 
 
 def test_partitions_may_be_empty_and_classes_in_one_of_them_only() -> None:
     frame = rows(200).drop(columns=["who", "when"]).sort_values("label")
     parts = [frame[:0], frame[:50], frame[50:50], frame[50:], frame[:0]]
-    there = dd.concat([lying(part, 1) for part in parts])
+    there = dd.concat([partitions(part, 1) for part in parts])
     for how in ("loo", "5-fold", "prequential(40)"):
         here = tb.validate(frame, "label", how, events=EVENTS)
         assert_same(tb.validate(there, "label", how, events=EVENTS), here)
@@ -157,13 +157,13 @@ def test_a_function_that_makes_words_goes_along(frame: pd.DataFrame) -> None:
     texts = frame[["prose", "label"]].dropna()
     for how in ("loo", "3-fold"):
         here = tb.validate(texts, "label", how, events={"prose": "text"}, tokenizer=str.split)
-        assert_same(tb.validate(lying(texts), "label", how, events={"prose": "text"}, tokenizer=str.split), here)
+        assert_same(tb.validate(partitions(texts), "label", how, events={"prose": "text"}, tokenizer=str.split), here)
 
 
 def test_rows_that_are_others_each_time_are_refused(frame: pd.DataFrame) -> None:
     rng = np.random.default_rng(0)
     plain = frame[["size", "label"]]
-    there = lying(plain).map_partitions(lambda part: part.iloc[rng.permutation(len(part))], meta=plain.iloc[:0])
+    there = partitions(plain).map_partitions(lambda part: part.iloc[rng.permutation(len(part))], meta=plain.iloc[:0])
     for how in ("loo", "5-fold"):
         with pytest.raises(BadData, match=r"partition \d.*the same rows in the same order.*got others. Persist"):
             tb.validate(there, "label", how)
@@ -171,18 +171,18 @@ def test_rows_that_are_others_each_time_are_refused(frame: pd.DataFrame) -> None
 
 def test_groups_are_named(frame: pd.DataFrame) -> None:
     with pytest.raises(BadOption, match="groups: wanted the name of a column, got a ndarray"):
-        tb.validate(lying(frame), "label", groups=np.zeros(len(frame)))
+        tb.validate(partitions(frame), "label", groups=np.zeros(len(frame)))
     with pytest.raises(BadData, match=r"folds: wanted a column of the Dask DataFrame.*'whom'.*'who'"):
-        tb.validate(lying(frame), "label", folds="whom")
+        tb.validate(partitions(frame), "label", folds="whom")
     holes = frame.assign(who=frame["who"].where(frame["when"] != 5))
     with pytest.raises(BadData, match=r"groups: wanted a value in every row, got a missing one \(row \d+\)"):
-        tb.validate(lying(holes), "label", groups="who", events=EVENTS)
+        tb.validate(partitions(holes), "label", groups="who", events=EVENTS)
 
 
 def test_what_is_wrong_with_a_row_is_said_with_its_partition(frame: pd.DataFrame) -> None:
     broken = frame[["size", "label"]].assign(size=np.where(frame["when"] == 5, np.inf, 1.0))
     with pytest.raises(BadData, match=r"the Dask DataFrame, partition \d, .*'size'"):
-        tb.validate(lying(broken), "label")
+        tb.validate(partitions(broken), "label")
 
 
 @pytest.mark.usefixtures("cluster")
@@ -191,4 +191,4 @@ class TestCluster:
     def test_every_way_to_hold_rows_out(self, frame: pd.DataFrame, how: str) -> None:
         options: dict[str, Any] = {"events": EVENTS, "weights": "times", "tokenizer": str.split}
         here = tb.validate(frame, "label", how, **options)
-        assert_same(tb.validate(lying(frame, 20), "label", how, **options), here)
+        assert_same(tb.validate(partitions(frame, 20), "label", how, **options), here)

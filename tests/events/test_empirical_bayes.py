@@ -10,7 +10,7 @@ from scipy.optimize import minimize_scalar
 from scipy.special import gammaln
 
 import tallybayes as tb
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 
 
 def log_evidence(alpha: float, counts: Any) -> float:
@@ -35,27 +35,27 @@ def test_it_is_where_the_evidence_is_greatest(alpha: float, seed: int) -> None:
     best = minimize_scalar(
         lambda p: -log_evidence(10**p, counts), bounds=(-4, 4), method="bounded", options={"xatol": 1e-6}
     )
-    assert evident_alpha(counts) == pytest.approx(10**best.x, rel=0.02)
+    assert empirical_bayes_alpha(counts) == pytest.approx(10**best.x, rel=0.02)
 
 
 def test_it_is_near_the_one_that_the_counts_were_drawn_with() -> None:
-    assert evident_alpha(drawn(0.5, 0, C=50, K=30, N=2000)) == pytest.approx(0.5, rel=0.1)
+    assert empirical_bayes_alpha(drawn(0.5, 0, C=50, K=30, N=2000)) == pytest.approx(0.5, rel=0.1)
 
 
 def test_fractions_of_counts_will_do() -> None:
     counts = drawn(0.5, 1) + 0.25
     best = minimize_scalar(lambda p: -log_evidence(10**p, counts), bounds=(-4, 4), method="bounded")
-    assert evident_alpha(counts) == pytest.approx(10**best.x, rel=0.02)
+    assert empirical_bayes_alpha(counts) == pytest.approx(10**best.x, rel=0.02)
 
 
 def test_a_class_without_counts_says_nothing() -> None:
     counts = drawn(1.0, 0)
-    assert evident_alpha(np.vstack([counts, np.zeros(counts.shape[1])])) == evident_alpha(counts)
+    assert empirical_bayes_alpha(np.vstack([counts, np.zeros(counts.shape[1])])) == empirical_bayes_alpha(counts)
 
 
 @pytest.mark.parametrize("counts", [np.zeros((2, 3)), np.array([[3.0], [2.0]]), np.zeros((0, 2)), np.zeros((2, 0))])
 def test_where_nothing_can_be_told_it_is_one(counts: Any) -> None:
-    assert evident_alpha(counts) == 1.0
+    assert empirical_bayes_alpha(counts) == 1.0
 
 
 def test_each_column_of_a_model_has_its_own() -> None:
@@ -66,17 +66,17 @@ def test_each_column_of_a_model_has_its_own() -> None:
     model = tb.fit(rows, "y", alpha="evidence", calibrate=None)
     counts = {name: model.table(name).counts.T for name in ("sharp", "blunt")}
     assert model.calibration is None
-    for name, found in model.settled.alpha.items():
-        assert found == pytest.approx(evident_alpha(counts[name]))
-    assert model.settled.alpha["sharp"] < 1 < model.settled.alpha["blunt"]
+    for name, found in model.resolved.alpha.items():
+        assert found == pytest.approx(empirical_bayes_alpha(counts[name]))
+    assert model.resolved.alpha["sharp"] < 1 < model.resolved.alpha["blunt"]
 
 
 def test_the_words_of_a_text_share_one() -> None:
     texts, labels = ["red red wine", "blue sky", "red sky at night", "blue blue night"], ["a", "b", "a", "b"]
     model = tb.fit(texts, labels, alpha="evidence", calibrate=None)
-    assert model.settled.alpha == {"text": pytest.approx(evident_alpha(model.table("text").counts.T))}
+    assert model.resolved.alpha == {"text": pytest.approx(empirical_bayes_alpha(model.table("text").counts.T))}
 
 
 def test_a_column_of_reals_has_one() -> None:
     model = tb.fit({"x": [0.5, 1.5, 2.5], "y": ["a", "b", "b"]}, "y", alpha="evidence", calibrate=None)
-    assert model.settled.alpha == {"x": 1.0}
+    assert model.resolved.alpha == {"x": 1.0}

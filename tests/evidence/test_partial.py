@@ -11,7 +11,7 @@ import pytest
 from tallybayes import sources
 from tallybayes.errors import BadModelFile
 from tallybayes.evidence import count_threads
-from tallybayes.evidence.partial import Parcel, merged, open_parcel
+from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
 from tallybayes.schema.schema import Schema, infer
 from tests.engines.rows import EVENTS, mixed
 
@@ -19,11 +19,11 @@ TABLE = mixed(400)
 SCHEMA = infer(TABLE.schema, "label", weight="times", events={**EVENTS, "colour": "categorical"})
 
 
-def known(table: pa.Table, schema: Schema = SCHEMA) -> Parcel:
+def known(table: pa.Table, schema: Schema = SCHEMA) -> PartialEvidence:
     return count_threads.known(schema, sources.read(table), 1, choose=True)
 
 
-def rows_of(parcel: Parcel) -> Any:
+def rows_of(parcel: PartialEvidence) -> Any:
     assert parcel.chosen is not None
     found = parcel.chosen.rows()
     assert found is not None
@@ -32,22 +32,22 @@ def rows_of(parcel: Parcel) -> Any:
 
 def test_what_is_opened_is_what_was_packed() -> None:
     packed = known(TABLE)
-    opened = open_parcel(Parcel(packed.evidence, packed.chosen, {"rows": 400}).pack())
+    opened = open_partial(PartialEvidence(packed.evidence, packed.chosen, {"rows": 400}).pack())
     assert opened.evidence == packed.evidence
     assert opened.more == {"rows": 400}
     np.testing.assert_equal(rows_of(opened), rows_of(packed))
-    assert Parcel(packed.evidence).pack() == Parcel(packed.evidence).pack()
+    assert PartialEvidence(packed.evidence).pack() == PartialEvidence(packed.evidence).pack()
 
 
 def test_parcels_add_in_any_order() -> None:
     parts = [known(TABLE.slice(at, 100)).pack() for at in (0, 100, 200, 300)]
     zero = count_threads.nothing(SCHEMA, choose=True)
-    one = open_parcel(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)
-    other = open_parcel(merged(parts[::-1], zero), SCHEMA)
+    one = open_partial(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)
+    other = open_partial(merged(parts[::-1], zero), SCHEMA)
     assert one.evidence == other.evidence == known(TABLE).evidence
     np.testing.assert_equal(rows_of(one), rows_of(known(TABLE)))
     np.testing.assert_equal(rows_of(other), rows_of(known(TABLE)))
-    assert open_parcel(merged([], zero), SCHEMA).evidence == zero.evidence
+    assert open_partial(merged([], zero), SCHEMA).evidence == zero.evidence
 
 
 def test_bytes_that_are_not_whole_or_of_other_rows_are_refused() -> None:
@@ -56,9 +56,9 @@ def test_bytes_that_are_not_whole_or_of_other_rows_are_refused() -> None:
     for _ in range(50):
         at = int(rng.integers(len(packed)))
         with pytest.raises(BadModelFile):
-            open_parcel(packed[:at] + bytes([packed[at] ^ 1 << int(rng.integers(8))]) + packed[at + 1 :])
+            open_partial(packed[:at] + bytes([packed[at] ^ 1 << int(rng.integers(8))]) + packed[at + 1 :])
         with pytest.raises(BadModelFile):
-            open_parcel(packed[:at])
+            open_partial(packed[:at])
     other = infer(TABLE.schema, "label", events={**EVENTS, "colour": "ignore"})
     with pytest.raises(BadModelFile, match="the schema of the others"):
-        open_parcel(packed, other)
+        open_partial(packed, other)

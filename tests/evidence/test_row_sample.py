@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import sources
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence import row_sample
-from tallybayes.evidence.row_sample import Chosen, row_hashes
+from tallybayes.evidence.row_sample import BottomKSample, row_hashes
 from tallybayes.schema.schema import Schema, infer
 
 EVENTS = {"prose": "text", "calls": "poisson"}
@@ -60,11 +60,11 @@ def schema(of: pa.RecordBatch | None = None, *, events: Any = None) -> Schema:
     return infer(fields, "label", weight="times", events=EVENTS if events is None else events)
 
 
-def choice(rows: list[tuple[Any, ...]]) -> Chosen:
-    return Chosen.of(Rows(batch(rows), 0, "skip"), schema())
+def choice(rows: list[tuple[Any, ...]]) -> BottomKSample:
+    return BottomKSample.of(RowBatch(batch(rows), 0, "skip"), schema())
 
 
-def content(made: Chosen) -> list[str]:
+def content(made: BottomKSample) -> list[str]:
     """The rows chosen, in their order."""
     found = made.rows()
     return [] if found is None else written(found)
@@ -75,7 +75,7 @@ def written(rows: pa.RecordBatch) -> list[str]:
     return [repr({k: None if v != v else v for k, v in row.items()}) for row in rows.to_pylist()]
 
 
-def merged(data: st.DataObject, parts: list[Chosen]) -> Chosen:
+def merged(data: st.DataObject, parts: list[BottomKSample]) -> BottomKSample:
     """All parts, joined two at a time, any neighbours first."""
     parts = list(parts)
     while len(parts) > 1:
@@ -92,13 +92,13 @@ def cut(data: st.DataObject, rows: list[Any]) -> list[list[Any]]:
 @given(st.lists(ROW, min_size=1, max_size=40), st.data())
 def test_any_order_split_and_merge_tree_choose_the_same_rows(rows: list[Any], data: st.DataObject) -> None:
     shuffled = data.draw(st.permutations(rows))
-    found = merged(data, [Chosen(schema()), *map(choice, cut(data, shuffled))])
-    assert content(found) == content(choice(rows)) == content(found.settled())
+    found = merged(data, [BottomKSample(schema()), *map(choice, cut(data, shuffled))])
+    assert content(found) == content(choice(rows)) == content(found.resolved())
 
 
 @given(st.lists(ROW, max_size=40), st.lists(ROW, max_size=40))
 def test_merging_commutes_and_nothing_is_its_identity(one: list[Any], other: list[Any]) -> None:
-    a, b, nothing = choice(one), choice(other), Chosen(schema())
+    a, b, nothing = choice(one), choice(other), BottomKSample(schema())
     assert content(a + b) == content(b + a)
     assert content(a + nothing) == content(nothing + a) == content(a)
 
@@ -115,7 +115,7 @@ def test_no_more_rows_are_chosen_than_there_is_room_for(rows: list[Any]) -> None
 
 @given(st.lists(ROW, min_size=1, max_size=40, unique_by=repr))
 def test_the_rows_chosen_are_those_of_the_lowest_hashes(rows: list[Any]) -> None:
-    hashes = row_hashes(Rows(batch(rows), 0, "skip"), schema())
+    hashes = row_hashes(RowBatch(batch(rows), 0, "skip"), schema())
     lowest = batch(rows).take(pa.array(hashes.argsort(kind="stable")))
     found = content(choice(rows))
     assert found == written(lowest)[: len(found)]
@@ -140,18 +140,18 @@ def test_of_rows_taken_away_none_stays_among_those_chosen(rows: list[Any], data:
 
 @given(st.lists(ROW, min_size=1, max_size=40), st.floats(0.05, 1.2), st.data())
 def test_few_of_each_place_are_enough_or_known_not_to_be(rows: list[Any], share: float, data: st.DataObject) -> None:
-    sent = merged(data, [Chosen(schema()), *(choice(part).few(share) for part in cut(data, rows))])
+    sent = merged(data, [BottomKSample(schema()), *(choice(part).few(share) for part in cut(data, rows))])
     if sent.complete:
         assert content(sent) == content(choice(rows))
     else:
         assert sent.bound is not None
-    assert merged(data, [Chosen(schema()), *(choice(part).few(1.0) for part in cut(data, rows))]).complete
+    assert merged(data, [BottomKSample(schema()), *(choice(part).few(1.0) for part in cut(data, rows))]).complete
 
 
 def hashes_of(column: pa.Array, event: str, label: pa.Array | None = None) -> list[int]:
     label = pa.array(["a", "b", "a"]) if label is None else label
     rows = pa.RecordBatch.from_arrays([column, label], names=["x", "label"])
-    return row_hashes(Rows(rows, 0, "skip"), infer(rows.schema, "label", events={"x": event})).tolist()
+    return row_hashes(RowBatch(rows, 0, "skip"), infer(rows.schema, "label", events={"x": event})).tolist()
 
 
 @pytest.mark.parametrize("event", ["gaussian", "poisson", "multinomial", "bernoulli"])
@@ -195,7 +195,7 @@ def test_the_hash_depends_on_value_column_class_and_weight() -> None:
         ("red", 1.5, 3, "a word", True, 2.0, "no"),
         ("red", 1.5, 3, "a word", True, 1.0, "yes"),
     ]
-    hashes = row_hashes(Rows(batch([one, *others]), 0, "skip"), schema()).tolist()
+    hashes = row_hashes(RowBatch(batch([one, *others]), 0, "skip"), schema()).tolist()
     assert len(set(hashes)) == len(hashes)
 
 
@@ -204,8 +204,8 @@ def test_where_a_column_stands_does_not_matter(rows: list[Any]) -> None:
     there = batch(rows)
     turned = there.select(there.schema.names[::-1])
     assert (
-        row_hashes(Rows(there, 0, "skip"), schema()).tolist()
-        == row_hashes(Rows(turned, 0, "skip"), schema(turned)).tolist()
+        row_hashes(RowBatch(there, 0, "skip"), schema()).tolist()
+        == row_hashes(RowBatch(turned, 0, "skip"), schema(turned)).tolist()
     )
 
 
@@ -215,7 +215,7 @@ def test_batches_of_different_types_are_joined() -> None:
     )
     real = pa.RecordBatch.from_pydict({"x": [0.5, None], "c": ["p", "r"], "label": ["a", "b"]})
     none = pa.RecordBatch.from_pydict({"x": [0.5], "c": pa.nulls(1), "label": ["a"]})
-    made = [Chosen.of(Rows(one, 0, "skip"), infer(real.schema, "label")) for one in (whole, real, none)]
+    made = [BottomKSample.of(RowBatch(one, 0, "skip"), infer(real.schema, "label")) for one in (whole, real, none)]
     assert content(made[0] + made[1] + made[2]) == content(made[2] + (made[1] + made[0]))
     assert len(content(made[0] + made[1] + made[2])) == 5
 
@@ -228,10 +228,10 @@ def test_rows_of_an_array_being_read_stay_where_they_are_and_others_are_copied(
     rows = batch([("red", float(k), 3, "", True, 1.0, "no") for k in range(60)])
     slices = [rows.slice(at, 20) for at in range(0, 60, 20)]
     parts = [piece if whole else sources.take(piece, np.arange(20)) for piece in slices]
-    made = Chosen(schema())
+    made = BottomKSample(schema())
     for piece in parts:
-        made = made + Chosen.of(Rows(piece, 0, "skip"), schema())
+        made = made + BottomKSample.of(RowBatch(piece, 0, "skip"), schema())
     copied = [all(part.batch is not piece for piece in parts) for part in made.parts]
     assert copied == [False if whole else part.batch is not parts[-1] for part in made.parts]
     assert any(copied) is not whole
-    assert content(made) == content(Chosen.of(Rows(rows, 0, "skip"), schema()))
+    assert content(made) == content(BottomKSample.of(RowBatch(rows, 0, "skip"), schema()))

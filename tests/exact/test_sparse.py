@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
+from tallybayes.exact.sparse import SparseExact
 
 NUMBERS = st.one_of(
     st.just(0.0), st.just(0.0), st.integers(0, 3).map(float), st.sampled_from([0.1, 1e300, 2.0**-900, 2.0**40, 3.0**33])
@@ -27,9 +27,9 @@ def arrays(height: int, width: int) -> st.SearchStrategy[Any]:
 PAIRS = st.tuples(st.integers(1, 4), st.integers(0, 5)).flatmap(lambda shape: st.tuples(*[arrays(*shape)] * 2))
 
 
-def of(values: Any) -> tuple[Exact, Scattered]:
+def of(values: Any) -> tuple[Exact, SparseExact]:
     whole = Exact.of(values)
-    return whole, Scattered.from_whole(whole)
+    return whole, SparseExact.from_whole(whole)
 
 
 def same(got: Exact, want: Exact, *, scattered: bool = True) -> None:
@@ -38,9 +38,9 @@ def same(got: Exact, want: Exact, *, scattered: bool = True) -> None:
     assert got.shape == want.shape
     assert (got.base, got.is_zero) == (want.base, want.is_zero)
     np.testing.assert_array_equal(got.limbs, want.limbs)
-    assert isinstance(got, Scattered) == scattered
-    if isinstance(got, Scattered):
-        assert got == Scattered.from_whole(want)
+    assert isinstance(got, SparseExact) == scattered
+    if isinstance(got, SparseExact):
+        assert got == SparseExact.from_whole(want)
         assert got.values.nonzero().all()
 
 
@@ -94,8 +94,8 @@ def test_entries_less_something_are_those_of_the_whole(pair: Any, data: st.DataO
 def test_arrays_stand_side_by_side() -> None:
     values = np.array([[0.0, 1.0, 0.0], [2.0**-50, 0.0, 3.0]])
     parts = [of(values)[1], of(values[:, :0])[1], of(values[:, ::-1])[1]]
-    same(Scattered.side_by_side(parts), Exact.of(np.hstack([values, values[:, :0], values[:, ::-1]])))
-    assert Scattered.side_by_side(parts[:1]) is parts[0]
+    same(SparseExact.side_by_side(parts), Exact.of(np.hstack([values, values[:, :0], values[:, ::-1]])))
+    assert SparseExact.side_by_side(parts[:1]) is parts[0]
 
 
 def test_zeros_take_no_entries() -> None:

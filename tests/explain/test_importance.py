@@ -29,7 +29,7 @@ def test_dropping_a_column_costs_what_leaving_rows_out_of_the_smaller_model_cost
     model = tb.fit(table, "label", events=event, alpha=1.0, calibrate=None)
     found = model.importance(table)
     assert found.loss == pytest.approx(loss_left_out(model, table).mean(), rel=1e-9)
-    if event.takes == "bag" and event.name != "bernoulli":  # the faces of one die are dropped together
+    if event.input == "bag" and event.name != "bernoulli":  # the faces of one die are dropped together
         nothing = np.log([60]) - np.log([1])
         assert len(set(found.change.tolist())) == 1
         assert nothing.size == 1
@@ -50,7 +50,7 @@ def test_information_is_between_nothing_and_all_there_is_to_know(event: Event) -
     most = -(prior * np.log2(prior)).sum()
     bits = model.importance().information
     assert (bits >= 0).all()
-    assert (bits <= most + 1e-9).all() or event.takes == "text"
+    assert (bits <= most + 1e-9).all() or event.input == "text"
 
 
 def test_information_of_values_is_that_of_their_counts():

@@ -19,7 +19,7 @@ def test_every_table_is_numbers_text_and_a_chart(event: Event, tmp_path: Path) -
     for name in model.schema.columns[:1]:
         table = model.table(name)
         assert table.values.shape == (len(table.rows), 3)
-        assert table.density.shape == (len(table.says.values), 3)
+        assert table.density.shape == (len(table.profile.values), 3)
         assert set(table.to_dict()) == {"column", "event", "rows", "classes", "counts", "values"}
         assert str(table).startswith(f"{name} ({event.name})")
         table.chart().save(tmp_path / "table.png")
@@ -59,7 +59,7 @@ def test_densities_are_those_that_the_lecture_works_out():
     model = tb.fit({"temperature": temperature, "play": play}, "play", estimate="mle", variance="n-1")
     table = model.table("temperature")
     assert dict(zip(table.rows, table.values[:, 1], strict=True))["mean"] == 73
-    said = model.schema.blocks[0].event.says(model.belief.parameters[0], 0, [66.0])
+    said = model.schema.blocks[0].event.profile(model.belief.parameters[0], 0, [66.0])
     assert np.exp(said.log[0]) == pytest.approx([0.027918, 0.033964], abs=5e-7)
 
 

@@ -147,10 +147,10 @@ def calibration_told(model: tb.Model) -> dict[str, Any] | None:
     if calibration is None:
         return None
     told = calibration.to_dict()
-    temper = told["temper"]
+    temperature = told["temper"]
     return {
         "alphas": {name: numbers([alpha]) for name, alpha in told["alphas"].items()},
-        "temper": None if temper is None else numbers([temper["a"], temper["b"]]),
+        "temper": None if temperature is None else numbers([temperature["a"], temperature["b"]]),
         "rows": told["rows"],
         "unscored": told["unscored"],
         "losses": numbers([math.nan if told[name] is None else told[name] for name in ("before", "after")]),

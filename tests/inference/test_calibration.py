@@ -11,7 +11,7 @@ import pytest
 from scipy.special import logsumexp
 
 import tallybayes as tb
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.evidence import row_sample
 from tallybayes.inference import calibration
 from tallybayes.inference.temperature import fit_temper
@@ -69,8 +69,10 @@ def test_the_temperature_is_that_of_the_scores_of_rows_left_out(room: int) -> No
         np.sum([~np.isnan(np.array(rows["size"])), [c is not None for c in rows["colour"].to_pylist()]], axis=0) + 2.0
     )
     size += [sum(len(word) > 1 for word in (text or "").split()) for text in rows["prose"].to_pylist()]
-    temper, left, _ = fit_temper(scores, places, size)
-    assert (calibration.temper.a, calibration.temper.b) == pytest.approx((temper.a, temper.b), rel=1e-6)
+    temperature, left, _ = fit_temper(scores, places, size)
+    assert (calibration.temperature.a, calibration.temperature.b) == pytest.approx(
+        (temperature.a, temperature.b), rel=1e-6
+    )
     assert calibration.after == pytest.approx(left.mean())
     assert calibration.before == pytest.approx(np.mean(logsumexp(scores, axis=1) - scores[np.arange(120), places]))
     assert calibration.after < calibration.before
@@ -80,9 +82,9 @@ def test_probabilities_are_made_of_scores_times_the_temperature() -> None:
     rows = table().drop_columns(["prose", "colour", "size"])
     model = tb.fit(rows, "label")
     assert model.calibration is not None
-    assert model.calibration.temper is not None
-    assert model.calibration.temper.b == 0.0  # all rows say as much
-    tempered = model.calibration.temper.a * model.log_joint(rows)
+    assert model.calibration.temperature is not None
+    assert model.calibration.temperature.b == 0.0  # all rows say as much
+    tempered = model.calibration.temperature.a * model.log_joint(rows)
     np.testing.assert_allclose(
         np.log(model.predict_proba(rows)), tempered - logsumexp(tempered, axis=1, keepdims=True), atol=1e-9
     )
@@ -146,8 +148,8 @@ def test_switched_off_it_gives_plain_probabilities_and_the_same_decisions() -> N
     model, plain = fit(rows, alpha=1.0), fit(rows, alpha=1.0, calibrate=None)
     off = model.with_(calibrate=None)
     assert plain.calibration is None
-    assert plain.temper is None
-    assert off.temper is None
+    assert plain.temperature is None
+    assert off.temperature is None
     np.testing.assert_array_equal(off.predict_proba(others), plain.predict_proba(others))
     calibrated = model.predict_proba(others)
     assert not np.allclose(calibrated, plain.predict_proba(others))
@@ -173,7 +175,7 @@ def test_a_row_alone_in_its_class_is_counted_and_not_scored(alpha: Any) -> None:
     model = fit(pa.concat_tables([rows, alone]), alpha=alpha)
     assert model.calibration is not None
     assert (model.calibration.rows, model.calibration.unscored) == (121, 1)
-    assert model.calibration.temper is not None
+    assert model.calibration.temperature is not None
     assert np.isfinite([model.calibration.before, model.calibration.after]).all()
 
 
@@ -198,7 +200,7 @@ def test_weights_that_are_all_one_choose_as_none_do() -> None:
     assert weighted.calibration is not None
     one, other = plain.calibration, weighted.calibration
     assert one.alphas == other.alphas
-    assert (one.temper.a, one.temper.b) == pytest.approx((other.temper.a, other.temper.b), rel=1e-6)
+    assert (one.temperature.a, one.temperature.b) == pytest.approx((other.temperature.a, other.temperature.b), rel=1e-6)
     assert (one.before, one.after) == pytest.approx((other.before, other.after), rel=1e-9)
 
 
@@ -213,7 +215,7 @@ def test_the_smoothing_is_the_nearest_to_one_that_the_rows_cannot_tell_from_the_
     assert min(best.alpha, 1.0) <= found.alpha <= max(best.alpha, 1.0)
     assert found.log_loss - best.log_loss <= best.error
     assert model.calibration.after == pytest.approx(found.log_loss)
-    assert model.settled.alpha == found.alpha
+    assert model.resolved.alpha == found.alpha
 
 
 def test_fewer_than_thirty_rows_leave_it_at_one() -> None:
@@ -221,7 +223,7 @@ def test_fewer_than_thirty_rows_leave_it_at_one() -> None:
     assert few is not None
     assert enough is not None
     assert (few.alphas, few.tried) == ({"*": 1.0}, ())
-    assert few.temper is not None
+    assert few.temperature is not None
     assert enough.tried
 
 
@@ -229,8 +231,8 @@ def test_auto_chooses_for_texts_and_takes_one_for_all_else() -> None:
     model, plain = fit(table()), tb.fit(table().drop_columns("prose"), "label")
     assert model.calibration is not None
     assert plain.calibration is not None
-    assert model.settled.alpha == {"prose": model.calibration.alphas["*"]}
-    assert plain.settled.alpha == 1.0
+    assert model.resolved.alpha == {"prose": model.calibration.alphas["*"]}
+    assert plain.resolved.alpha == 1.0
     assert plain.calibration.alphas == {}
     assert plain.calibration.tried == ()
 
@@ -240,10 +242,10 @@ def test_a_mapping_chooses_for_columns_and_globs_each_by_its_own_way() -> None:
     model = fit(rows, alpha={"colour": "evidence", "pro*": "loo", "size": 3.0, "t*": "loo"})
     assert model.calibration is not None
     assert set(model.calibration.alphas) == {"pro*", "t*"} == {one.columns for one in model.calibration.tried}
-    settled = {block.columns: model.settled.alphas(block).tolist() for block in model.schema.blocks}
-    alphas = {name: a for columns, each in settled.items() for name, a in zip(columns, each, strict=True)}
+    resolved = {block.columns: model.resolved.alphas(block).tolist() for block in model.schema.blocks}
+    alphas = {name: a for columns, each in resolved.items() for name, a in zip(columns, each, strict=True)}
     assert alphas == {
-        "colour": pytest.approx(evident_alpha(model.table("colour").counts.T)),
+        "colour": pytest.approx(empirical_bayes_alpha(model.table("colour").counts.T)),
         "size": 3.0,
         "twice": model.calibration.alphas["t*"],
         "calls": 1.0,
@@ -254,9 +256,9 @@ def test_a_mapping_chooses_for_columns_and_globs_each_by_its_own_way() -> None:
 
 def test_a_glob_before_a_glob_goes_first_whichever_way_each_chooses() -> None:
     model = tb.fit(table().select(["colour", "label"]), "label", alpha={"col*": 2.0, "*": "evidence"}, calibrate=None)
-    assert model.settled.alphas(model.schema.blocks[0]).tolist() == [2.0]
+    assert model.resolved.alphas(model.schema.blocks[0]).tolist() == [2.0]
     model = model.with_(alpha={"*": "evidence", "col*": 2.0})
-    assert model.settled.alphas(model.schema.blocks[0]).tolist() != [2.0]
+    assert model.resolved.alphas(model.schema.blocks[0]).tolist() != [2.0]
 
 
 @pytest.mark.parametrize("alpha", ["best", {"size": "auto"}, {"size": "best"}, -1.0, True], ids=str)

@@ -17,6 +17,6 @@ def test_dense_and_sparse_rows_are_calibrated_alike(event: str) -> None:
     if event == "bernoulli":
         X = np.minimum(X, 1.0)
     dense, sparse = tb.fit(X, y, events=event), tb.fit(csr_array(X), y, events=event)
-    assert dense.calibration.temper.a == pytest.approx(sparse.calibration.temper.a, rel=1e-3)
+    assert dense.calibration.temperature.a == pytest.approx(sparse.calibration.temperature.a, rel=1e-3)
     for one in (dense, sparse):
         np.testing.assert_allclose(one.predict_proba(X), one.predict_proba(csr_array(X)), rtol=1e-9)

@@ -14,7 +14,7 @@ from scipy.special import logsumexp
 
 from tallybayes import kernels
 from tallybayes.inference import temperature
-from tallybayes.inference.posterior import Temper
+from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.temperature import fit_temper, losses
 
 LOG_A, B = 0, 1
@@ -50,11 +50,11 @@ def objective(at: Any, scores: Any, classes: Any, sizes: Any, weights: Any) -> f
     return float((w * loss).sum() + 0.5 * (drawn * at[LOG_A] ** 2 + least * b**2))
 
 
-def centred(temper: Temper, sizes: Any, weights: Any) -> Any:
+def centred(temperature: Temperature, sizes: Any, weights: Any) -> Any:
     """The logarithm of t at the mean size, and b."""
     heard = sizes > 0
     centre = np.average(np.log(sizes[heard] + 1), weights=None if weights is None else weights[heard])
-    return np.array([np.log(temper.a) + temper.b * centre, temper.b])
+    return np.array([np.log(temperature.a) + temperature.b * centre, temperature.b])
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -65,7 +65,7 @@ def test_the_temperature_is_the_one_that_a_general_optimiser_finds(
     seed: int, sizes: str, impossible: bool, weighted: bool
 ) -> None:
     given = rows(seed, sizes=sizes, impossible=impossible, weighted=weighted)
-    found = centred(fit_temper(*given).temper, given[2], given[3])
+    found = centred(fit_temper(*given).temperature, given[2], given[3])
     best = minimize(objective, np.zeros(2), given, method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-12})
     assert objective(found, *given) <= best.fun + 1e-8
     np.testing.assert_allclose(found, best.x if sizes != "constant" else [best.x[LOG_A], 0.0], atol=1e-4)
@@ -81,7 +81,9 @@ def test_a_search_that_begins_with_some_of_the_rows_ends_at_the_same_place(
     plain = fit_temper(*given)
     monkeypatch.setattr(temperature, "_MANY", 50)
     begun = fit_temper(*given)
-    np.testing.assert_allclose((begun.temper.a, begun.temper.b), (plain.temper.a, plain.temper.b), rtol=1e-7)
+    np.testing.assert_allclose(
+        (begun.temperature.a, begun.temperature.b), (plain.temperature.a, plain.temperature.b), rtol=1e-7
+    )
     np.testing.assert_allclose(begun.losses, plain.losses, rtol=1e-6)
 
 
@@ -104,18 +106,18 @@ def test_a_search_that_cannot_see_the_loss_fall_is_over(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("impossible", [False, True])
 def test_the_losses_given_are_those_of_tempered_scores(impossible: bool) -> None:
     scores, classes, sizes, _ = rows(3, impossible=impossible)
-    temper, found, _ = fit_temper(scores, classes, sizes)
+    temperature, found, _ = fit_temper(scores, classes, sizes)
     tempered = scores.copy()
-    temper.apply(tempered, np.zeros(scores.shape[1]), sizes)
+    temperature.apply(tempered, np.zeros(scores.shape[1]), sizes)
     np.testing.assert_allclose(found, losses(tempered, classes), rtol=1e-9, atol=1e-9)
 
 
 @given(st.integers(0, 2**32), st.sampled_from(["varying", "constant", "some nothing"]), st.booleans())
 def test_tempering_never_changes_which_class_is_first(seed: int, sizes: str, impossible: bool) -> None:
     scores, classes, L, _ = rows(seed, n=20, sizes=sizes, impossible=impossible)
-    temper = fit_temper(scores, classes, L).temper
+    temperature = fit_temper(scores, classes, L).temperature
     tempered = scores.copy()
-    temper.apply(tempered, np.zeros(scores.shape[1]), L)
+    temperature.apply(tempered, np.zeros(scores.shape[1]), L)
     np.testing.assert_array_equal(tempered.argmax(axis=1), scores.argmax(axis=1))
     np.testing.assert_array_equal(np.argsort(tempered, kind="stable"), np.argsort(scores, kind="stable"))
 
@@ -123,15 +125,15 @@ def test_tempering_never_changes_which_class_is_first(seed: int, sizes: str, imp
 @given(st.integers(0, 2**32))
 def test_the_same_rows_give_the_same_temperature_to_the_bit(seed: int) -> None:
     given = rows(seed, weighted=True)
-    assert fit_temper(*given).temper == fit_temper(*given).temper
+    assert fit_temper(*given).temperature == fit_temper(*given).temperature
 
 
 @given(st.integers(0, 2**32))
 def test_the_order_of_the_rows_matters_no_more_than_rounding(seed: int) -> None:
     scores, classes, sizes, weights = rows(seed, weighted=True)
     order = np.random.default_rng(seed).permutation(len(scores))
-    one = fit_temper(scores, classes, sizes, weights).temper
-    other = fit_temper(scores[order], classes[order], sizes[order], weights[order]).temper
+    one = fit_temper(scores, classes, sizes, weights).temperature
+    other = fit_temper(scores[order], classes[order], sizes[order], weights[order]).temperature
     assert (one.a, one.b) == pytest.approx((other.a, other.b), rel=1e-6, abs=1e-6)
 
 
@@ -139,9 +141,9 @@ def test_the_order_of_the_rows_matters_no_more_than_rounding(seed: int) -> None:
 def test_a_weight_of_two_is_the_row_twice_and_of_zero_no_row(seed: int) -> None:
     scores, classes, sizes, _ = rows(seed)
     times = np.random.default_rng(seed).integers(0, 4, len(scores))
-    weighted = fit_temper(scores, classes, sizes, times.astype(float)).temper
+    weighted = fit_temper(scores, classes, sizes, times.astype(float)).temperature
     each = np.repeat(np.arange(len(scores)), times)
-    repeated = fit_temper(scores[each], classes[each], sizes[each]).temper
+    repeated = fit_temper(scores[each], classes[each], sizes[each]).temperature
     assert (weighted.a, weighted.b) == pytest.approx((repeated.a, repeated.b), rel=1e-6, abs=1e-6)
 
 
@@ -149,17 +151,17 @@ def test_scores_that_are_right_are_left_nearly_as_they_are() -> None:
     rng = np.random.default_rng(0)
     p = rng.dirichlet([1, 1, 1], 20_000)
     classes = (p.cumsum(axis=1) < rng.random((len(p), 1))).sum(axis=1)
-    temper = fit_temper(np.log(p), classes, np.full(len(p), 4.0)).temper
-    assert temper.a == pytest.approx(1.0, abs=0.03)
+    temperature = fit_temper(np.log(p), classes, np.full(len(p), 4.0)).temperature
+    assert temperature.a == pytest.approx(1.0, abs=0.03)
 
 
 def test_a_few_rows_that_are_all_right_do_not_make_it_sure() -> None:
     scores = np.log([[0.9, 0.1]] * 5)
-    temper = fit_temper(scores, np.zeros(5, int), np.ones(5)).temper
-    assert 1 < temper.a < 3
+    temperature = fit_temper(scores, np.zeros(5, int), np.ones(5)).temperature
+    assert 1 < temperature.a < 3
 
 
 def test_a_row_that_says_nothing_keeps_the_prior() -> None:
     scores = np.log([[0.7, 0.3], [0.7, 0.3]])
-    Temper(0.5, 0.3).apply(scores, np.log([0.7, 0.3]), np.array([0.0, 3.0]))
+    Temperature(0.5, 0.3).apply(scores, np.log([0.7, 0.3]), np.array([0.0, 3.0]))
     np.testing.assert_allclose(scores, np.log([[0.7, 0.3]]) * np.array([[1.0], [0.5 * 4**0.3]]))

@@ -115,15 +115,15 @@ def test_tempering_scales_log_odds_and_their_spread() -> None:
     rows, _ = simulated(80, rng)
     some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}  # rows that say less are tempered otherwise
     honest = tb.fit(rows, "label", events="categorical")
-    assert honest.temper is not None
+    assert honest.temperature is not None
     plain = honest.with_(calibrate=None)
-    t = honest.temper.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
+    t = honest.temperature.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
     one, two = plain.predict_interval(some), honest.predict_interval(some)
     np.testing.assert_allclose(two.probability, honest.predict_proba(some), rtol=1e-12)
     for before, after in ((one.low, two.low), (one.high, two.high)):
         np.testing.assert_allclose(logit(after), t * logit(before), rtol=1e-9)
     assert (two.rows < one.rows * 1.5).all()  # of rows there are no more than before
-    assert plain.predict(rows, sure=0.9).tolist() == honest.predict(rows, sure=0.9).tolist()
+    assert plain.predict(rows, confidence=0.9).tolist() == honest.predict(rows, confidence=0.9).tolist()
 
 
 numbers = st.floats(-1e4, 1e4) | st.just(-np.inf)
@@ -177,19 +177,19 @@ def test_a_level_that_is_none_is_refused(level: object) -> None:
     with pytest.raises(tb.errors.BadOption, match="^level" + refused):
         model.predict_interval(LIGHT, level=level)
     if level is not None:
-        with pytest.raises(tb.errors.BadOption, match="^sure" + refused):
-            model.predict(LIGHT, sure=level)
+        with pytest.raises(tb.errors.BadOption, match="^confidence" + refused):
+            model.predict(LIGHT, confidence=level)
 
 
 def test_unsure_is_where_the_interval_does_not_leave_a_half() -> None:
     rng = np.random.default_rng(3)
     rows, _ = simulated(60, rng)
     model = counted(rows, "label", events="categorical")
-    found, answers = model.predict_interval(rows), model.predict(rows, sure=0.95)
-    sure = (found.low > 0.5).any(axis=1)
-    assert 0 < sure.sum() < 60
-    assert [answer is not None for answer in answers] == sure.tolist()
-    assert (answers[sure] == model.predict(rows)[sure]).all()
+    found, answers = model.predict_interval(rows), model.predict(rows, confidence=0.95)
+    confidence = (found.low > 0.5).any(axis=1)
+    assert 0 < confidence.sum() < 60
+    assert [answer is not None for answer in answers] == confidence.tolist()
+    assert (answers[confidence] == model.predict(rows)[confidence]).all()
 
 
 def test_with_three_classes_the_first_must_be_ahead_of_each_other() -> None:
@@ -200,13 +200,13 @@ def test_with_three_classes_the_first_must_be_ahead_of_each_other() -> None:
 def test_sure_goes_with_abstain_and_not_with_costs_or_a_threshold() -> None:
     model = counted(LIGHT, "home")
     rows = [{"light": "on"}, {"light": "off"}]
-    assert model.predict(rows, sure=0.5).tolist() == ["yes", "no"]
-    assert model.predict(rows, sure=0.5, abstain=0.9).tolist() == [None, None]
+    assert model.predict(rows, confidence=0.5).tolist() == ["yes", "no"]
+    assert model.predict(rows, confidence=0.5, abstain=0.9).tolist() == [None, None]
     assert model.predict(rows, abstain=0.8).tolist() == ["yes", "no"]
     for more, got in (({"costs": np.eye(2)}, "costs"), ({"threshold": {"yes": 0.5}}, "a threshold")):
-        want = f"^sure: wanted a decision for the most probable class, got {got}. Leave one of them out.$"
+        want = f"^confidence: wanted a decision for the most probable class, got {got}. Leave one of them out.$"
         with pytest.raises(tb.errors.BadOption, match=want):
-            model.predict(rows, sure=0.95, **more)
+            model.predict(rows, confidence=0.95, **more)
 
 
 def test_intervals_can_be_read_and_written() -> None:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events.bernoulli import Coins
+from tallybayes.events.bernoulli import BernoulliTable
 from tallybayes.events.categorical import Tables
-from tallybayes.events.exponential import Waits
-from tallybayes.events.gaussian import Bell
-from tallybayes.events.poisson import Counts
+from tallybayes.events.exponential import Lomax
+from tallybayes.events.gaussian import Normal
+from tallybayes.events.poisson import NegativeBinomial
 from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.vocabulary import Words
 
@@ -52,10 +52,10 @@ def categorical(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng
     return Tables(np.concatenate(parts), statistic.labels)
 
 
-def bernoulli(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Coins:
+def bernoulli(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> BernoulliTable:
     ones, n = statistic.sums["ones"].to_float(), statistic.present().to_float()
     p = np.ascontiguousarray(rng.beta(ones + alpha, n - ones + alpha).T)
-    return Coins(np.log1p(-p), np.log(p))
+    return BernoulliTable(np.log1p(-p), np.log(p))
 
 
 def multinomial(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
@@ -66,7 +66,7 @@ def complement(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng:
     return -log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng)
 
 
-def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Generator) -> Bell:
+def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Generator) -> Normal:
     location, variance = [], []
     for by_class in by_column:
         whole = np.concatenate(by_class)
@@ -78,32 +78,32 @@ def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Genera
             location.append(rng.normal(m, 1 / np.sqrt(k * precision)))
             variance.append(1 / precision)
     shape = (len(by_column), -1)
-    return Bell(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
+    return Normal(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
 
 
-def gaussian(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Bell:
+def gaussian(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
     return bells(list(columns_of(table)), alpha, rng)
 
 
-def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Bell:
+def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
     return bells([[np.log(x) for x in by_class] for by_class in columns_of(table)], alpha, rng)
 
 
-def poisson(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Counts:
+def poisson(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> NegativeBinomial:
     rates = []
     for by_class in columns_of(table):
         whole = np.concatenate(by_class)
         m = (whole.sum() + 0.5) / (len(whole) + 1)
         rates.append([rng.gamma(x.sum() + alpha * m, 1 / (len(x) + alpha)) for x in by_class])
-    return Counts(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    return NegativeBinomial(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
 
 
-def exponential(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Waits:
+def exponential(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Lomax:
     rates = []
     for by_class in columns_of(table):
         m = np.concatenate(by_class).mean()
         rates.append([rng.gamma(len(x) + alpha, 1 / (x.sum() + alpha * m)) for x in by_class])
-    return Waits(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    return Lomax(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
 
 
 def text(

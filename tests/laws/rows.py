@@ -15,7 +15,7 @@ from tallybayes.events.text.text import name_of
 
 def every_event() -> list[Event]:
     """Each registered event model, in each of the forms that behave differently."""
-    return [form for event in known().values() for form in event.forms()]
+    return [form for event in known().values() for form in event.test_variants()]
 
 
 def tokenizer_of(event: Event) -> Any:
@@ -30,13 +30,13 @@ def as_written(event: Event) -> Event:
 
 def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:
     """Values that the event model accepts, from the richest kind that it does."""
-    if event.takes == "codes":
+    if event.input == "codes":
         return np.array(["red", "green", "blue", "grey"], object)[rng.integers(0, 4, n)]
-    if event.takes == "text":
+    if event.input == "text":
         words = np.array(["the", "cheap", "lunch", "watches", "Ὀδυσσεύς", "pills", "today", "naïve", "bayes"], object)
         return np.array([" ".join(rng.choice(words, rng.integers(0, 7))) for _ in range(n)], object)
     for candidate in _candidates(n, rng):
-        unfit = event.unfit(candidate)
+        unfit = event.invalid(candidate)
         if unfit is None or not unfit.any():
             return candidate
     raise AssertionError(f"no candidate fits {event.name}")

@@ -108,7 +108,7 @@ def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "event", [e for e in every_event() if e.takes in ("dense", "bag")], ids=lambda event: event.spec
+    "event", [e for e in every_event() if e.input in ("dense", "bag")], ids=lambda event: event.spec
 )
 def test_float32_columns_mean_what_float64_would(event: Event) -> None:
     table = rows_for(event, 60, missing=0.0)

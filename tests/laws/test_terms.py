@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
 from tallybayes.events.inputs import Texts
 
@@ -21,7 +21,7 @@ def encoded(model: tb.Model, table: pa.Table):
     """The rows of a table as the model's one event model takes them."""
     block, parameters = model.schema.blocks[0], model.belief.parameters[0]
     batch = table.combine_chunks().to_batches()[0]
-    return Rows(batch).encode(block, block.event.slots(parameters) or None)
+    return RowBatch(batch).encode(block, block.event.categories(parameters) or None)
 
 
 @each_event
@@ -67,7 +67,7 @@ def test_what_a_column_says_of_a_value_is_its_term(event: Event, rule: str) -> N
         data = encoded(model, table)
     for f, name in enumerate(["c0", "c1"]):
         values = table.column(name).to_pylist()
-        says = event.says(parameters, f, values)
+        says = event.profile(parameters, f, values)
         assert list(says.values) == pytest.approx(values) if says.kind != "values" else list(says.values) == values
         for c in range(len(model.classes)):
             asked = np.zeros((len(table), len(model.classes)))
@@ -81,7 +81,7 @@ def test_what_a_column_says_of_a_value_is_its_term(event: Event, rule: str) -> N
 @each_event
 def test_what_shows_a_column_best_is_finite_and_rising(event: Event) -> None:
     model = tb.fit(rows_for(event, 30, seed=6), "label", events=event, alpha=1.0)
-    says = event.says(model.belief.parameters[0], 1)
+    says = event.profile(model.belief.parameters[0], 1)
     assert says.log.shape == (len(says.values), len(model.classes))
     assert np.isfinite(says.log).all()
     assert list(says.values) == sorted(says.values)
@@ -91,8 +91,8 @@ def test_what_shows_a_column_best_is_finite_and_rising(event: Event) -> None:
 def test_no_more_rows_are_behind_a_term_than_there_are(event: Event) -> None:
     table = rows_for(event, 30, seed=6)
     model = tb.fit(table, "label", events=event, alpha=1.0)
-    behind = event.behind(model.evidence.statistics[0], encoded(model, table))
+    behind = event.support(model.evidence.statistics[0], encoded(model, table))
     assert behind.shape == (3, len(model.classes))
     assert (behind >= 0).all()
-    if event.takes != "bag" or event.name == "bernoulli":
+    if event.input != "bag" or event.name == "bernoulli":
         assert (behind <= model.evidence.rows.to_float()).all()

@@ -9,10 +9,10 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
 from tallybayes.events.inputs import Dense, Sparse
-from tallybayes.inference.estimate import how_for
+from tallybayes.inference.estimate import options_for
 
 from .posteriors import POSTERIORS
 from .rows import every_event, rows_for
@@ -31,8 +31,8 @@ def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
     [block], [statistic], [parameters] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
     [batch] = table.combine_chunks().to_batches()
     out = np.zeros((len(table), len(model.classes)))
-    data = Rows(batch).encode(block, block.event.slots(parameters) or None)
-    block.event.add_doubt(block.event.doubt(statistic, how_for(block, model.settled)), data, out)
+    data = RowBatch(batch).encode(block, block.event.categories(parameters) or None)
+    block.event.add_variance(block.event.variance(statistic, options_for(block, model.resolved)), data, out)
     return out
 
 
@@ -45,7 +45,7 @@ def test_the_closed_form_is_the_variance_over_parameters_drawn(event: Event, alp
     model = plain_fit(table, "label", events=event, alpha=alpha)
     some, rng = table.slice(0, 12), np.random.default_rng(0)
     [block], [statistic], [believed] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
-    data = Rows(some.to_batches()[0]).encode(block, event.slots(believed) or None)
+    data = RowBatch(some.to_batches()[0]).encode(block, event.categories(believed) or None)
     draws = POSTERIORS[event.name]
     scores = np.stack([event.log_prob(draws(believed, statistic, table, alpha, rng), data, 3) for _ in range(1500)])
     variance, fourth = scores.var(axis=0), ((scores - scores.mean(axis=0)) ** 4).mean(axis=0)
@@ -71,7 +71,7 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
     )
     scatter = np.stack([refit.log_joint(some) for refit in refits]).var(axis=0)
     ratio = doubts_of(model, some).mean() / scatter.mean()
-    least, most = (0.3, 3.0) if event.takes == "text" else (0.75, 1.3)
+    least, most = (0.3, 3.0) if event.input == "text" else (0.75, 1.3)
     assert least < ratio < most
 
 
@@ -111,16 +111,16 @@ def test_classes_renamed_are_doubts_reordered(event: Event) -> None:
     np.testing.assert_allclose(other[:, ::-1], plain, rtol=1e-12)
 
 
-@pytest.mark.parametrize("event", [e for e in every_event() if e.takes == "bag"], ids=lambda event: event.spec)
+@pytest.mark.parametrize("event", [e for e in every_event() if e.input == "bag"], ids=lambda event: event.spec)
 @each_rule
 def test_sparse_rows_are_doubted_like_dense_ones(event: Event, rule: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (40, 5)) * 1.0
     x[:, 0] = 0.0  # never seen: without a prior nothing is known of it
     model = plain_fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
-    doubts = event.doubt(model.evidence.statistics[0], how_for(model.schema.blocks[0], model.settled))
+    doubts = event.variance(model.evidence.statistics[0], options_for(model.schema.blocks[0], model.resolved))
     one, two = np.zeros((2, 5, 3))
-    event.add_doubt(doubts, Dense(np.eye(5)), one)
-    event.add_doubt(doubts, Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)
+    event.add_variance(doubts, Dense(np.eye(5)), one)
+    event.add_variance(doubts, Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)
     np.testing.assert_allclose(one, two, rtol=1e-9)
     assert np.isinf(one[0]).all() == (rule == "mle" and event.name != "complement")

@@ -38,7 +38,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-class Opened:
+class InputRows:
     """A page, and everything that it said and asked for while it was drawn."""
 
     def __init__(self, browser: Any, path: Path, width: int, scheme: str) -> None:
@@ -61,12 +61,12 @@ class Opened:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    made: list[Opened] = []
+    made: list[InputRows] = []
 
-    def open_page(name: str, width: int = 1280, scheme: str = "light") -> Opened:
+    def open_page(name: str, width: int = 1280, scheme: str = "light") -> InputRows:
         path = tmp_path / f"{name}.html"
         path.write_text(page_of(name), encoding="utf-8")
-        made.append(Opened(browser, path, width, scheme))
+        made.append(InputRows(browser, path, width, scheme))
         return made[-1]
 
     yield open_page

@@ -191,9 +191,9 @@ def test_an_array_of_objects_has_a_kind_of_column_for_each_kind_of_value() -> No
 def test_complement_respects_its_prior() -> None:
     X = np.random.default_rng(0).poisson(1, (60, 8))
     y = np.arange(60) % 2
-    sure = tb.NaiveBayes("complement", prior=[0.999, 0.001]).fit(X, y)
+    confidence = tb.NaiveBayes("complement", prior=[0.999, 0.001]).fit(X, y)
     even = tb.NaiveBayes("complement", prior="uniform").fit(X, y)
-    assert (sure.predict_proba(X)[:, 0] > even.predict_proba(X)[:, 0]).all()
+    assert (confidence.predict_proba(X)[:, 0] > even.predict_proba(X)[:, 0]).all()
 
 
 def test_another_choice_holds_from_the_next_batch_on() -> None:

@@ -85,13 +85,13 @@ def test_the_evidence_of_the_other_folds_is_theirs_to_the_bit(
 ) -> None:
     table = table_for(event, weighted=weighted)
     used: list[Evidence] = []
-    plain = folding.Folded.model
+    plain = folding.LocalFolds.model
 
-    def noted(self: folding.Folded, k: int, evidence: Evidence) -> tb.Model | None:
+    def noted(self: folding.LocalFolds, k: int, evidence: Evidence) -> tb.Model | None:
         used.append(evidence)
         return plain(self, k, evidence)
 
-    monkeypatch.setattr(folding.Folded, "model", noted)
+    monkeypatch.setattr(folding.LocalFolds, "model", noted)
     for before, how in ((False, "5-fold"), (True, "prequential(19)")):
         used.clear()
         seen = validated(table, event, how) if how in HOWS else None
@@ -167,8 +167,8 @@ def test_leave_one_out_takes_smoothing_and_temperature_from_all_rows() -> None:
     table = rows_for(every_event()[0], 60)
     seen = tb.validate(table, "label", "loo")
     model = tb.fit(table, "label")
-    assert model.temper is not None
-    assert seen.heat is not None
-    np.testing.assert_allclose(seen.heat, seen.heat[0] * np.ones(60), rtol=1.0)
+    assert model.temperature is not None
+    assert seen.temperature is not None
+    np.testing.assert_allclose(seen.temperature, seen.temperature[0] * np.ones(60), rtol=1.0)
     np.testing.assert_array_equal(seen.scores, model.leave_one_out(table))
     np.testing.assert_array_equal(seen.probabilities, tb.fit(table, "label").validate(table, how="loo").probabilities)

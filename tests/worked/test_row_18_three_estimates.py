@@ -72,7 +72,7 @@ def test_a_beta_prior_is_add_alpha() -> None:
 @pytest.mark.parametrize("name", sorted(known()))
 def test_every_event_model_has_all_three(name: str) -> None:
     words = ["pea", "quince", "pea", "pea", "quince"]
-    values = words if known()[name].takes in ("codes", "text") else [1, 1, 1, 1, 1]
+    values = words if known()[name].input in ("codes", "text") else [1, 1, 1, 1, 1]
     for estimate in ("mle", "map", "bayes"):
         model = tb.fit({"x": values, "y": list("aaabb")}, "y", events=name, estimate=estimate)
         assert np.isfinite(model.log_joint({"x": values})).all()

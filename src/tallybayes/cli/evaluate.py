@@ -132,8 +132,10 @@ def _of_file(
 
 
 def _column(batch: Any, name: str, source: sources.Source) -> Any:
-    from tallybayes.schema.column_names import hint
+    from tallybayes.errors import did_you_mean
 
     if name not in source.schema.names:
-        raise BadData(wanted(source.name, f"a column {name!r}", "none of that name", hint(name, source.schema.names)))
+        raise BadData(
+            wanted(source.name, f"a column {name!r}", "none of that name", did_you_mean(name, source.schema.names))
+        )
     return batch.column(name)

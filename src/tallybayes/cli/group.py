@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from tallybayes import __version__
 from tallybayes.cli.option_groups import unbundled
-from tallybayes.schema.column_names import hint
+from tallybayes.errors import did_you_mean
 
 __all__ = ["example", "group"]
 
@@ -49,7 +49,7 @@ def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -
             if args[0] not in places and _is_data(args[0]):
                 args = ["look", *args]
             elif args[0] not in places and not args[0].startswith("-"):
-                ctx.fail(f"No such command or file {args[0]!r}. {hint(args[0], places)}")
+                ctx.fail(f"No such command or file {args[0]!r}. {did_you_mean(args[0], places)}")
             return super().resolve_command(ctx, args)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -28,7 +28,7 @@ from tallybayes.sources.csv import delimiter_of
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
 
-__all__ = ["Opened", "opened"]
+__all__ = ["InputRows", "opened"]
 
 T = TypeVar("T")
 STDIN = "standard input"
@@ -45,7 +45,7 @@ _MAGIC = {
 
 
 @dataclass(frozen=True)
-class Opened:
+class InputRows:
     """Files that have been found, or a query, and how they are to be read.
 
     Attributes
@@ -73,13 +73,13 @@ class Opened:
         """The paths, as what cannot be taken for text."""
         return [path if is_uri(path) else Path(path) for path in self.paths]
 
-    def like(self, model: Model) -> Opened:
+    def like(self, model: Model) -> InputRows:
         """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
         types: dict[str, pa.DataType] = {}
         for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
-            if block.event.takes == "text":
+            if block.event.input == "text":
                 types |= dict.fromkeys(block.columns, pa.string())
-            elif block.event.takes == "codes":
+            elif block.event.input == "codes":
                 kinds = zip(block.columns, (labels.array.type for labels in statistic.labels), strict=True)
                 types |= {name: kind for name, kind in kinds if kind == pa.string()}
         return replace(self, types=types)
@@ -105,11 +105,11 @@ class Opened:
 
 
 @contextmanager
-def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
+def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
     """The rows that a command was given; what comes from elsewhere has been put beside, and is gone afterwards."""
     _check(data, reading)
     if not data:
-        yield Opened([], reading, "the query")
+        yield InputRows([], reading, "the query")
         return
     with tempfile.TemporaryDirectory(prefix="tally-") as folder:
         called: dict[str, str] = {}
@@ -119,7 +119,7 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[Opened]:
                 _say_delimiter(path, called.get(path, path))
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _skips_told(called):
-                yield Opened(paths, reading, name)
+                yield InputRows(paths, reading, name)
         except TallyError as error:
             sentence = _as_given(str(error), called)
             if sentence == str(error):

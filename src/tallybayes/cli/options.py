@@ -184,11 +184,11 @@ class Choosing:
         }
 
     def _events(self, columns: Sequence[str]) -> dict[str, str] | None:
-        from tallybayes.schema.column_names import hint
+        from tallybayes.errors import did_you_mean
 
         for name in self.drop or ():
             if not any(fnmatchcase(column, name) for column in columns):
-                raise BadOption(wanted("--drop", "a column or glob", repr(name), hint(name, columns)))
+                raise BadOption(wanted("--drop", "a column or glob", repr(name), did_you_mean(name, columns)))
         given = dict.fromkeys(self.drop or (), "ignore")
         return given | dict(_named(text) for text in self.event or ()) or None
 

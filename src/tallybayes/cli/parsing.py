@@ -9,9 +9,8 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes.cli.options import pairs
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 
 __all__ = ["as_type", "class_of", "costs_of", "row_of", "thresholds_of"]
 
@@ -36,7 +35,7 @@ def class_of(model: Model, text: str | None, where: str) -> Any:
         return None
     found = {_written(one): one for one in model.classes}
     if text not in found:
-        raise BadOption(wanted(where, f"a class of {model.schema.label!r}", repr(text), hint(text, found)))
+        raise BadOption(wanted(where, f"a class of {model.schema.label!r}", repr(text), did_you_mean(text, found)))
     return found[text]
 
 
@@ -53,7 +52,7 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
         }
     columns = model.schema.columns
     named = [one for one in given if "=" in one and one.split("=")[0].strip() in columns]
-    if len(columns) == 1 and model.schema.event(columns[0]).takes == "text" and not named:
+    if len(columns) == 1 and model.schema.event(columns[0]).input == "text" and not named:
         return {columns[0]: text}
     return {name: _value(model, name, value) for name, value in pairs(given, "the row").items()}
 
@@ -61,9 +60,9 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
 def _value(model: Model, name: str, text: str) -> Any:
     """The text as a value of a column of the model; a value never seen is as it would be in a file."""
     if name not in model.schema.columns:
-        raise BadOption(wanted("the row", "columns of the model", repr(name), hint(name, model.schema.columns)))
+        raise BadOption(wanted("the row", "columns of the model", repr(name), did_you_mean(name, model.schema.columns)))
     b, f = model.schema.place(name)
-    takes = model.schema.blocks[b].event.takes
+    takes = model.schema.blocks[b].event.input
     where = f"the row, column {name!r}"
     if text == "":
         return None

@@ -40,10 +40,12 @@ def predict(
     abstain: Annotated[
         float | None, typer.Option("--abstain", metavar="P", help="Answer nothing below this probability.")
     ] = None,
-    sure: Annotated[
+    confidence: Annotated[
         float | None,
         typer.Option(
-            "--sure", metavar="LEVEL", help="Answer nothing where too little was counted to be sure at this level."
+            "--confidence",
+            metavar="LEVEL",
+            help="Answer nothing where too little was counted to be sure at this level.",
         ),
     ] = None,
     interval: Annotated[
@@ -68,7 +70,7 @@ def predict(
         "costs": costs_of(costs),
         "threshold": thresholds_of(loaded, threshold),
         "abstain": abstain,
-        "sure": sure,
+        "confidence": confidence,
         "threads": reading.threads,
     }
     if writing.output is not None:
@@ -105,10 +107,9 @@ def predict(
 
 def _check(source: sources.Source, model: Model) -> None:
     """Refuse rows that have nothing the model knows."""
-    from tallybayes.errors import BadData, wanted
-    from tallybayes.schema.column_names import hint
+    from tallybayes.errors import BadData, did_you_mean, wanted
 
     columns, have = model.schema.columns, source.schema.names
     if not set(columns) & set(have):
-        do = hint(have[0], columns)
+        do = did_you_mean(have[0], columns)
         raise BadData(wanted(source.name, "the columns of the model", f"none of them but {', '.join(have[:5])}", do))

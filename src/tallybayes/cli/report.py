@@ -15,7 +15,7 @@ from tallybayes.cli.group import example
 from tallybayes.cli.options import Choosing, Reading, Seed
 
 if TYPE_CHECKING:
-    from tallybayes.cli.inputs import Opened
+    from tallybayes.cli.inputs import InputRows
 
 __all__ = ["report"]
 
@@ -70,7 +70,7 @@ def report(
     print(f"Wrote {target}.")
 
 
-def _reported(rows: Opened, model: Any, choosing: Choosing, told: dict[str, Any]) -> Any:
+def _reported(rows: InputRows, model: Any, choosing: Choosing, told: dict[str, Any]) -> Any:
     """The report of the files themselves, so that it can tell their hashes."""
     from tallybayes.cli.training import fit_options, label_of
 

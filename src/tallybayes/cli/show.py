@@ -107,8 +107,8 @@ class Shown(Result):
         if found is None:
             return None
         rows = [("rows left out", f"{found.rows:,}"), *((f"alpha of {k}", number(v)) for k, v in found.alphas.items())]
-        if found.temper is not None:
-            rows += [("temperature: a, b", f"{number(found.temper.a)}, {number(found.temper.b)}")]
+        if found.temperature is not None:
+            rows += [("temperature: a, b", f"{number(found.temperature.a)}, {number(found.temperature.b)}")]
         losses = [("log-loss before", found.before), ("log-loss after", found.after)]
         rows += [(name, number(loss)) for name, loss in losses if loss is not None]
         notes = ("Made before the last change of the model: calibrate anew.",) if found.stale else ()

@@ -8,11 +8,10 @@ import pyarrow as pa
 
 from tallybayes import sources
 from tallybayes.cli.exit import note
-from tallybayes.cli.inputs import Opened
+from tallybayes.cli.inputs import InputRows
 from tallybayes.cli.options import Choosing
 from tallybayes.cli.parsing import as_type
-from tallybayes.errors import BadData, wanted
-from tallybayes.schema.column_names import hint
+from tallybayes.errors import BadData, did_you_mean, wanted
 
 if TYPE_CHECKING:
     from tallybayes.storage.checkpoint import Checkpoint
@@ -25,7 +24,7 @@ _NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "
 _MANY = 50
 
 
-def learn_from(rows: Opened, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
+def learn_from(rows: InputRows, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
     """The model of the rows; with a checkpoint, from where a run was left that began earlier."""
     from tallybayes.fitting import fit
 
@@ -54,12 +53,14 @@ def label_of(source: sources.Source, given: str | None) -> str:
     if given is not None:
         if given not in names:
             raise BadData(
-                wanted(source.name, f"a column {given!r} for --label", "none of that name", hint(given, names))
+                wanted(source.name, f"a column {given!r} for --label", "none of that name", did_you_mean(given, names))
             )
         return given
     found = label_among(source)
     if found is None:
-        raise BadData(wanted("--label", "the column that holds the class", "none", f"{source.name}: {hint('', names)}"))
+        raise BadData(
+            wanted("--label", "the column that holds the class", "none", f"{source.name}: {did_you_mean('', names)}")
+        )
     note(f"label: {found!r} looks like the class; --label says otherwise.")
     return found
 

@@ -107,12 +107,14 @@ def require(found: object, asked: dict[str, float]) -> None:
 
 def asked_of(given: list[str] | None) -> dict[str, float]:
     """What --require asks for, by figure."""
-    from tallybayes.schema.column_names import hint
+    from tallybayes.errors import did_you_mean
 
     out = {}
     for name, value in pairs(given or (), "--require").items():
         if name not in FIGURES:
-            raise BadOption(wanted("--require", f"one of {', '.join(FIGURES)}", repr(name), hint(name, FIGURES)))
+            raise BadOption(
+                wanted("--require", f"one of {', '.join(FIGURES)}", repr(name), did_you_mean(name, FIGURES))
+            )
         try:
             out[name] = float(value)
         except ValueError:

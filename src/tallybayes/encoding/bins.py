@@ -18,8 +18,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.categories import Labels, encode
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.categories import Categories, encode
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.bernoulli import Bernoulli
 from tallybayes.events.inputs import Codes, Dense, Sparse
 from tallybayes.schema.schema import Block, Schema
@@ -37,11 +37,11 @@ _Code = npt.NDArray[np.int16]
 class Cells:
     """The cells of some rows, column by column."""
 
-    def __init__(self, rows: Rows) -> None:
+    def __init__(self, rows: RowBatch) -> None:
         self._rows = rows
         self._dense: dict[int, Dense] = {}
 
-    def values(self, block: Block, f: int) -> tuple[npt.NDArray[np.int32], Labels]:
+    def values(self, block: Block, f: int) -> tuple[npt.NDArray[np.int32], Categories]:
         """A column's codes, and what they stand for."""
         data = self._rows.encode(block)
         assert isinstance(data, Codes)
@@ -83,11 +83,11 @@ class Values(Slots):
 
     Examples
     --------
-    >>> Values(Labels.of(["red", "blue"])).names()
+    >>> Values(Categories.of(["red", "blue"])).names()
     ('blue', 'red', 'other')
     """
 
-    values: Labels
+    values: Categories
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Values) and self.values == other.values
@@ -164,14 +164,14 @@ def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, b
     """
     if first is None:
         return [_slots_of(*_at(schema, name), None, bins, bins, values) for name in columns]
-    rows = Rows(_spread(first), 0, schema.missing)
+    rows = RowBatch(_spread(first), 0, schema.missing)
     classes = len(encode(rows.column(schema.label))[1])
     fair = max(2, min(bins, math.isqrt(len(rows) // (_ROWS_A_CELL * max(classes, 1)))))
     cells = Cells(rows)
     return [_slots_of(*_at(schema, name), cells, bins, fair, values) for name in columns]
 
 
-def code(schema: Schema, columns: Sequence[str], slots: Sequence[Slots], rows: Rows) -> list[_Code]:
+def code(schema: Schema, columns: Sequence[str], slots: Sequence[Slots], rows: RowBatch) -> list[_Code]:
     """The slot of each row in each of the columns."""
     cells = Cells(rows)
     return [slot.code(cells, *_at(schema, name)) for name, slot in zip(columns, slots, strict=True)]
@@ -184,14 +184,14 @@ def _at(schema: Schema, column: str) -> tuple[Block, int]:
 
 def _slots_of(block: Block, f: int, cells: Cells | None, bins: int, fair: int, values: int) -> Slots:
     event = block.event
-    if event.takes == "codes":
-        return Values(Labels.of([])) if cells is None else _most_frequent(*cells.values(block, f), values - 1)
+    if event.input == "codes":
+        return Values(Categories.of([])) if cells is None else _most_frequent(*cells.values(block, f), values - 1)
     if isinstance(event, Bernoulli):
         return Bins((0.5 if event.threshold is None else float(event.threshold),))
     return Bins(() if cells is None else _edges(cells.numbers(block, f), bins, fair))
 
 
-def _most_frequent(codes: npt.NDArray[np.int32], found: Labels, most: int) -> Values:
+def _most_frequent(codes: npt.NDArray[np.int32], found: Categories, most: int) -> Values:
     if len(found) <= most:
         return Values(found)
     count = np.bincount(codes[codes >= 0], minlength=len(found))

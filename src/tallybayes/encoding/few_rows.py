@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded
 from tallybayes.schema.schema import Block, Schema
@@ -43,7 +43,7 @@ def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) ->
         return None
     encoded: list[Encoded] = []
     for block, believed in zip(schema.blocks, parameters, strict=True):
-        slots = block.event.slots(believed)
+        slots = block.event.categories(believed)
         data = _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
         if data is None:
             return None
@@ -56,14 +56,14 @@ def _array(rows: np.ndarray[Any, Any], schema: Schema, parameters: Sequence[Any]
     if rows.ndim != 2 or len(schema.blocks) != 1 or rows.shape[1] != len(schema.blocks[0].columns):
         return None
     block = schema.blocks[0]
-    if block.event.takes == "codes":
-        return _whole_numbers(rows, block.event.slots(parameters[0]), unseen) if rows.dtype.kind in "iu" else None
+    if block.event.input == "codes":
+        return _whole_numbers(rows, block.event.categories(parameters[0]), unseen) if rows.dtype.kind in "iu" else None
     if rows.dtype not in (np.float64, np.float32) or not rows.flags.c_contiguous:
         return None
     return _fit(block.event, Dense(rows))
 
 
-def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Labels], unseen: str) -> Codes | None:
+def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Categories], unseen: str) -> Codes | None:
     if any(slot.kind != "whole numbers" for slot in slots):
         return None
     places = [slot.positions for slot in slots]
@@ -89,11 +89,11 @@ def _dense(rows: list[Mapping[str, Any]], block: Block) -> Dense | None:
 
 
 def _fit(event: Event, data: Dense) -> Dense | None:
-    unfit = event.unfit(np.asarray(data.columns))
+    unfit = event.invalid(np.asarray(data.columns))
     return None if unfit is not None and unfit.any() else data
 
 
-def _codes(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Labels], unseen: str) -> Codes | None:
+def _codes(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str) -> Codes | None:
     codes = np.empty((len(rows), len(block.columns)), np.int32)
     for f, (name, slot) in enumerate(zip(block.columns, slots, strict=True)):
         plain = _PLAIN.get(slot.kind)

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple, TypeVar
 import pyarrow as pa
 
 from tallybayes import engines, sources
-from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.schema.column_names import Numbered, hint
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
 
 __all__ = [
@@ -54,10 +54,10 @@ def labelled(
     if reading.get("where") is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Put it among the columns of the rows"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
-    lying = None if reading.get("connection") is not None else engines.opened(source, missing)
-    if lying is not None and reading.get("where") is not None:
-        raise BadOption(wanted("where", "files, or rows that are here", lying.name, "Filter it before"))
-    rows = sources.read(source, missing=tuple(missing), **reading) if lying is None else lying.source()
+    partitions = None if reading.get("connection") is not None else engines.opened(source, missing)
+    if partitions is not None and reading.get("where") is not None:
+        raise BadOption(wanted("where", "files, or rows that are here", partitions.name, "Filter it before"))
+    rows = sources.read(source, missing=tuple(missing), **reading) if partitions is None else partitions.source()
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
@@ -103,9 +103,9 @@ def beside(rows: sources.Source, name: str, column: Any) -> tuple[sources.Source
 
 def peek(source: sources.Source) -> tuple[sources.Source, Callable[[], pa.RecordBatch | None]]:
     """The source, and a way to look at its first rows without losing them."""
-    lying = engines.partitions_of(source)
-    if lying is not None:
-        return source, lambda: lying.head(_LOOKED_AT)
+    partitions = engines.partitions_of(source)
+    if partitions is not None:
+        return source, lambda: partitions.head(_LOOKED_AT)
     if source.again:
         return source, lambda: next(iter(source), None)
     stream = iter(source)
@@ -128,14 +128,16 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> sources.S
     fields = source.schema
     if len(schema.columns) == 1 and sources.is_prose(fields[0]) and fields[0].name != schema.columns[0]:
         return sources.read({schema.columns[0]: rows})  # a list of texts for a model of one column
-    if len(fields) == 1 and sources.kind_of(fields[0]) != "column" and not isinstance(schema.columns, Numbered):
+    if len(fields) == 1 and sources.kind_of(fields[0]) != "column" and not isinstance(schema.columns, NumberedNames):
         if sources.names_of(fields[0]) is None and sources.width_of(fields[0]) == len(schema.columns):
             return sources.read(rows, names=schema.columns)
         return source
     useful = [f.name for f in fields if sources.kind_of(f) != "column" or f.name in schema.columns]
     if not useful:
         have = [f.name for f in fields]
-        raise BadData(wanted(source.name, "the columns of the model", "none of them", hint(have[0], schema.columns)))
+        raise BadData(
+            wanted(source.name, "the columns of the model", "none of them", did_you_mean(have[0], schema.columns))
+        )
     if not sources.is_path(rows) or len(useful) == len(fields):
         return source
     return sources.read(rows, columns=useful, types=types)

@@ -15,15 +15,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels, sources
-from tallybayes.categories import Labels, encode, kind
-from tallybayes.errors import BadData, wanted
+from tallybayes.categories import Categories, encode, kind
+from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.kernels.text import BadText, BadTokens
-from tallybayes.schema.column_names import Numbered, hint
+from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Missing
 
-__all__ = ["Rows"]
+__all__ = ["RowBatch"]
 
 # Whole numbers spanning less than this are their own codes; a table of that many rows per column stays small.
 _DIRECT_SPAN = 4096
@@ -31,7 +31,7 @@ _DIRECT_SPAN = 4096
 _GUESS_ROWS = 256
 
 
-class Rows:
+class RowBatch:
     """A record batch whose columns are found by name, be they fields or columns of a matrix field.
 
     Parameters
@@ -60,15 +60,15 @@ class Rows:
         """The names of all columns, those of matrices among them."""
         return [name for field in self.batch.schema for name in _names(field)]
 
-    def encode(self, block: Block, slots: Sequence[Labels] | None = None, *, unseen: str = "smooth") -> Encoded:
+    def encode(self, block: Block, slots: Sequence[Categories] | None = None, *, unseen: str = "smooth") -> Encoded:
         """The block's columns as its event takes them.
 
         Parameters
         ----------
         block : Block
             Which columns, and for which event.
-        slots : sequence of Labels, optional
-            The values that codes refer to, one `Labels` per column: those of a model that scores. Without it the
+        categories : sequence of Categories, optional
+            The values that codes refer to, one `Categories` per column: those of a model that scores. Without it the
             values found in these rows, as counting wants.
         unseen : {"smooth", "skip", "error"}
             Whether a value outside the slots is refused.
@@ -79,15 +79,15 @@ class Rows:
             self._encoded[id(block)] = block, self._encode(block, None, unseen)
         return self._encoded[id(block)][1]
 
-    def _encode(self, block: Block, slots: Sequence[Labels] | None, unseen: str) -> Encoded:
+    def _encode(self, block: Block, slots: Sequence[Categories] | None, unseen: str) -> Encoded:
         field = self._whole(block.columns)
-        if block.event.takes == "text":
+        if block.event.input == "text":
             return Texts(tuple(self._text(name) for name in block.columns))
-        if block.event.takes == "codes":
+        if block.event.input == "codes":
             return self._codes(block, field, slots, unseen)
         if field is not None and sources.kind_of(field) == "sparse":
             sparse = Sparse(*sources.sparse_of(self.batch.column(field.name), field))
-            if block.event.takes == "bag":
+            if block.event.input == "bag":
                 return sparse  # counting checks every entry, and a negative count scores as what it is
             return self._dense(block, sparse.dense().columns)
         if field is not None and sources.kind_of(field) == "matrix":
@@ -109,7 +109,9 @@ class Rows:
         if self.partial:
             return pa.nulls(len(self))
         have = [name for field in self.batch.schema for name in _names(field)[:20]]
-        raise BadData(wanted("the rows", f"a column {name!r} as in training", "none of that name", hint(name, have)))
+        raise BadData(
+            wanted("the rows", f"a column {name!r} as in training", "none of that name", did_you_mean(name, have))
+        )
 
     @contextmanager
     def refusing(self, block: Block) -> Iterator[None]:
@@ -117,7 +119,7 @@ class Rows:
         try:
             yield
         except (kernels.NotFinite, kernels.BadEntry) as bad:
-            want, got, do = block.event.wants, repr(bad.value), "Remove the row, or make the value missing"
+            want, got, do = block.event.domain, repr(bad.value), "Remove the row, or make the value missing"
             row, column = bad.row, bad.column
         except BadText as bad:
             want, got, do = "text in UTF-8", f"other bytes from byte {bad.byte + 1} on", "Convert it"
@@ -187,18 +189,18 @@ class Rows:
         if self.missing == "error":
             for f in _columns_with(np.isnan, dense):
                 self._refuse_missing(np.isnan(dense.column(f)), block.columns[f])
-        if type(block.event).unfit is not Event.unfit:
-            for f in _columns_with(block.event.unfit, dense):
+        if type(block.event).invalid is not Event.invalid:
+            for f in _columns_with(block.event.invalid, dense):
                 self._check(block.event, dense.column(f), block.columns[f])
         return dense
 
     def _check(self, event: Event, values: npt.NDArray[Any], name: str) -> None:
-        unfit = event.unfit(values)
+        unfit = event.invalid(values)
         if unfit is None or not unfit.any():
             return
         at = int(np.argmax(unfit))
         got = f"{values[at].item()!r} (row {self.first + at + 1})"
-        raise BadData(wanted(f"column {name!r}", f"{event.wants} for {event.name}", got))
+        raise BadData(wanted(f"column {name!r}", f"{event.domain} for {event.name}", got))
 
     def _refuse_missing(self, mask: npt.NDArray[np.bool_], name: str) -> None:
         if mask.any():
@@ -206,7 +208,7 @@ class Rows:
             do = "Fill it, or choose missing='skip'"
             raise BadData(wanted(f"column {name!r}", "a value in every row", f"a missing one (row {row})", do))
 
-    def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Labels] | None, unseen: str) -> Codes:
+    def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Categories] | None, unseen: str) -> Codes:
         if field is not None and sources.kind_of(field) == "matrix" and pa.types.is_integer(field.type.value_type):
             matrix = sources.matrix_of(self.batch.column(field.name))
             direct = _guess(matrix) if slots is None else _direct(matrix, slots)
@@ -226,7 +228,7 @@ class Rows:
         return Codes(tuple(columns), sizes, tuple(labels))
 
     def _refer(
-        self, codes: npt.NDArray[np.int32], found: Labels, slot: Labels, name: str, unseen: str
+        self, codes: npt.NDArray[np.int32], found: Categories, slot: Categories, name: str, unseen: str
     ) -> npt.NDArray[np.int32]:
         """Codes into the values found here as codes into the slot; a value not in it gets the code behind its last."""
         if found is slot or found == slot:
@@ -256,7 +258,7 @@ def _names(field: pa.Field) -> Sequence[str]:
     if sources.kind_of(field) == "column":
         return (field.name,)
     given = sources.names_of(field)
-    return Numbered(sources.width_of(field)) if given is None else given
+    return NumberedNames(sources.width_of(field)) if given is None else given
 
 
 def _position(field: pa.Field, name: str) -> int | None:
@@ -304,11 +306,11 @@ def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[
     if high - low >= _DIRECT_SPAN:
         return None
     width = matrix.shape[1]
-    labels = Labels(pa.array(np.arange(low, high + 1)))
+    labels = Categories(pa.array(np.arange(low, high + 1)))
     return Codes(matrix, np.full(width, high - low + 1, np.int64), (labels,) * width, low, settle=settle)
 
 
-def _direct(matrix: npt.NDArray[Any], slots: Sequence[Labels]) -> Codes | None:
+def _direct(matrix: npt.NDArray[Any], slots: Sequence[Categories]) -> Codes | None:
     """Whole numbers as their own codes into the slots of a model, where the slots are whole numbers of a small span."""
     if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
         return None

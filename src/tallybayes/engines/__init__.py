@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tallybayes.engines.partitioned import Partitions, Told, partitions_of
+from tallybayes.engines.partitioned import Partitioned, PartitionInfo, partitions_of
 from tallybayes.engines.threads import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
 
 __all__ = [
     "SLICE_BYTES",
-    "Partitions",
-    "Told",
+    "PartitionInfo",
+    "Partitioned",
     "default_threads",
     "fold",
     "fold_rows",
@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 
-def opened(source: Any, missing: Sequence[str] = ()) -> Partitions | None:
+def opened(source: Any, missing: Sequence[str] = ()) -> Partitioned | None:
     """The rows of a Dask or a Spark collection, in the partitions in which they lie; None for anything else.
 
     Parameters

@@ -18,9 +18,9 @@ from tallybayes.engines.partitioned import (
     FAN_IN,
     Declined,
     Merge,
-    Partitions,
+    Partitioned,
+    PartitionInfo,
     Reading,
-    Told,
     Work,
     answer_of,
     attempted,
@@ -59,7 +59,7 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
 
 
 @dataclass(frozen=True)
-class DaskPartitions(Partitions):
+class DaskPartitions(Partitioned):
     """The partitions of a Dask collection."""
 
     collection: Any
@@ -286,13 +286,13 @@ class _Shared(NamedTuple):
 
 def _asked(shared: _Shared, reading: Reading, part: Any, called: str, partition: int, own: bytes) -> bytes:
     """What one partition answers; run where it lies."""
-    return attempted(shared.work, reading, _rows_of(part), called, Told(partition, own))
+    return attempted(shared.work, reading, _rows_of(part), called, PartitionInfo(partition, own))
 
 
 def _asked_of(shared: _Shared, reading: Reading, files: Files, partition: int) -> bytes:
     """What one file answers; run by a worker, which opens it."""
     called = f"{partition} ({files.tasks[0][0].path})"
-    return attempted(shared.work, reading, files.source(0, reading.schema), called, Told(partition))
+    return attempted(shared.work, reading, files.source(0, reading.schema), called, PartitionInfo(partition))
 
 
 def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:

@@ -22,9 +22,9 @@ __all__ = [
     "FAN_IN",
     "Declined",
     "Merge",
-    "Partitions",
+    "PartitionInfo",
+    "Partitioned",
     "Reading",
-    "Told",
     "Work",
     "answer_of",
     "attempted",
@@ -37,14 +37,14 @@ class Declined(TallyError):
     """Rows are not what they seemed, and have to be read in another way; never shown to a user."""
 
 
-class Told(NamedTuple):
+class PartitionInfo(NamedTuple):
     """What work on a partition is told besides its rows: the partition's number, from 0, and what is meant for it."""
 
     partition: int
     own: bytes = b""
 
 
-Work: TypeAlias = Callable[[Source, Told], bytes]
+Work: TypeAlias = Callable[[Source, PartitionInfo], bytes]
 Merge: TypeAlias = Callable[[Iterable[bytes]], bytes]
 
 # So many answers are merged at a time: each worker that merges holds one sum and one answer.
@@ -83,7 +83,7 @@ class Reading:
         return f"{self.name}, partition {partition}"
 
 
-class Partitions(ABC):
+class Partitioned(ABC):
     """Rows in partitions elsewhere; called, they come here, batch by batch, as any other source does."""
 
     reading: Reading
@@ -112,7 +112,7 @@ class Partitions(ABC):
         """The first rows; None if there are none."""
 
     @abstractmethod
-    def select(self, columns: Sequence[str]) -> Partitions:
+    def select(self, columns: Sequence[str]) -> Partitioned:
         """The same rows with some of the columns, so that no others are read."""
 
     @abstractmethod
@@ -161,12 +161,12 @@ class Partitions(ABC):
         return Source(self.schema, None, True, self.name, self)
 
 
-def partitions_of(source: Source) -> Partitions | None:
+def partitions_of(source: Source) -> Partitioned | None:
     """The partitions that a source consists of, if its rows lie elsewhere."""
-    return source.start if isinstance(source.start, Partitions) else None
+    return source.start if isinstance(source.start, Partitioned) else None
 
 
-def attempted(work: Work, reading: Reading, rows: Any, partition: object, told: Told) -> bytes:
+def attempted(work: Work, reading: Reading, rows: Any, partition: object, told: PartitionInfo) -> bytes:
     """The answer of one partition, which messages call so: what work made of it, or why it is refused.
 
     An error of the rows is an answer, not a failure: an engine would try again what cannot succeed.

@@ -9,10 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Labels, plain
-from tallybayes.errors import BadData, BadOption, TallyError, wanted
+from tallybayes.categories import Categories, plain
+from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.schema.column_names import hint
 
 __all__ = [
     "Places",
@@ -57,13 +56,15 @@ def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places
     if len(array) == 0:
         raise BadData(wanted(where, "at least one row", "none"))
     try:
-        found = Labels(plain(_arrow(classes, "classes"))).find(array)
+        found = Categories(plain(_arrow(classes, "classes"))).find(array)
     except (TallyError, pa.ArrowException):  # of another kind than the classes: none of them is among these
         found = np.full(len(array), -1, np.intp)
     if found.min() < 0:
         row = int(np.argmax(found < 0))
         got = array[row].as_py()
-        raise BadData(wanted(where, "one of the classes", f"{got!r} (row {row + 1})", hint(got, map(str, classes))))
+        raise BadData(
+            wanted(where, "one of the classes", f"{got!r} (row {row + 1})", did_you_mean(got, map(str, classes)))
+        )
     return found
 
 
@@ -75,13 +76,13 @@ def distinct(labels: Any) -> tuple[Any, ...]:
     if array.null_count:
         row = int(np.argmax(array.is_null().to_numpy(zero_copy_only=False)))
         raise BadData(wanted("labels", "a class in each row", f"none (row {row + 1})"))
-    return Labels.of(array).values
+    return Categories.of(array).values
 
 
 def position(name: Any, classes: Sequence[Any], where: str) -> int:
     """The position of one class."""
     if name not in classes:
-        raise BadOption(wanted(where, "one of the classes", repr(name), hint(name, map(str, classes))))
+        raise BadOption(wanted(where, "one of the classes", repr(name), did_you_mean(name, map(str, classes))))
     return classes.index(name)
 
 

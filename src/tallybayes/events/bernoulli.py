@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Says, weigh, weigh_table
+from tallybayes.events.likelihood import Profile, weigh, weigh_table
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
@@ -27,7 +27,7 @@ __all__ = ["Bernoulli"]
 
 
 @dataclass(frozen=True)
-class Coins:
+class BernoulliTable:
     """Log-probabilities of 0 and of 1."""
 
     log_zero: Floats  # (F, C)
@@ -55,11 +55,11 @@ class Bernoulli(Event):
     threshold: float | None = None
 
     name: ClassVar[str] = "bernoulli"
-    takes: ClassVar[Any] = "bag"
-    wants: ClassVar[str] = "0 and 1 (or a threshold)"
-    axes: ClassVar[dict[str, Axis]] = {"ones": "column", "missing": "column"}
+    input: ClassVar[Any] = "bag"
+    domain: ClassVar[str] = "0 and 1 (or a threshold)"
+    sums: ClassVar[dict[str, Axis]] = {"ones": "column", "missing": "column"}
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Anything but 0 and 1, unless there is a threshold."""
         if self.threshold is not None:
             return None
@@ -79,28 +79,28 @@ class Bernoulli(Event):
         missing, present = (by_value.take(np.array([k]), axis=2).reshape((n_classes, data.width)) for k in (0, 2))
         return {"ones": present, "missing": missing}, ()
 
-    def estimate(self, statistic: Statistic, how: How) -> Coins:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
         """The log-shares of 0 and of 1, smoothed."""
-        return _coins(*_ones(statistic), how)
+        return _coins(*_ones(statistic), options)
 
-    def doubt(self, statistic: Statistic, how: How) -> Coins:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
         """Minus the variances of the log-shares of 0 and of 1."""
-        return _coins(*_ones(statistic), how, minus_doubt)
+        return _coins(*_ones(statistic), options, minus_doubt)
 
-    def evident_alpha(self, statistic: Statistic) -> Floats:
+    def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's zeros and ones are most probable."""
         ones, n = _ones(statistic)
-        return np.array([evident_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
+        return np.array([empirical_bayes_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
 
-    def outcomes(self, statistic: Statistic) -> tuple[int, ...]:
+    def n_values(self, statistic: Statistic) -> tuple[int, ...]:
         """0 and 1."""
         return (2,) * statistic.sums["ones"].shape[1]
 
-    def contrast(self, parameters: Coins) -> Coins:
+    def contrast(self, parameters: BernoulliTable) -> BernoulliTable:
         """The log-probabilities of 0, and of 1, less the largest of each."""
-        return Coins(contrast(parameters.log_zero), contrast(parameters.log_one))
+        return BernoulliTable(contrast(parameters.log_zero), contrast(parameters.log_one))
 
-    def score(self, parameters: Coins, data: Dense | Sparse, out: Floats) -> None:
+    def score(self, parameters: BernoulliTable, data: Dense | Sparse, out: Floats) -> None:
         """Add log p for a 1, log(1 − p) for a 0."""
         if isinstance(data, Dense):
             sizes = np.full(data.width, 2, np.int64)
@@ -118,7 +118,7 @@ class Bernoulli(Event):
             part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
             self.score(parameters, part.dense(), out[rows])
 
-    def terms(self, parameters: Coins, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
+    def terms(self, parameters: BernoulliTable, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
         """log p for a 1, log(1 − p) for a 0, column by column."""
         if isinstance(data, Dense):
             sizes = np.full(data.width, 2, np.int64)
@@ -130,13 +130,13 @@ class Bernoulli(Event):
         terms[row, column] = weigh(parameters.log_one[column], asked[row])
         out += terms
 
-    def says(self, parameters: Coins, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: BernoulliTable, f: int, at: Sequence[Any] | None = None) -> Profile:
         """The log-probabilities of 0 and of 1."""
         values = (0, 1) if at is None else tuple(at)
         ones = np.array([float(value) for value in values]) > (0.5 if self.threshold is None else self.threshold)
-        return Says("values", values, np.where(ones[:, None], parameters.log_one[f], parameters.log_zero[f]))
+        return Profile("values", values, np.where(ones[:, None], parameters.log_one[f], parameters.log_zero[f]))
 
-    def behind(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
+    def support(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
         """How many rows of each class had the same: a 1, or a 0."""
         first = data.first() if isinstance(data, Dense) else data.first().dense().first()
         ones, n = _ones(statistic)
@@ -146,7 +146,7 @@ class Bernoulli(Event):
     def leave_one_out(
         self,
         statistic: Statistic,
-        how: How,
+        options: EstimateOptions,
         data: Dense | Sparse,
         classes: ClassCodes,
         weights: Weights,
@@ -154,16 +154,18 @@ class Bernoulli(Event):
     ) -> None:
         """As `score`, the own class having one row less."""
         if isinstance(data, Sparse):
-            self._leave_one_out_sparse(statistic, how, data, classes, weights, out)
+            self._leave_one_out_sparse(statistic, options, data, classes, weights, out)
             return
-        coins = self.estimate(statistic, how)
+        coins = self.estimate(statistic, options)
         if weights is None:
             counted, total = _ones(statistic)
             left = np.maximum(total - 1, 0.0)
-            zero = log_share(np.maximum(left - counted, 0.0), left, how.alpha[:, None], 2.0)
-            one = log_share(np.maximum(counted - 1, 0.0), left, how.alpha[:, None], 2.0)
+            zero = log_share(np.maximum(left - counted, 0.0), left, options.alpha[:, None], 2.0)
+            one = log_share(np.maximum(counted - 1, 0.0), left, options.alpha[:, None], 2.0)
             sizes = np.full(data.width, 2, np.int64)
-            leave_codes_out(self._codes(data), sizes, _interleave(coins), _interleave(Coins(zero, one)), classes, out)
+            leave_codes_out(
+                self._codes(data), sizes, _interleave(coins), _interleave(BernoulliTable(zero, one)), classes, out
+            )
             return
         ones, n = statistic.sums["ones"], statistic.present()
         zeros = n - ones
@@ -173,19 +175,25 @@ class Bernoulli(Event):
             terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
             at = own, np.full(len(own), f)
             same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
-            terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), how.alpha[f], 2.0)
+            terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
             out[here] += terms
 
     def _leave_one_out_sparse(
-        self, statistic: Statistic, how: How, data: Sparse, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Sparse,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """The own class's absent columns are summed once per class and distinct weight, its present ones per entry."""
-        coins = self.estimate(statistic, how)
+        coins = self.estimate(statistic, options)
         ones, n = statistic.sums["ones"], statistic.present()
         zeros = n - ones
         scores = np.zeros_like(out)
         self.score(coins, data, scores)
-        alpha = how.alpha
+        alpha = options.alpha
         weight = np.ones(len(data)) if weights is None else weights
         distinct, which = np.unique(np.column_stack([classes, weight]), axis=0, return_inverse=True)
         absent, impossible = np.zeros(len(data)), np.zeros(len(data))
@@ -210,18 +218,22 @@ class Bernoulli(Event):
         scores[np.arange(len(data)), classes] = np.where(impossible > 0, -np.inf, own)
         out += scores
 
-    def sample(self, statistic: Statistic, parameters: Coins, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(
+        self, statistic: Statistic, parameters: BernoulliTable, c: int, size: int, rng: np.random.Generator
+    ) -> Drawn:
         """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
         zero, one = np.int64(0), np.int64(1)
         if self.threshold is not None:
             zero, one = (np.int64(x) for x in (min(0, floor(self.threshold)), max(1, floor(self.threshold) + 1)))
         return [np.where(rng.random(size) < p, one, zero) for p in np.exp(parameters.log_one[:, c])]
 
-    def light(self, statistic: Statistic, parameters: Coins) -> Light:
+    def pixels(self, statistic: Statistic, parameters: BernoulliTable) -> Pixels:
         """The probability of 1; dark is 0 and lit is 1."""
-        return Light("probability of 1", np.exp(parameters.log_one).T, parameters.log_zero.T, parameters.log_one.T)
+        return Pixels("probability of 1", np.exp(parameters.log_one).T, parameters.log_zero.T, parameters.log_one.T)
 
-    def table(self, statistic: Statistic, parameters: Coins, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(
+        self, statistic: Statistic, parameters: BernoulliTable, f: int
+    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """A row for 0 and one for 1: counts beside probabilities."""
         ones, n = _ones(statistic)
         counts = np.stack([n[f] - ones[f], ones[f]])
@@ -255,13 +267,15 @@ class Bernoulli(Event):
         return indptr, column[keep], value[keep]
 
 
-def _coins(ones: Floats, n: Floats, how: How, share: Callable[..., Floats] = log_share) -> Coins:
+def _coins(
+    ones: Floats, n: Floats, options: EstimateOptions, share: Callable[..., Floats] = log_share
+) -> BernoulliTable:
     """What `share` says of 0 and of 1."""
-    alpha = how.alpha[:, None]
-    return Coins(share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0))
+    alpha = options.alpha[:, None]
+    return BernoulliTable(share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0))
 
 
-def _interleave(coins: Coins) -> Floats:
+def _interleave(coins: BernoulliTable) -> Floats:
     """A table whose row 2f is column f being 0, and 2f + 1 its being 1."""
     return np.stack([coins.log_zero, coins.log_one], axis=1).reshape(-1, coins.log_zero.shape[1])
 

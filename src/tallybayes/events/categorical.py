@@ -14,13 +14,13 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Labels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, chunks
+from tallybayes.categories import Categories
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Codes, Floats
-from tallybayes.events.likelihood import Says
+from tallybayes.events.likelihood import Profile
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
@@ -32,7 +32,7 @@ class Tables:
     """Log-probabilities of every value, and after each column's values one row for a value never seen."""
 
     log: Floats  # (Σ (V + 1), C)
-    labels: tuple[Labels, ...]  # (F,)
+    labels: tuple[Categories, ...]  # (F,)
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,8 @@ class Categorical(Event):
     """
 
     name: ClassVar[str] = "categorical"
-    takes: ClassVar[Any] = "codes"
-    axes: ClassVar[dict[str, Axis]] = {"counts": "value"}
+    input: ClassVar[Any] = "codes"
+    sums: ClassVar[dict[str, Axis]] = {"counts": "value"}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each value occurs in each class."""
@@ -61,28 +61,30 @@ class Categorical(Event):
             return self.count(data.settle(), classes, n_classes, weights)
         return {"counts": Exact.from_limbs(counts)}, data.labels
 
-    def estimate(self, statistic: Statistic, how: How) -> Tables:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Tables:
         """The log-share of each value, smoothed."""
-        return Tables(_log_shares(statistic, how, *_counts(statistic)), statistic.labels)
+        return Tables(_log_shares(statistic, options, *_counts(statistic)), statistic.labels)
 
-    def doubt(self, statistic: Statistic, how: How) -> Tables:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> Tables:
         """Minus the variance of each value's log-share."""
-        return Tables(_log_shares(statistic, how, *_counts(statistic), minus_doubt), statistic.labels)
+        return Tables(_log_shares(statistic, options, *_counts(statistic), minus_doubt), statistic.labels)
 
-    def evident_alpha(self, statistic: Statistic) -> Floats:
+    def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts are most probable."""
         counts = statistic.sums["counts"].to_float()
-        return np.array([evident_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))])
+        return np.array(
+            [empirical_bayes_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))]
+        )
 
     def contrast(self, parameters: Tables) -> Tables:
         """Each value's log-probabilities less the largest."""
         return Tables(contrast(parameters.log), parameters.labels)
 
-    def outcomes(self, statistic: Statistic) -> tuple[int, ...]:
+    def n_values(self, statistic: Statistic) -> tuple[int, ...]:
         """The values seen."""
         return tuple(statistic.sizes.tolist())
 
-    def slots(self, parameters: Tables) -> tuple[Labels, ...]:
+    def categories(self, parameters: Tables) -> tuple[Categories, ...]:
         """The values of each column; one more slot behind them is for a value never seen."""
         return parameters.labels
 
@@ -96,16 +98,16 @@ class Categorical(Event):
         table = data.table(parameters.log)
         kernels.terms_codes(data.columns, table, data.sizes, asked, out, low=data.low, outside=data.outside)
 
-    def says(self, parameters: Tables, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: Tables, f: int, at: Sequence[Any] | None = None) -> Profile:
         """The log-probability of each value; of one never seen, that of the slot for it."""
         start = sum(len(labels) + 1 for labels in parameters.labels[:f])
         labels = parameters.labels[f]
         values = labels.values if at is None else tuple(at)
         place = {value: k for k, value in enumerate(labels.values)}
         rows = start + np.array([place.get(value, len(labels)) for value in values], np.intp)
-        return Says("values", values, parameters.log[rows])
+        return Profile("values", values, parameters.log[rows])
 
-    def behind(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
+    def support(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
         """How many rows of each class had the same value."""
         counts, found = statistic.sums["counts"].to_float(), data.first()
         if not counts.shape[1]:  # columns without any value at all
@@ -115,7 +117,13 @@ class Categorical(Event):
         return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
 
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Codes, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Codes,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """As `score`, the own class having one row less.
 
@@ -124,20 +132,26 @@ class Categorical(Event):
         """
         if weights is None:
             counts, totals = _counts(statistic)
-            full = _log_shares(statistic, how, counts, totals)
-            less = _log_shares(statistic, how, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
-            if how.unseen == "skip":  # what only one row has is unseen without it
+            full = _log_shares(statistic, options, counts, totals)
+            less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
+            if options.unseen == "skip":  # what only one row has is unseen without it
                 at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
                 full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
             parts = data.columns, data.sizes, data.table(full), data.table(less)
             leave_codes_out(*parts, classes, out, low=data.low)
             return
-        self._leave_weighted_out(statistic, how, data, classes, weights, out)
+        self._leave_weighted_out(statistic, options, data, classes, weights, out)
 
     def _leave_weighted_out(
-        self, statistic: Statistic, how: How, data: Codes, classes: ClassCodes, weights: Floats, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Codes,
+        classes: ClassCodes,
+        weights: Floats,
+        out: Floats,
     ) -> None:
-        tables = self.estimate(statistic, how)
+        tables = self.estimate(statistic, options)
         counts, totals = statistic.sums["counts"], _totals(statistic)
         everywhere = counts.sum(axis=0)
         for rows in chunks(len(data)):
@@ -150,8 +164,8 @@ class Categorical(Event):
                 value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
                 terms = tables.log[value + f]
                 count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
-                terms[np.arange(len(seen)), own] = log_share(count, total, how.alpha[f], float(size))
-                if how.unseen == "skip":
+                terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
+                if options.unseen == "skip":
                     terms[everywhere.less((value,), w) <= 0] = 0.0
                 out[rows.start + seen] += terms
 
@@ -169,14 +183,14 @@ class Categorical(Event):
         totals, rows = _totals(statistic).to_float(), statistic.rows.to_float()[:, None]
         return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
 
-    def light(self, statistic: Statistic, parameters: Tables) -> Light:
+    def pixels(self, statistic: Statistic, parameters: Tables) -> Pixels:
         """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
         average, dark, lit = (np.full((parameters.log.shape[1], len(parameters.labels)), np.nan) for _ in range(3))
         for f, (labels, log) in enumerate(zip(parameters.labels, _by_column(parameters), strict=True)):
             values = _numbers(labels)
             if values is not None:
                 average[:, f], dark[:, f], lit[:, f] = values @ np.exp(log), log[0], log[-1]
-        return Light("mean", average, dark, lit)
+        return Pixels("mean", average, dark, lit)
 
     def table(self, statistic: Statistic, parameters: Tables, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """A row per value: counts beside probabilities."""
@@ -186,15 +200,19 @@ class Categorical(Event):
 
 
 def _log_shares(
-    statistic: Statistic, how: How, counts: Floats, totals: Floats, share: Callable[..., Floats] = log_share
+    statistic: Statistic,
+    options: EstimateOptions,
+    counts: Floats,
+    totals: Floats,
+    share: Callable[..., Floats] = log_share,
 ) -> Floats:  # (Σ (V + 1), C)
     """The log-share of each value, and behind each column's values that of one never seen."""
     of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
     size = statistic.sizes[:, None].astype(float)
-    seen = share(counts, totals[of], how.alpha[of, None], size[of])
+    seen = share(counts, totals[of], options.alpha[of, None], size[of])
     unseen = np.zeros_like(totals)
-    if how.unseen != "skip":
-        unseen = share(0.0, totals, how.alpha[:, None], size + 1)
+    if options.unseen != "skip":
+        unseen = share(0.0, totals, options.alpha[:, None], size + 1)
     return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
 
 
@@ -204,7 +222,7 @@ def _by_column(tables: Tables) -> list[Floats]:
     return [tables.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, tables.labels, strict=True)]
 
 
-def _numbers(labels: Labels) -> Floats | None:
+def _numbers(labels: Categories) -> Floats | None:
     """The values, where they are numbers or booleans and none is missing."""
     if not len(labels) or labels.array.null_count or labels.kind not in ("whole numbers", "numbers", "booleans"):
         return None

@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, How, Light, Weights
-from tallybayes.events.families.bag import Dice, DieDoubt, own_entries
+from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
+from tallybayes.events.families.bag import BagEvent, DieDoubt, own_entries
 from tallybayes.events.families.dirichlet import log_share, share
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Dense, Floats, Sparse
@@ -24,7 +24,7 @@ _LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
-class Complement(Dice):
+class Complement(BagEvent):
     """Counts of the faces of one die, judged by the rolls of all other classes.
 
     Parameters
@@ -45,15 +45,15 @@ class Complement(Dice):
 
     name: ClassVar[str] = "complement"
 
-    def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
-        (counts, totals), alpha = _outside(statistic), _alpha(how)
+        (counts, totals), alpha = _outside(statistic), _alpha(options)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
 
     def leave_one_out(
         self,
         statistic: Statistic,
-        how: How,
+        options: EstimateOptions,
         data: Dense | Sparse,
         classes: ClassCodes,
         weights: Weights,
@@ -63,7 +63,7 @@ class Complement(Dice):
         outside = statistic.sums["counts"].others()
         totals = outside.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)
-        alpha = _alpha(how)
+        alpha = _alpha(options)
         for c in range(outside.shape[0]):
             taken = np.where(classes == c, 0.0, w)[row]
             at = np.full(len(row), c)
@@ -71,24 +71,24 @@ class Complement(Dice):
             left = log_share(count, total, alpha[column], data.width, alpha.sum())
             out[:, c] -= np.bincount(row, value * left, minlength=len(data))
 
-    def doubt(self, statistic: Statistic, how: How) -> DieDoubt:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
         """What is not known of the shares outside each class.
 
         What is outside of two classes is in part the same, which is not made use of: with three classes or more the
         doubts are on the large side.
         """
-        return DieDoubt.of(*_outside(statistic), _alpha(how))
+        return DieDoubt.of(*_outside(statistic), _alpha(options))
 
     def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""
         rows = statistic.rows.to_float()[c]
         return list(counted(statistic.sums["counts"].to_float()[c] / max(rows, 1e-300), rng, size).T)
 
-    def light(self, statistic: Statistic, parameters: Floats) -> Light:
+    def pixels(self, statistic: Statistic, parameters: Floats) -> Pixels:
         """The share of each face within the class; lit is one roll that shows it, dark is none."""
         counts = statistic.sums["counts"]
         own = share(counts.to_float(), counts.sum(axis=1).to_float()[:, None], 0.0, counts.shape[1])
-        return Light("share", own, np.zeros_like(own), parameters.T)
+        return Pixels("share", own, np.zeros_like(own), parameters.T)
 
     def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count in the class, and the share among all other classes."""
@@ -102,7 +102,7 @@ def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
     return outside.to_float().T, outside.sum(axis=1).to_float()
 
 
-def _alpha(how: How) -> Floats:
+def _alpha(options: EstimateOptions) -> Floats:
     # Without smoothing a face that no other class has shown would speak for its class without measure, and two such
     # faces of different classes would contradict each other without measure.
-    return np.maximum(how.alpha, _LEAST_ALPHA)
+    return np.maximum(options.alpha, _LEAST_ALPHA)

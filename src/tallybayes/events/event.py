@@ -2,7 +2,7 @@
 
 An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
 remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
-been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`doubt`). Everything
+been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`variance`). Everything
 else, from adding evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
@@ -23,23 +23,34 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
-from tallybayes.events.likelihood import Says, weigh
+from tallybayes.events.likelihood import Profile, weigh
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
-__all__ = ["ClassCodes", "Counted", "Drawn", "Event", "How", "LeftOut", "Light", "Weights", "known", "parse"]
+__all__ = [
+    "ClassCodes",
+    "Counted",
+    "Drawn",
+    "EstimateOptions",
+    "Event",
+    "LeftOut",
+    "Pixels",
+    "Weights",
+    "known",
+    "parse",
+]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
-Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Labels, ...]]
+Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
 Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
 
 
 @dataclass(frozen=True)
-class How:
+class EstimateOptions:
     """How belief is made of evidence, for one block of columns.
 
     Attributes
@@ -75,7 +86,7 @@ class LeftOut:
         Gives the sizes.
     """
 
-    add: Callable[[How, Floats], None]
+    add: Callable[[EstimateOptions, Floats], None]
     measure: Callable[[], Floats]
 
     @cached_property
@@ -85,7 +96,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Light:
+class Pixels:
     """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
 
     Attributes
@@ -108,9 +119,9 @@ class Event(ABC):
     """The base of all event models; a subclass with a `name` is registered by being defined."""
 
     name: ClassVar[str] = ""
-    takes: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
-    wants: ClassVar[str] = "finite numbers"
-    axes: ClassVar[Mapping[str, Axis]] = {}
+    input: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
+    domain: ClassVar[str] = "finite numbers"
+    sums: ClassVar[Mapping[str, Axis]] = {}
     scattered: ClassVar[frozenset[str]] = frozenset()
     registry: ClassVar[dict[str, type[Event]]] = {}
 
@@ -123,10 +134,10 @@ class Event(ABC):
         """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
 
     @abstractmethod
-    def estimate(self, statistic: Statistic, how: How) -> Any:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:
         """The parameters believed in, given the sums."""
 
-    def estimate_each(self, statistic: Statistic, how: How, groups: int) -> list[Any] | None:
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Any] | None:
         """The parameters of several groups of classes at once, where that is quicker; None: one group by one.
 
         Of C classes a group, class c of group k stands at k·C + c; no class is empty.
@@ -140,31 +151,37 @@ class Event(ABC):
     def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
         """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
 
-        Unless an event knows a quicker way, what it `says` of each value.
+        Unless an event knows a quicker way, what it `profile` of each value.
         """
         for f, x in enumerate(data.each()):
             here = np.flatnonzero(~np.isnan(x))
-            out[here, f] += weigh(self.says(parameters, f, x[here]).log, asked[here])
+            out[here, f] += weigh(self.profile(parameters, f, x[here]).log, asked[here])
 
     @abstractmethod
-    def says(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Profile:
         """What column f says of each class at some values: those given, or those that show it best."""
 
-    def behind(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
+    def support(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
         """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
         return statistic.present().to_float().T
 
     @abstractmethod
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Any, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Any,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
 
-    def left_out(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
+    def without_rows(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Rows made ready for `leave_one_out` under any rule and smoothing."""
 
-        def add(how: How, out: Floats) -> None:
-            self.leave_one_out(statistic, how, data, classes, weights, out)
+        def add(options: EstimateOptions, out: Floats) -> None:
+            self.leave_one_out(statistic, options, data, classes, weights, out)
 
         return LeftOut(add, lambda: self.size(data))
 
@@ -188,15 +205,15 @@ class Event(ABC):
                 total += (code >= 0) & (code < len(labels))  # what was never seen says next to nothing
         return total
 
-    def evident_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
+    def empirical_bayes_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
         """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
         return None
 
     @abstractmethod
-    def doubt(self, statistic: Statistic, how: How) -> Any:
-        """What is not known of the parameters, given the sums: what `add_doubt` takes."""
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> Any:
+        """What is not known of the parameters, given the sums: what `add_variance` takes."""
 
-    def add_doubt(self, doubts: Any, data: Any, out: Floats) -> None:
+    def add_variance(self, doubts: Any, data: Any, out: Floats) -> None:
         """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
 
         The variance over what the parameters may be, given the sums; ∞ where nothing is known. Unless an event says
@@ -213,11 +230,11 @@ class Event(ABC):
     def missing(self, statistic: Statistic) -> Floats:  # (C, F)
         """The share of missing values of each class and column; 0 where that is not remembered."""
         if "missing" not in statistic.sums:
-            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.axes[name] == "column"))
+            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.sums[name] == "column"))
         missing, rows = statistic.sums["missing"].to_float(), statistic.rows.to_float()[:, None]
         return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
 
-    def light(self, statistic: Statistic, parameters: Any) -> Light | None:
+    def pixels(self, statistic: Statistic, parameters: Any) -> Pixels | None:
         """What the columns look like as pixels; None where they are no picture."""
         return None
 
@@ -225,8 +242,8 @@ class Event(ABC):
     def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Row names, counts (or None) and values of one column's table."""
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Where values are not what the event `wants` (None: nowhere); NaN, being missing, is fit."""
+    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+        """Where values are not what the event `domain` (None: nowhere); NaN, being missing, is fit."""
         return None
 
     def contrast(self, parameters: Any) -> Any:
@@ -237,22 +254,22 @@ class Event(ABC):
         """
         return parameters
 
-    def outcomes(self, statistic: Statistic) -> tuple[int, ...] | None:
+    def n_values(self, statistic: Statistic) -> tuple[int, ...] | None:
         """How many values each column has, where these can be listed; None where there is no end of them."""
         return None
 
-    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+    def n_parameters(self, statistic: Statistic, parameters: Any) -> int:
         """How many numbers the parameters of a class are that can be chosen freely.
 
         Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
         values are counted, one for each value but the last of its column.
         """
         listed = sum(max(len(labels) - 1, 0) for labels in statistic.labels)
-        sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.axes else 0}
-        return sum(sizes[axis] for name, axis in self.axes.items() if name != "missing")
+        sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.sums else 0}
+        return sum(sizes[axis] for name, axis in self.sums.items() if name != "missing")
 
-    def slots(self, parameters: Any) -> tuple[Labels, ...]:
-        """The values of each column that the parameters speak of (empty unless `takes` is "codes")."""
+    def categories(self, parameters: Any) -> tuple[Categories, ...]:
+        """The values of each column that the parameters speak of (empty unless `input` is "codes")."""
         return ()
 
     def log_prob(self, parameters: Any, data: Encoded, n_classes: int) -> Floats:  # (n, C)
@@ -262,7 +279,7 @@ class Event(ABC):
         return out
 
     @classmethod
-    def forms(cls) -> list[Event]:
+    def test_variants(cls) -> list[Event]:
         """The event model as its default options make it, and in each form that behaves differently: what tests try."""
         return [cls()]
 

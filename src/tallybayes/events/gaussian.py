@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights, add_by_column
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, add_by_column
 from tallybayes.events.families.leave_one_out import leave_bells_out
-from tallybayes.events.families.normal import Bell, BellDoubt, Moments, believe, by_class, centre, over_all
+from tallybayes.events.families.normal import BellDoubt, Moments, Normal, believe, by_class, centre, over_all
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Says
+from tallybayes.events.likelihood import Profile
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
@@ -40,7 +40,7 @@ class Gaussian(Event):
     """
 
     name: ClassVar[str] = "gaussian"
-    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column", "second": "column"}
+    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column", "second": "column"}
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The exact Σx and Σx² of each class, and the weight of what is missing."""
@@ -50,19 +50,19 @@ class Gaussian(Event):
         first, second = Exact.from_limbs(sums.first), Exact.from_limbs(sums.second)
         return {"present": present, "first": first, "second": second}, ()
 
-    def estimate(self, statistic: Statistic, how: How) -> Bell:  # of (C, F)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:  # of (C, F)
         """The bell of each class and column."""
-        return believe(by_class(statistic), over_all(statistic), how, how.alpha)
+        return believe(by_class(statistic), over_all(statistic), options, options.alpha)
 
-    def estimate_each(self, statistic: Statistic, how: How, groups: int) -> list[Bell]:
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Normal]:
         """The bells of each group of classes: many calls would cost more than what they compute."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
-        bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, how, how.alpha)
+        bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
         freedom = [None] * groups if bells.freedom is None else list(bells.freedom)
-        return [Bell(*parts) for parts in zip(bells.location, bells.scale2, freedom, strict=True)]
+        return [Normal(*parts) for parts in zip(bells.location, bells.scale2, freedom, strict=True)]
 
-    def score(self, parameters: Bell, data: Dense, out: Floats) -> None:
+    def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
         at, scale, constant = parameters.location, parameters.scale, parameters.constant
         if parameters.freedom is None:
@@ -70,34 +70,40 @@ class Gaussian(Event):
         else:
             kernels.score_student(data.columns, at, scale, constant, parameters.power, out)
 
-    def terms(self, parameters: Bell, data: Dense, asked: Floats, out: Floats) -> None:
+    def terms(self, parameters: Normal, data: Dense, asked: Floats, out: Floats) -> None:
         """The log-density of each value, column by column."""
         at, scale, constant = parameters.location, parameters.scale, parameters.constant
         power = None if parameters.freedom is None else parameters.power
         kernels.terms_dense(data.columns, at, scale, constant, power, asked, out)
 
-    def says(self, parameters: Bell, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: Normal, f: int, at: Sequence[Any] | None = None) -> Profile:
         """The log-density, unless told where from well below the lowest class to well above the highest."""
         bell = parameters.of_column(f)
         x = bell.grid() if at is None else np.asarray(at, np.float64)
-        return Says("numbers", x.tolist(), bell.log_density(x[:, None]))
+        return Profile("numbers", x.tolist(), bell.log_density(x[:, None]))
 
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Dense,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """As `score`, with the row taken from its class and from the column as a whole, whence the prior comes."""
-        leave_bells_out(statistic, how, data, classes, weights, out)
+        leave_bells_out(statistic, options, data, classes, weights, out)
 
-    def doubt(self, statistic: Statistic, how: How) -> BellDoubt:  # of (C, F)
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> BellDoubt:  # of (C, F)
         """What is not known of location and scale: of the same under every rule."""
-        bell = self.estimate(statistic, replace(how, rule="map", ddof=0))
-        return BellDoubt(bell.location, bell.scale2, statistic.present().to_float() + how.alpha)
+        bell = self.estimate(statistic, replace(options, rule="map", ddof=0))
+        return BellDoubt(bell.location, bell.scale2, statistic.present().to_float() + options.alpha)
 
-    def add_doubt(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
+    def add_variance(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
         """Add the variance of each value's log-density."""
         add_by_column(lambda f: doubts.of_column(f).of_log_density, data, out)
 
-    def sample(self, statistic: Statistic, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(self, statistic: Statistic, parameters: Normal, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values drawn from each column's bell."""
         location, scale = parameters.location[c], np.sqrt(parameters.scale2[c])
         shape = (size, len(location))
@@ -106,13 +112,13 @@ class Gaussian(Event):
         )
         return list(finite(location + scale * drawn).T)
 
-    def light(self, statistic: Statistic, parameters: Bell) -> Light:
+    def pixels(self, statistic: Statistic, parameters: Normal) -> Pixels:
         """The mean; dark and lit are one standard deviation of the column below and above its mean over all rows."""
         middle, deviation = centre(over_all(statistic))
         dark, lit = (parameters.log_density(middle + side * deviation) for side in (-1, 1))
-        return Light("mean", parameters.location, dark, lit)
+        return Pixels("mean", parameters.location, dark, lit)
 
-    def table(self, statistic: Statistic, parameters: Bell, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, statistic: Statistic, parameters: Normal, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Mean, standard deviation and weight; under "bayes" the location and scale of the Student t."""
         n = statistic.present().to_float()[:, f]
         rows = ("mean", "sd", "n") if parameters.freedom is None else ("location", "scale", "n")

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 
 __all__ = ["Codes", "Dense", "Encoded", "Sparse", "Texts"]
 
@@ -72,7 +72,7 @@ class Codes:
 
     columns: npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]  # (n, F) or F × (n,)
     sizes: npt.NDArray[np.int64]  # (F,) how many table rows each column has
-    labels: tuple[Labels, ...]  # (F,) what the table rows stand for
+    labels: tuple[Categories, ...]  # (F,) what the table rows stand for
     low: int = 0
     outside: Literal["skip", "last"] = "skip"
     rows: npt.NDArray[np.intp] | None = None  # (Σ sizes,) the row of the model's table, if not its own

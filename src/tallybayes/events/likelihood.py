@@ -14,14 +14,14 @@ import numpy as np
 
 from tallybayes.events.inputs import Dense, Floats
 
-__all__ = ["Says", "add_terms_of", "weigh", "weigh_table"]
+__all__ = ["Profile", "add_terms_of", "weigh", "weigh_table"]
 
 # How many numbers (rows × classes × columns) are worked out at a time.
 _AT_ONCE = 1 << 18
 
 
 @dataclass(frozen=True)
-class Says:
+class Profile:
     """What a column says of each class, value by value.
 
     Attributes

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, Light, Weights
-from tallybayes.events.families.normal import Bell, BellDoubt
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights
+from tallybayes.events.families.normal import BellDoubt, Normal
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Says
+from tallybayes.events.likelihood import Profile
 from tallybayes.events.statistic import Axis, Statistic
 
 __all__ = ["Lognormal"]
@@ -39,10 +39,10 @@ class Lognormal(Event):
     """
 
     name: ClassVar[str] = "lognormal"
-    wants: ClassVar[str] = "finite numbers above 0"
-    axes: ClassVar[dict[str, Axis]] = dict(Gaussian.axes)
+    domain: ClassVar[str] = "finite numbers above 0"
+    sums: ClassVar[dict[str, Axis]] = dict(Gaussian.sums)
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Zero, negative or infinite values."""
         return np.asarray((values <= 0) | np.isinf(values))
 
@@ -50,17 +50,17 @@ class Lognormal(Event):
         """The sums of log x and its square."""
         return _OF_LOG.count(_log(data), classes, n_classes, weights)
 
-    def estimate(self, statistic: Statistic, how: How) -> Bell:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:
         """The bell of log x."""
-        return _OF_LOG.estimate(statistic, how)
+        return _OF_LOG.estimate(statistic, options)
 
-    def score(self, parameters: Bell, data: Dense, out: Floats) -> None:
+    def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
         """The log-density of log x, less log x."""
         logs = _log(data)
         _OF_LOG.score(parameters, logs, out)
         out -= _total(logs)
 
-    def terms(self, parameters: Bell, data: Dense, asked: Floats, out: Floats) -> None:
+    def terms(self, parameters: Normal, data: Dense, asked: Floats, out: Floats) -> None:
         """The log-density of log x, less log x, column by column."""
         logs = _log(data)
         _OF_LOG.terms(parameters, logs, asked, out)
@@ -69,40 +69,46 @@ class Lognormal(Event):
             for f, column in enumerate(logs.each()):
                 out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
 
-    def says(self, parameters: Bell, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: Normal, f: int, at: Sequence[Any] | None = None) -> Profile:
         """The log-density, from well below the lowest class to well above the highest."""
         bell = parameters.of_column(f)
         logs = bell.grid(_LARGEST_LOG) if at is None else np.log(np.asarray(at, np.float64))
-        return Says("numbers", np.exp(logs).tolist(), bell.log_density(logs[:, None]) - logs[:, None])
+        return Profile("numbers", np.exp(logs).tolist(), bell.log_density(logs[:, None]) - logs[:, None])
 
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Dense,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """As `score`, without the row."""
         logs = _log(data)
-        _OF_LOG.leave_one_out(statistic, how, logs, classes, weights, out)
+        _OF_LOG.leave_one_out(statistic, options, logs, classes, weights, out)
         out -= _total(logs)
 
-    def doubt(self, statistic: Statistic, how: How) -> BellDoubt:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> BellDoubt:
         """What is not known of the bell of log x."""
-        return _OF_LOG.doubt(statistic, how)
+        return _OF_LOG.variance(statistic, options)
 
-    def add_doubt(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
+    def add_variance(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
         """Add the variance of the log-density of log x."""
-        _OF_LOG.add_doubt(doubts, _log(data), out)
+        _OF_LOG.add_variance(doubts, _log(data), out)
 
-    def sample(self, statistic: Statistic, parameters: Bell, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(self, statistic: Statistic, parameters: Normal, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values whose logarithms are drawn from the bell."""
         most = np.log(LARGEST)
         return [np.exp(np.clip(log, -most, most)) for log in _OF_LOG.sample(statistic, parameters, c, size, rng)]
 
-    def light(self, statistic: Statistic, parameters: Bell) -> Light:
+    def pixels(self, statistic: Statistic, parameters: Normal) -> Pixels:
         """The median; dark and lit are one standard deviation of the logarithm below and above its mean."""
-        of_log = _OF_LOG.light(statistic, parameters)
+        of_log = _OF_LOG.pixels(statistic, parameters)
         with np.errstate(over="ignore"):
-            return Light("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
+            return Pixels("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
 
-    def table(self, statistic: Statistic, parameters: Bell, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, statistic: Statistic, parameters: Normal, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Mean, standard deviation and weight of log x."""
         rows, counts, values = _OF_LOG.table(statistic, parameters, f)
         return tuple(f"{row} of log" if row != "n" else row for row in rows), counts, values

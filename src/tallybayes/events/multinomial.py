@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, How, Light, Weights
-from tallybayes.events.families.bag import Dice, DieDoubt, add_products, own_entries
+from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
+from tallybayes.events.families.bag import BagEvent, DieDoubt, add_products, own_entries
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
 from tallybayes.events.inputs import Dense, Floats, Sparse
@@ -22,7 +22,7 @@ __all__ = ["Multinomial"]
 
 
 @dataclass(frozen=True)
-class Multinomial(Dice):
+class Multinomial(BagEvent):
     """Counts of the faces of one die, a die for each class.
 
     Parameters
@@ -43,15 +43,15 @@ class Multinomial(Dice):
 
     name: ClassVar[str] = "multinomial"
 
-    def estimate(self, statistic: Statistic, how: How) -> Floats:  # (F, C)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
         """The log-share of each face, smoothed."""
         counts, totals = _counts(statistic)
-        return log_share(counts, totals, how.alpha[:, None], len(counts), how.alpha.sum())
+        return log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
 
     def leave_one_out(
         self,
         statistic: Statistic,
-        how: How,
+        options: EstimateOptions,
         data: Dense | Sparse,
         classes: ClassCodes,
         weights: Weights,
@@ -59,28 +59,28 @@ class Multinomial(Dice):
     ) -> None:
         """As `score`, with the row's own counts taken from its class."""
         scores = np.zeros_like(out)
-        add_products(data, self.estimate(statistic, how), scores)
+        add_products(data, self.estimate(statistic, options), scores)
         counts = statistic.sums["counts"]
         totals = counts.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)
         own = classes[row]
         count, total = counts.less((own, column), w[row], value), totals.less((own,), w[row], size[row])
-        left = log_share(count, total, how.alpha[column], data.width, how.alpha.sum())
+        left = log_share(count, total, options.alpha[column], data.width, options.alpha.sum())
         scores[np.arange(len(data)), classes] = np.bincount(row, value * left, minlength=len(data))
         out += scores
 
-    def doubt(self, statistic: Statistic, how: How) -> DieDoubt:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
         """What is not known of the shares of the faces."""
-        return DieDoubt.of(*_counts(statistic), how.alpha)
+        return DieDoubt.of(*_counts(statistic), options.alpha)
 
     def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Rolls of the die, as many as a row of the class has on average, give or take what Poisson does."""
         length = mean_length(statistic.sums["counts"].sum(axis=1).to_float(), statistic.rows.to_float())
         return list(counted(length[c] * np.exp(parameters[:, c]), rng, size).T)
 
-    def light(self, statistic: Statistic, parameters: Floats) -> Light:
+    def pixels(self, statistic: Statistic, parameters: Floats) -> Pixels:
         """The share of each face; lit is one roll that shows it, dark is none."""
-        return Light("share", np.exp(parameters).T, np.zeros_like(parameters).T, parameters.T)
+        return Pixels("share", np.exp(parameters).T, np.zeros_like(parameters).T, parameters.T)
 
     def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count and the probability of this face."""

@@ -12,19 +12,19 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tallybayes.events.event import Drawn, How, Light, add_by_column
-from tallybayes.events.families.gamma_rates import Paced, Rates, draw_rates, of_column, totals
+from tallybayes.events.event import Drawn, EstimateOptions, Pixels, add_by_column
+from tallybayes.events.families.gamma_rates import RateEvent, Rates, draw_rates, of_column, totals
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.families.variance import GammaRates
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Says
+from tallybayes.events.likelihood import Profile
 from tallybayes.events.statistic import Statistic
 
 __all__ = ["Poisson"]
 
 
-class Counts(NamedTuple):
+class NegativeBinomial(NamedTuple):
     """Events seen (a) in a time (b); `averaged` over what the rate may be, or taken at a / b."""
 
     a: Floats
@@ -46,7 +46,7 @@ class Counts(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Poisson(Paced):
+class Poisson(RateEvent):
     """How often something happened, at a rate of its own in each class.
 
     Examples
@@ -60,40 +60,42 @@ class Poisson(Paced):
 
     name: ClassVar[str] = "poisson"
 
-    def believe(self, own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Counts:
+    def believe(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> NegativeBinomial:
         """The rate of a class, or the weight of evidence for it."""
         rate = _overall(whole)
         a, b = own.total + alpha * rate, own.n + alpha
-        return Counts(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), how.rule == "bayes")
+        return NegativeBinomial(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), options.rule == "bayes")
 
-    def says(self, parameters: Counts, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: NegativeBinomial, f: int, at: Sequence[Any] | None = None) -> Profile:
         """The same at some values: unless told at which, from 0 to beyond what any class expects."""
         b, rate = parameters.b[:, f], np.minimum(parameters.a[:, f] / parameters.b[:, f], LARGEST)
         # to beyond what any class expects: its rate, and four times the spread of a count about it
         most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / b)) + 3).max()))
         values = range(0, most + 1, 1 + most // 120) if at is None else tuple(at)
         density = of_column(parameters, f)
-        return Says("counts", values, density.log_density(np.array(values, np.float64)[:, None]))
+        return Profile("counts", values, density.log_density(np.array(values, np.float64)[:, None]))
 
-    def add_doubt(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
+    def add_variance(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
         """Add the variance of x log λ − λ."""
 
         def of_column(f: int) -> Callable[[Floats], Floats]:
             rates = GammaRates(doubts.a[:, f], doubts.b[:, f])
-            return lambda x: rates.doubt(times=x, time=np.ones_like(x))
+            return lambda x: rates.variance(times=x, time=np.ones_like(x))
 
         add_by_column(of_column, data, out)
 
-    def sample(self, statistic: Statistic, parameters: Counts, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(
+        self, statistic: Statistic, parameters: NegativeBinomial, c: int, size: int, rng: np.random.Generator
+    ) -> Drawn:
         """Counts drawn at each column's rate."""
         rates = draw_rates(parameters, c, size, rng)
         return list(counted(rates, rng).T)
 
-    def light(self, statistic: Statistic, parameters: Counts) -> Light:
+    def pixels(self, statistic: Statistic, parameters: NegativeBinomial) -> Pixels:
         """The rate; dark and lit are a standard deviation, √m, below and above the column's overall rate m."""
         middle = _overall(totals(statistic)[1])
         dark, lit = (parameters.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
-        return Light("rate", parameters.a / parameters.b, dark, lit)
+        return Pixels("rate", parameters.a / parameters.b, dark, lit)
 
 
 def _overall(whole: Rates) -> Floats:

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
 
@@ -37,14 +37,14 @@ class Statistic:
         One per name in `axes`. V is the number of values of all columns, one column after the other.
     axes : mapping of str to {"column", "value"}
         What the second axis of each sum is.
-    labels : tuple of Labels, length F
+    labels : tuple of Categories, length F
         The values of each column that were seen; empty unless a sum has the axis "value".
     """
 
     rows: Exact
     sums: Mapping[str, Exact]
     axes: Mapping[str, Axis]
-    labels: tuple[Labels, ...] = ()
+    labels: tuple[Categories, ...] = ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Statistic):
@@ -150,12 +150,12 @@ class Statistic:
         )
         return self._with_labels(labels, left, size), other._with_labels(labels, right, size)
 
-    def _with_labels(self, labels: tuple[Labels, ...], index: Index, size: int) -> Statistic:
+    def _with_labels(self, labels: tuple[Categories, ...], index: Index, size: int) -> Statistic:
         """The sums among more values: value v becomes value ``index[v]`` of `size`."""
         sums = {k: v.spread(index, size, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 
-    def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: tuple[Labels, ...]) -> Statistic:
+    def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: tuple[Categories, ...]) -> Statistic:
         return Statistic(rows, sums, self.axes, labels)
 
 

@@ -13,44 +13,44 @@ from typing import NamedTuple
 
 from tallybayes import engines, sources
 from tallybayes.evidence import count_threads
-from tallybayes.evidence.partial import Parcel, merged, open_parcel
+from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
 from tallybayes.evidence.row_sample import MOST_ROWS
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Sent", "known", "known_and_chosen", "needed", "share_of"]
+__all__ = ["PackedSchema", "known", "known_and_chosen", "needed", "share_of"]
 
 
-class Sent(NamedTuple):
+class PackedSchema(NamedTuple):
     """A schema as it travels: as bytes, and the functions that make words, which bytes do not hold, by column."""
 
     schema: bytes
     tokenizers: Mapping[str, Tokenizer]
 
     @classmethod
-    def of(cls, schema: Schema) -> Sent:
+    def of(cls, schema: Schema) -> PackedSchema:
         """The schema, ready to go."""
         return cls(count_threads.nothing(schema, choose=False).pack(), schema.tokenizers())
 
     def opened(self) -> Schema:
         """The schema, where it has arrived."""
-        schema = open_parcel(self.schema).evidence.schema
+        schema = open_partial(self.schema).evidence.schema
         return schema.with_tokenizer(self.tokenizers, named=True) if self.tokenizers else schema
 
 
-def known_and_chosen(schema: Schema, lying: engines.Partitions) -> Parcel:
+def known_and_chosen(schema: Schema, partitions: engines.Partitioned) -> PartialEvidence:
     """Evidence, and the rows to calibrate by: each place sends few of them, and all of its own if that is too few."""
-    both = known(schema, lying, 1.0 if lying.count is None else share_of(lying.count))
+    both = known(schema, partitions, 1.0 if partitions.count is None else share_of(partitions.count))
     if both.chosen is not None and not both.chosen.complete:
-        both = known(schema, lying, 1.0)
+        both = known(schema, partitions, 1.0)
     return both
 
 
-def known(schema: Schema, lying: engines.Partitions, share: float | None) -> Parcel:
+def known(schema: Schema, partitions: engines.Partitioned, share: float | None) -> PartialEvidence:
     """The evidence of all rows, and, unless `share` is None, of each place this share of the rows to calibrate by."""
-    sent = Sent.of(schema)
+    sent = PackedSchema.of(schema)
     work, merge = partial(_known_there, sent, share), partial(_merged_there, sent, share is not None)
-    return open_parcel(lying.select(needed(schema)).fold(work, merge, free=True), schema)
+    return open_partial(partitions.select(needed(schema)).fold(work, merge, free=True), schema)
 
 
 def needed(schema: Schema) -> list[str]:
@@ -65,7 +65,7 @@ def share_of(places: int) -> float:
     return float(min(1.0, (2 * due + 10 * due**0.5 + 10) / MOST_ROWS))
 
 
-def _known_there(sent: Sent, share: float | None, rows: sources.Source, _: engines.Told) -> bytes:
+def _known_there(sent: PackedSchema, share: float | None, rows: sources.Source, _: engines.PartitionInfo) -> bytes:
     """What is known of the rows of one place; run there, on one thread, since others are busy too."""
     found = count_threads.known(sent.opened(), rows, 1, choose=share is not None)
     if share is not None and found.chosen is not None:
@@ -73,5 +73,5 @@ def _known_there(sent: Sent, share: float | None, rows: sources.Source, _: engin
     return found.pack()
 
 
-def _merged_there(sent: Sent, choose: bool, packed: Iterable[bytes]) -> bytes:
+def _merged_there(sent: PackedSchema, choose: bool, packed: Iterable[bytes]) -> bytes:
     return merged(packed, count_threads.nothing(sent.opened(), choose=choose))

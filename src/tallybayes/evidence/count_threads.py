@@ -9,10 +9,10 @@ from typing import TypeVar
 import pyarrow as pa
 
 from tallybayes import engines, sources
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence.evidence import Evidence, count_rows
-from tallybayes.evidence.partial import Parcel
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.partial import PartialEvidence
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.schema.schema import Schema
 
 __all__ = ["choose", "known", "nothing"]
@@ -31,10 +31,10 @@ def known(
     threads: int,
     *,
     choose: bool,
-    earlier: Parcel | None = None,
+    earlier: PartialEvidence | None = None,
     before: int = 0,
-    tell: Callable[[Parcel, int], None] | None = None,
-) -> Parcel:
+    tell: Callable[[PartialEvidence, int], None] | None = None,
+) -> PartialEvidence:
     """The evidence of all rows, and of them those by which a model is calibrated, if these are to be chosen.
 
     Parameters
@@ -47,7 +47,7 @@ def known(
         How many threads count.
     choose : bool
         Whether rows are chosen.
-    earlier : Parcel, optional
+    earlier : PartialEvidence, optional
         What is known of rows that come before these, to be added to.
     before : int
         How many rows these are.
@@ -55,31 +55,31 @@ def known(
         Is told now and then what is known so far, and of how many rows.
     """
 
-    def work(batch: pa.RecordBatch, first: int) -> Parcel:
-        rows = Rows(batch, first, schema.missing)
-        return Parcel(count_rows(schema, rows), Chosen.of(rows, schema) if choose else None)
+    def work(batch: pa.RecordBatch, first: int) -> PartialEvidence:
+        rows = RowBatch(batch, first, schema.missing)
+        return PartialEvidence(count_rows(schema, rows), BottomKSample.of(rows, schema) if choose else None)
 
     zero = nothing(schema, choose=choose) if earlier is None else earlier
     return _folded(rows, _gathered(rows, schema), work, zero, threads, before, tell)
 
 
-def nothing(schema: Schema, *, choose: bool) -> Parcel:
+def nothing(schema: Schema, *, choose: bool) -> PartialEvidence:
     """What is known of no rows."""
-    return Parcel(Evidence.empty(schema), Chosen(schema) if choose else None)
+    return PartialEvidence(Evidence.empty(schema), BottomKSample(schema) if choose else None)
 
 
-def choose(schema: Schema, rows: sources.Source, threads: int) -> Chosen:
+def choose(schema: Schema, rows: sources.Source, threads: int) -> BottomKSample:
     """Of all rows those by which a model is calibrated."""
 
-    def work(batch: pa.RecordBatch, first: int) -> Chosen:
-        return Chosen.of(Rows(batch, first, schema.missing), schema)
+    def work(batch: pa.RecordBatch, first: int) -> BottomKSample:
+        return BottomKSample.of(RowBatch(batch, first, schema.missing), schema)
 
-    return _folded(rows, rows, work, Chosen(schema), threads)
+    return _folded(rows, rows, work, BottomKSample(schema), threads)
 
 
 def _gathered(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
     """The same rows in the same order, small batches joined if there is text among them."""
-    if not any(block.event.takes == "text" for block in schema.blocks):
+    if not any(block.event.input == "text" for block in schema.blocks):
         yield from rows
         return
     held: list[pa.RecordBatch] = []

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Labels, encode
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.categories import Categories, encode
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, CannotMerge, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
 from tallybayes.events.statistic import NEVER_THERE, Statistic
@@ -33,7 +33,7 @@ class Evidence:
     ----------
     schema : Schema
         What each column is.
-    classes : Labels
+    classes : Categories
         The classes seen, sorted.
     rows : Exact, shape (C,)
         The weight of each class.
@@ -50,7 +50,7 @@ class Evidence:
     """
 
     schema: Schema
-    classes: Labels
+    classes: Categories
     rows: Exact
     statistics: tuple[Statistic, ...]
 
@@ -59,7 +59,7 @@ class Evidence:
         """The evidence of no rows: the identity of `+`."""
         rows = Exact.zeros((0,))
         statistics = tuple(_nothing(block.event, len(block.columns), rows) for block in schema.blocks)
-        return cls(schema, Labels(pa.nulls(0)), rows, statistics)
+        return cls(schema, Categories(pa.nulls(0)), rows, statistics)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Evidence):
@@ -123,7 +123,7 @@ class Evidence:
         classes = self.classes | other.classes
         return self._with_classes(classes), other._with_classes(classes)
 
-    def _with_classes(self, classes: Labels) -> Evidence:
+    def _with_classes(self, classes: Categories) -> Evidence:
         if classes == self.classes:
             return self
         index = classes.find(self.classes.array)
@@ -164,10 +164,10 @@ def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
     first : int
         How many rows came before these, for messages.
     """
-    return count_rows(schema, Rows(batch, first, schema.missing))
+    return count_rows(schema, RowBatch(batch, first, schema.missing))
 
 
-def count_rows(schema: Schema, rows: Rows) -> Evidence:
+def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
     """The evidence of rows that others may want to read too."""
     classes, labels = class_codes(rows, schema.label)
     weights = row_weights(rows, schema.weight)
@@ -185,21 +185,21 @@ def count_rows(schema: Schema, rows: Rows) -> Evidence:
     return Evidence(schema, labels, total, tuple(statistics))._without_empty_classes()
 
 
-def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Labels, ...]) -> Statistic:
+def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Categories, ...]) -> Statistic:
     if "present" in sums:  # what is missing is remembered instead, since it is mostly nothing at all
         present = sums.pop("present")
-        sums["missing"] = Statistic(rows, {"missing": present}, event.axes).present().settle()
-    return Statistic(rows, {k: sums[k] for k in event.axes}, event.axes, values).without_unused_values()
+        sums["missing"] = Statistic(rows, {"missing": present}, event.sums).present().settle()
+    return Statistic(rows, {k: sums[k] for k in event.sums}, event.sums, values).without_unused_values()
 
 
 def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
-    open_axis = "value" in event.axes.values()
+    open_axis = "value" in event.sums.values()
     sizes = {"column": width, "value": 0}
-    sums = {name: Exact.zeros((0, sizes[axis])) for name, axis in event.axes.items()}
-    return Statistic(rows, sums, event.axes, (Labels(pa.nulls(0)),) * width if open_axis else ())
+    sums = {name: Exact.zeros((0, sizes[axis])) for name, axis in event.sums.items()}
+    return Statistic(rows, sums, event.sums, (Categories(pa.nulls(0)),) * width if open_axis else ())
 
 
-def class_codes(rows: Rows, label: str) -> tuple[ClassCodes, Labels]:
+def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
     """Each row's class, and the classes found."""
     codes, labels = encode(rows.column(label))
     if (codes < 0).any():
@@ -209,7 +209,7 @@ def class_codes(rows: Rows, label: str) -> tuple[ClassCodes, Labels]:
     return codes, labels
 
 
-def row_weights(rows: Rows, weight: str | None) -> Weights:
+def row_weights(rows: RowBatch, weight: str | None) -> Weights:
     """Each row's weight; None where all are 1."""
     if weight is None:
         return None

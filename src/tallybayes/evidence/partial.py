@@ -19,24 +19,24 @@ from tallybayes import sources
 from tallybayes.errors import BadModelFile, wanted
 from tallybayes.evidence import serialize
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_sample import Chosen, Part
+from tallybayes.evidence.row_sample import BottomKSample, Part
 from tallybayes.schema.schema import Schema
 
-__all__ = ["NUMBER", "Parcel", "merged", "open_parcel"]
+__all__ = ["NUMBER", "PartialEvidence", "merged", "open_partial"]
 
 # The column of rows chosen that tells which of all rows each is, for who wants to know.
 NUMBER = "tallybayes.number"
 
 
 @dataclass(frozen=True)
-class Parcel:
+class PartialEvidence:
     """Evidence, and the rows chosen where they are wanted.
 
     Attributes
     ----------
     evidence : Evidence
         The exact counts and sums of some rows.
-    chosen : Chosen or None
+    chosen : BottomKSample or None
         Of these rows those by which a model is calibrated.
     more : mapping
         What else goes along, of plain values; a sum has none of it.
@@ -45,19 +45,19 @@ class Parcel:
     --------
     >>> import tallybayes as tb
     >>> evidence = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").evidence
-    >>> open_parcel(Parcel(evidence).pack()).evidence == evidence
+    >>> open_partial(PartialEvidence(evidence).pack()).evidence == evidence
     True
     """
 
     evidence: Evidence
-    chosen: Chosen | None = None
+    chosen: BottomKSample | None = None
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def __add__(self, other: Parcel) -> Parcel:
+    def __add__(self, other: PartialEvidence) -> PartialEvidence:
         evidence = self.evidence + other.evidence
         if self.chosen is None or other.chosen is None:
-            return Parcel(evidence)
-        return Parcel(evidence, self.chosen + other.chosen)
+            return PartialEvidence(evidence)
+        return PartialEvidence(evidence, self.chosen + other.chosen)
 
     def pack(self) -> bytes:
         """As bytes."""
@@ -67,13 +67,13 @@ class Parcel:
         return serialize.pack({**header, "more": dict(self.more)}, tensors)
 
 
-def open_parcel(content: bytes, schema: Schema | None = None, where: str = "parcel") -> Parcel:
+def open_partial(content: bytes, schema: Schema | None = None, where: str = "parcel") -> PartialEvidence:
     """What was packed.
 
     Parameters
     ----------
     content : bytes
-        What `Parcel.pack` gave.
+        What `PartialEvidence.pack` gave.
     schema : Schema, optional
         The schema that the evidence is known to have: of functions that make words, bytes hold only the names.
     where : str
@@ -87,16 +87,18 @@ def open_parcel(content: bytes, schema: Schema | None = None, where: str = "parc
             evidence = replace(evidence, schema=schema)
         chosen, more = header["chosen"], header["more"]
         serialize.require(isinstance(more, dict), "more")
-        return Parcel(evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), more)
+        return PartialEvidence(
+            evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), more
+        )
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a parcel", f"something else ({what})")) from None
 
 
-def merged(parcels: Iterable[bytes], zero: Parcel) -> bytes:
+def merged(parcels: Iterable[bytes], zero: PartialEvidence) -> bytes:
     """Of several parcels the sum; `zero` is that of none, and has the schema of all."""
     schema = zero.evidence.schema
-    return reduce(add, (open_parcel(one, schema) for one in parcels), zero).pack()
+    return reduce(add, (open_partial(one, schema) for one in parcels), zero).pack()
 
 
 def _names(schema: Schema) -> Any:
@@ -104,29 +106,29 @@ def _names(schema: Schema) -> Any:
     return schema.label, schema.weight, schema.missing, blocks
 
 
-def _put_chosen(chosen: Chosen, tensors: serialize.Tensors) -> dict[str, Any]:
-    settled = chosen.settled()
-    for part in settled.parts:
+def _put_chosen(chosen: BottomKSample, tensors: serialize.Tensors) -> dict[str, Any]:
+    resolved = chosen.resolved()
+    for part in resolved.parts:
         assert part.hashes is not None
         tensors["chosen"] = np.frombuffer(sources.as_stream(_needed(part.batch, chosen.schema)), np.uint8)
         tensors["chosen.hashes"] = part.hashes
         if part.text is not None:
             tensors["chosen.text"] = part.text.astype(np.int64)
-    return {"bound": chosen.bound, "room": chosen.room, "rows": sum(map(len, settled.parts))}
+    return {"bound": chosen.bound, "room": chosen.room, "rows": sum(map(len, resolved.parts))}
 
 
-def _get_chosen(header: dict[str, Any], tensors: serialize.Tensors, schema: Schema) -> Chosen:
+def _get_chosen(header: dict[str, Any], tensors: serialize.Tensors, schema: Schema) -> BottomKSample:
     bound, room, n = header["bound"], header["room"], header["rows"]
     serialize.require(bound is None or isinstance(bound, int), "bound")
     serialize.require(isinstance(room, float) and room > 0, "room")
     if n == 0:
-        return Chosen(schema, (), bound, room)
+        return BottomKSample(schema, (), bound, room)
     batch = sources.from_stream(tensors["chosen"])
     hashes, text = tensors["chosen.hashes"], tensors.get("chosen.text")
     for numbers in (hashes, text):
         serialize.require(numbers is None or (numbers.dtype == np.int64 and numbers.shape == (n,)), "hashes")
     serialize.require(batch.num_rows == n, "rows chosen")
-    return Chosen(schema, (Part(batch, np.arange(n), text, hashes),), bound, room)
+    return BottomKSample(schema, (Part(batch, np.arange(n), text, hashes),), bound, room)
 
 
 def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:

@@ -18,14 +18,14 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import kernels, sources
-from tallybayes.categories import Labels
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.categories import Categories
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Codes, Dense, Sparse, Texts
 from tallybayes.evidence.evidence import class_codes, row_weights
-from tallybayes.schema.column_names import Numbered
+from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Chosen", "row_hashes"]
+__all__ = ["BottomKSample", "row_hashes"]
 
 # Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
 MOST_ROWS = 50_000
@@ -50,11 +50,11 @@ class Part:
     def __len__(self) -> int:
         return len(self.index)
 
-    def hashed(self, schema: Schema, rows: Rows | None = None) -> Part:
+    def hashed(self, schema: Schema, rows: RowBatch | None = None) -> Part:
         """The same, with hashes."""
         if self.hashes is not None:
             return self
-        rows = Rows(self.batch, 0, schema.missing) if rows is None else rows
+        rows = RowBatch(self.batch, 0, schema.missing) if rows is None else rows
         return replace(self, hashes=row_hashes(rows, schema)[self.index])
 
     def of(self, places: npt.NDArray[np.integer]) -> Part:
@@ -68,7 +68,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class BottomKSample:
     """Some of the rows seen, and how they are read.
 
     Attributes
@@ -89,7 +89,7 @@ class Chosen:
     room: float = 1.0
 
     @classmethod
-    def of(cls, rows: Rows, schema: Schema, room: float = 1.0) -> Chosen:
+    def of(cls, rows: RowBatch, schema: Schema, room: float = 1.0) -> BottomKSample:
         """The choice among the rows of one batch; one that weighs nothing is none."""
         weights = row_weights(rows, schema.weight)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
@@ -97,7 +97,7 @@ class Chosen:
         part = Part(rows.batch, index, None if text is None else text[index])
         return cls(schema, (part,) if _fits([part], room) else _lowest([part.hashed(schema, rows)], room), room=room)
 
-    def __add__(self, other: Chosen) -> Chosen:
+    def __add__(self, other: BottomKSample) -> BottomKSample:
         parts = self.parts + other.parts
         bound = min((one for one in (self.bound, other.bound) if one is not None), default=None)
         if _fits(parts, self.room):
@@ -105,7 +105,7 @@ class Chosen:
         lowest = _lowest([part.hashed(self.schema) for part in parts], self.room)
         return replace(self, parts=_not_held(lowest), bound=bound)
 
-    def __sub__(self, other: Chosen) -> Chosen:
+    def __sub__(self, other: BottomKSample) -> BottomKSample:
         mine, gone = self._one(), other._one()
         if mine is None or gone is None:
             return self
@@ -114,14 +114,14 @@ class Chosen:
             left[row] -= 1
             if left[row] < 0:
                 keep.append(place)
-        return Chosen(self.schema, (mine.of(np.array(keep, np.intp)),))
+        return BottomKSample(self.schema, (mine.of(np.array(keep, np.intp)),))
 
-    def settled(self) -> Chosen:
+    def resolved(self) -> BottomKSample:
         """The same, in memory of its own."""
         one = self._one()
         return replace(self, parts=() if one is None else (one,))
 
-    def few(self, share: float) -> Chosen:
+    def few(self, share: float) -> BottomKSample:
         """Of the rows chosen the first ones: a share of what there is room for.
 
         Where rows lie in a thousand places, each has to give about a thousandth of the choice, and need not send all
@@ -149,7 +149,7 @@ class Chosen:
         one = self._one()
         return self.bound is None or (one is not None and int(_known(one.hashes)[-1]) < self.bound)
 
-    def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> Chosen | None:
+    def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> BottomKSample | None:
         """The choice that would have been made among some of the rows seen; None if too few were kept to tell.
 
         Parameters
@@ -161,14 +161,14 @@ class Chosen:
         """
         one = self._one()
         if one is None:
-            return Chosen(self.schema) if all_kept else None
+            return BottomKSample(self.schema) if all_kept else None
         if self.bound is not None:
             some = some & (_known(one.hashes) <= self.bound)  # rows of one hash are alike: any of them will do
         part = one.of(np.flatnonzero(some))
         text = 0 if part.text is None else int(part.text.sum())
         if not all_kept and len(part) < MOST_ROWS and text <= MOST_BYTES:
             return None
-        return Chosen(self.schema, (part,))
+        return BottomKSample(self.schema, (part,))
 
     def rows(self) -> pa.RecordBatch | None:
         """The rows chosen, in the order of their hashes; None if there are none."""
@@ -237,7 +237,7 @@ def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
     return next((tuple(addresses) for addresses in each if addresses), ())
 
 
-def row_hashes(rows: Rows, schema: Schema) -> Hashes:  # (n,)
+def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
     """A hash of each row's values, class and weight; what a column is called matters, where it stands does not."""
     out = np.zeros(len(rows), np.int64)
     for block in schema.blocks:
@@ -267,7 +267,7 @@ def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hash
         kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
 
 
-def _of_values(labels: Labels, seed: int) -> Hashes:
+def _of_values(labels: Categories, seed: int) -> Hashes:
     """A hash of each value of a column."""
     out = np.zeros(len(labels), np.int64)
     kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
@@ -275,7 +275,7 @@ def _of_values(labels: Labels, seed: int) -> Hashes:
 
 
 def _seeds(columns: Sequence[str]) -> Hashes:
-    if isinstance(columns, Numbered):
+    if isinstance(columns, NumberedNames):
         return _stirred(np.arange(1, len(columns) + 1, dtype=np.int64))
     return np.array([_seed(name) for name in columns], np.int64)
 
@@ -295,9 +295,9 @@ def _stirred(words: Hashes) -> Hashes:
     return (bits ^ (bits >> np.uint64(33))).view(np.int64)
 
 
-def _text_bytes(rows: Rows, schema: Schema) -> npt.NDArray[np.int64] | None:
+def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
     """How many bytes of prose each row has; None where there are no such columns."""
-    encoded = (rows.encode(block) for block in schema.blocks if block.event.takes == "text")
+    encoded = (rows.encode(block) for block in schema.blocks if block.event.input == "text")
     columns = [column for data in encoded if isinstance(data, Texts) for column in data.columns]
     lengths = [pc.fill_null(pc.binary_length(column), 0) for column in columns]
     return np.sum([length.to_numpy(zero_copy_only=False) for length in lengths], axis=0) if lengths else None

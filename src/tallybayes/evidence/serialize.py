@@ -20,14 +20,14 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Labels, kind, plain_types
+from tallybayes.categories import Categories, kind, plain_types
 from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
 from tallybayes.events import parse
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
-from tallybayes.schema.column_names import Numbered, names
+from tallybayes.exact.sparse import SparseExact
+from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack", "write"]
@@ -143,7 +143,7 @@ class Reader:
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
         """The statistic of a block."""
-        axes = block.event.axes
+        axes = block.event.sums
         width = len(block.columns)
         found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
         require(len(found) == (width if "value" in axes.values() else 0), "labels for each column")
@@ -151,7 +151,7 @@ class Reader:
         require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
         shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
         sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in axes}
-        sums |= {k: Scattered.from_whole(sums[k]) for k in block.event.scattered}
+        sums |= {k: SparseExact.from_whole(sums[k]) for k in block.event.scattered}
         statistic = Statistic(rows, sums, axes, found)
         statistic.check()
         require(statistic.without_unused_values() is statistic, "values that occur")
@@ -171,7 +171,7 @@ class Reader:
         require(value.base == base and value.limbs.shape == limbs.shape, f"{name} in canonical form")
         return value
 
-    def labels(self, name: str, stored: dict[str, Any]) -> Labels:
+    def labels(self, name: str, stored: dict[str, Any]) -> Categories:
         """The classes, or the values of a column."""
         type_ = plain_types()[stored["kind"]]
         count, null = stored["count"], stored["null"]
@@ -194,7 +194,7 @@ class Reader:
         """Names of columns."""
         if isinstance(stored, dict):
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] < 1 << 40, "columns")
-            return Numbered(stored["numbered"])
+            return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
 
 
@@ -210,24 +210,24 @@ def text(value: Any) -> str:
     return str(value)
 
 
-def _sorted(array: pa.Array, count: int, null: bool, name: str) -> Labels:
+def _sorted(array: pa.Array, count: int, null: bool, name: str) -> Categories:
     """The values as labels, if they are as many as was said, different and in order."""
     if null and array.type != pa.null():
         array = pa.concat_arrays([array, pa.nulls(1, array.type)])
     require(len(array) == count, name)
-    found = Labels(array)
-    require(Labels.of(array) == found or count == 0, f"{name} sorted and different")
+    found = Categories(array)
+    require(Categories.of(array) == found or count == 0, f"{name} sorted and different")
     return found
 
 
 @lru_cache(_LISTS)
-def _few_texts(joined: bytes, joined_type: str, ends: bytes, ends_type: str, count: int, null: bool) -> Labels:
+def _few_texts(joined: bytes, joined_type: str, ends: bytes, ends_type: str, count: int, null: bool) -> Categories:
     array = _get_text(np.frombuffer(joined, joined_type), np.frombuffer(ends, ends_type))
     return _sorted(array, count, null, "labels")
 
 
 def _put_names(given: Any) -> Any:
-    return {"numbered": len(given)} if isinstance(names(given), Numbered) else list(given)
+    return {"numbered": len(given)} if isinstance(names(given), NumberedNames) else list(given)
 
 
 def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
@@ -238,7 +238,7 @@ def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
     return value.base
 
 
-def _put_labels(name: str, labels: Labels, tensors: Tensors) -> dict[str, Any]:
+def _put_labels(name: str, labels: Categories, tensors: Tensors) -> dict[str, Any]:
     array = labels.array.drop_null()
     type_ = array.type
     if type_ == pa.string():

@@ -40,7 +40,7 @@ class _Digits(NamedTuple):
     limbs: npt.NDArray[np.int64]
     base: int
     bits: int  # no limb is 2^bits or larger in size
-    settled: bool
+    resolved: bool
 
 
 class Exact:
@@ -69,12 +69,12 @@ class Exact:
 
     def __init__(self, limbs: npt.NDArray[np.int64], base: int = 0, *, bits: int = _ANY_BITS) -> None:
         self._float = None
-        self._digits = _Digits(limbs, base, bits, settled=False)
+        self._digits = _Digits(limbs, base, bits, resolved=False)
 
     def _settle(self) -> _Digits:
         """The canonical form, found once."""
         digits = self._digits
-        if not digits.settled:
+        if not digits.resolved:
             self._digits = digits = _settled(digits.limbs, digits.base)
         return digits
 
@@ -102,7 +102,7 @@ class Exact:
     def zeros(shape: tuple[int, ...]) -> Exact:
         """All zeros; they take no memory however large the shape, since most sums of missing values are zero."""
         made = Exact(_no_limbs(shape), bits=0)
-        made._digits = made._digits._replace(settled=True)
+        made._digits = made._digits._replace(resolved=True)
         return made
 
     @staticmethod
@@ -171,7 +171,7 @@ class Exact:
 
     def _is_plainly_zero(self) -> bool:
         digits = self._digits
-        return digits.bits == 0 or not (digits.settled or digits.limbs.any())
+        return digits.bits == 0 or not (digits.resolved or digits.limbs.any())
 
     def _like(self, limbs: npt.NDArray[np.int64]) -> Exact:
         """Some of these digits, or all in another arrangement."""
@@ -323,8 +323,8 @@ def _settled(limbs: npt.NDArray[np.int64], base: int) -> _Digits:
     if largest and not (limbs.shape[-1] == 1 and largest < _HALF):  # else it is canonical as it is
         limbs, base = _canonical(limbs, base)
     if largest == 0 or limbs.shape[-1] == 0:
-        return _Digits(_no_limbs(limbs.shape[:-1]), 0, 0, settled=True)
-    return _Digits(np.ascontiguousarray(limbs), base, _SETTLED_BITS, settled=True)
+        return _Digits(_no_limbs(limbs.shape[:-1]), 0, 0, resolved=True)
+    return _Digits(np.ascontiguousarray(limbs), base, _SETTLED_BITS, resolved=True)
 
 
 def _widen(value: _Digits, low: int, high: int) -> npt.NDArray[np.int64]:

@@ -17,14 +17,14 @@ import numpy.typing as npt
 from tallybayes.exact.array import Exact, Floats, _Digits
 from tallybayes.kernels.sparse_pattern import find_places, join_places
 
-__all__ = ["Places", "Scattered"]
+__all__ = ["SparseExact", "SparsityPattern"]
 
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Places:
+class SparsityPattern:
     """Where in an array (R, V) something stands: column by column, and within a column by row.
 
     Attributes
@@ -55,7 +55,7 @@ class Places:
         """The column of each entry."""
         return np.repeat(np.arange(self.width, dtype=np.int32), self.lengths)
 
-    def equals(self, other: Places) -> bool:
+    def equals(self, other: SparsityPattern) -> bool:
         """Whether the same places are meant."""
         return self is other or (
             self.height == other.height
@@ -68,24 +68,24 @@ class Places:
         cells = (np.ascontiguousarray(part, np.int64) for part in (rows, columns))
         return find_places(self.starts, self.rows, *cells)
 
-    def join(self, other: Places) -> tuple[Places, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def join(self, other: SparsityPattern) -> tuple[SparsityPattern, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
         """The places of both, and where among them those of each are."""
         starts, rows, mine, theirs = join_places(self.starts, self.rows, other.starts, other.rows)
-        return Places(starts, rows, self.height), mine, theirs
+        return SparsityPattern(starts, rows, self.height), mine, theirs
 
-    def some(self, kept: Mask) -> Places:
+    def some(self, kept: Mask) -> SparsityPattern:
         """The places of some of the entries."""
         ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
-        return Places(ends[self.starts], self.rows[kept], self.height)
+        return SparsityPattern(ends[self.starts], self.rows[kept], self.height)
 
-    def of_columns(self, index: Index) -> tuple[Places, Index]:
+    def of_columns(self, index: Index) -> tuple[SparsityPattern, Index]:
         """The places in some columns, in the given order, and which entries these are."""
         lengths = self.lengths[index]
         starts = _starts(lengths)
         entries = np.arange(starts[-1]) + np.repeat(self.starts[index] - starts[:-1], lengths)
-        return Places(starts, self.rows[entries], self.height), entries
+        return SparsityPattern(starts, self.rows[entries], self.height), entries
 
-    def of_rows(self, index: Index) -> tuple[Places, Index]:
+    def of_rows(self, index: Index) -> tuple[SparsityPattern, Index]:
         """The places in some rows, in the given order (some more than once), and which entries these are."""
         order = np.argsort(index, kind="stable")
         times = np.bincount(index, minlength=self.height)
@@ -98,24 +98,24 @@ class Places:
             columns = np.repeat(np.arange(self.width), np.diff(starts))
             sort = np.lexsort((rows, columns))
             rows, entries = rows[sort], entries[sort]
-        return Places(starts, rows, len(index)), entries
+        return SparsityPattern(starts, rows, len(index)), entries
 
 
-class Scattered(Exact):
+class SparseExact(Exact):
     """An immutable array (R, V) of exact numbers, of which only those that are not zero take memory.
 
     What is not written here goes the way of `Exact`, on the whole array.
 
     Parameters
     ----------
-    places : Places
+    places : SparsityPattern
         Where numbers stand.
     values : Exact, shape (entries,)
         The numbers, none of them zero.
 
     Examples
     --------
-    >>> a = Scattered.from_whole(Exact.of([[0, 3], [0, 0]])); b = Scattered.from_whole(Exact.of([[1, 0], [0, 4]]))
+    >>> a = SparseExact.from_whole(Exact.of([[0, 3], [0, 0]])); b = SparseExact.from_whole(Exact.of([[1, 0], [0, 4]]))
     >>> (a + b).to_float()
     array([[1., 3.],
            [0., 4.]])
@@ -125,11 +125,11 @@ class Scattered(Exact):
 
     __slots__ = ("places", "values")
 
-    def __init__(self, places: Places, values: Exact) -> None:
+    def __init__(self, places: SparsityPattern, values: Exact) -> None:
         self.places, self.values, self._float = places, values, None
 
-    def __reduce__(self) -> tuple[type[Scattered], tuple[Places, Exact]]:
-        return Scattered, (self.places, self.values)  # the whole is not stored, neither here nor in a pickle
+    def __reduce__(self) -> tuple[type[SparseExact], tuple[SparsityPattern, Exact]]:
+        return SparseExact, (self.places, self.values)  # the whole is not stored, neither here nor in a pickle
 
     @classmethod
     def from_whole(cls, whole: Exact) -> Self:
@@ -138,10 +138,10 @@ class Scattered(Exact):
         columns, at = np.nonzero(whole.nonzero().T)
         starts = _starts(np.bincount(columns, minlength=width))
         flat = whole.reshape((rows * width,)).take(at * width + columns)
-        return cls(Places(starts, at.astype(np.int32), rows), flat)
+        return cls(SparsityPattern(starts, at.astype(np.int32), rows), flat)
 
     @classmethod
-    def side_by_side(cls, parts: Sequence[Scattered]) -> Scattered:
+    def side_by_side(cls, parts: Sequence[SparseExact]) -> SparseExact:
         """Arrays of as many rows as one, one after the other."""
         if len(parts) == 1:
             return parts[0]
@@ -152,7 +152,7 @@ class Scattered(Exact):
             count = len(part.places.rows)
             joined = joined + part.values.spread(np.arange(first, first + count), len(rows))
             first += count
-        return cls(Places(starts, rows, parts[0].places.height), joined)
+        return cls(SparsityPattern(starts, rows, parts[0].places.height), joined)
 
     def whole(self) -> Exact:
         """The same numbers with all the zeros."""
@@ -194,17 +194,17 @@ class Scattered(Exact):
         return self
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Scattered):
+        if isinstance(other, SparseExact):
             return self.places.equals(other.places) and self.values == other.values
         return super().__eq__(other)
 
     __hash__ = None
 
     def _combine(self, other: Exact, operation: np.ufunc) -> Exact:
-        if not isinstance(other, Scattered):
+        if not isinstance(other, SparseExact):
             return super()._combine(other, operation)
         if self.places.equals(other.places):
-            return Scattered(self.places, self.values._combine(other.values, operation))._without_zeros()
+            return SparseExact(self.places, self.values._combine(other.values, operation))._without_zeros()
         both, mine, theirs = self.places.join(other.places)
         left, right, low, high = self.values._on_one_grid(other.values)
         limbs = np.zeros((len(both.rows), high - low), np.int64)
@@ -213,11 +213,11 @@ class Scattered(Exact):
         for k in range(right.limbs.shape[-1]):
             digit = limbs[:, right.base - low + k]
             digit[theirs] = operation(digit[theirs], right.limbs[:, k])
-        return Scattered(both, Exact(limbs, low, bits=max(left.bits, right.bits) + 1))._without_zeros()
+        return SparseExact(both, Exact(limbs, low, bits=max(left.bits, right.bits) + 1))._without_zeros()
 
-    def _without_zeros(self) -> Scattered:
+    def _without_zeros(self) -> SparseExact:
         kept = self.values.nonzero()
-        return self if kept.all() else Scattered(self.places.some(kept), self.values.take(kept))
+        return self if kept.all() else SparseExact(self.places.some(kept), self.values.take(kept))
 
     def take(self, index: Index | Mask, axis: int = 0) -> Exact:
         """The rows or columns at the given positions."""
@@ -227,25 +227,25 @@ class Scattered(Exact):
         if len(at) == self.shape[0] and np.array_equal(at, np.arange(len(at))):
             return self
         places, entries = self.places.of_rows(at)
-        return Scattered(places, self.values.take(entries))
+        return SparseExact(places, self.values.take(entries))
 
-    def columns(self, index: Index) -> Scattered:
+    def columns(self, index: Index) -> SparseExact:
         """The columns at the given positions."""
         if len(index) == self.shape[1] and np.array_equal(index, np.arange(len(index))):
             return self
         places, entries = self.places.of_columns(index)
-        return Scattered(places, self.values.take(entries))
+        return SparseExact(places, self.values.take(entries))
 
     def spread(self, index: Index, size: int, axis: int = 0) -> Exact:
         """The inverse of `take`, for positions that rise."""
         if not (np.diff(index) > 0).all():
-            return Scattered.from_whole(super().spread(index, size, axis))
+            return SparseExact.from_whole(super().spread(index, size, axis))
         if axis == 0:
-            places = Places(self.places.starts, index.astype(np.int32)[self.places.rows], size)
-            return Scattered(places, self.values)
+            places = SparsityPattern(self.places.starts, index.astype(np.int32)[self.places.rows], size)
+            return SparseExact(places, self.values)
         lengths = np.zeros(size, np.int64)
         lengths[index] = self.places.lengths
-        return Scattered(Places(_starts(lengths), self.places.rows, self.places.height), self.values)
+        return SparseExact(SparsityPattern(_starts(lengths), self.places.rows, self.places.height), self.values)
 
     def sum(self, axis: int = 0) -> Exact:
         """The exact sum over one axis."""

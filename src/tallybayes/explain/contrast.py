@@ -19,16 +19,15 @@ import numpy.typing as npt
 from scipy.special import entr
 
 from tallybayes import kernels
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import weigh_table
-from tallybayes.schema.column_names import hint
 
-__all__ = ["Asked", "Question"]
+__all__ = ["ClassContrast", "ContrastWeights"]
 
 
 @dataclass(frozen=True)
-class Asked:
+class ContrastWeights:
     """What is asked in each row.
 
     Attributes
@@ -49,7 +48,7 @@ class Asked:
     split: Floats
 
     @classmethod
-    def joined(cls, parts: list[Asked], n_classes: int) -> Asked:
+    def joined(cls, parts: list[ContrastWeights], n_classes: int) -> ContrastWeights:
         """Parts one after the other; none: of no rows."""
         nothing = cls(np.zeros(0, np.intp), np.zeros((0, n_classes)), np.zeros(0), np.zeros(0))
         parts = [nothing, *parts]
@@ -62,20 +61,20 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Question:
+class ClassContrast:
     """For which class, against which: places among the classes, None for the most probable, and for all others."""
 
     of: int | None
     against: int | None
 
     @classmethod
-    def about(cls, of: Any, against: Any, classes: tuple[Any, ...]) -> Question:
+    def about(cls, of: Any, against: Any, classes: tuple[Any, ...]) -> ClassContrast:
         """The question that class names ask.
 
         Examples
         --------
-        >>> Question.about("spam", None, ("ham", "spam"))
-        Question(of=1, against=None)
+        >>> ClassContrast.about("spam", None, ("ham", "spam"))
+        ClassContrast(of=1, against=None)
         """
         if len(classes) < 2:
             raise BadOption(wanted("explain", "a model of two classes or more", f"one of {len(classes)}"))
@@ -86,14 +85,14 @@ class Question:
             raise BadOption(wanted("against", f"a class other than {of!r}", repr(against)))
         return cls(one, other)
 
-    def ask(self, scores: Floats, temper: Floats, log_prior: Floats) -> Asked:
-        """What is asked of rows with these scores (n, C), which are multiplied by `temper` (n,) to be believed."""
-        believed, rows = scores * temper[:, None], np.arange(len(scores))
-        factor = speaks = temper
+    def ask(self, scores: Floats, temperature: Floats, log_prior: Floats) -> ContrastWeights:
+        """What is asked of rows with these scores (n, C), which are multiplied by `temperature` (n,) to be believed."""
+        believed, rows = scores * temperature[:, None], np.arange(len(scores))
+        factor = speaks = temperature
         if np.isneginf(believed).any():
             impossible = np.isneginf(believed).all(axis=1)
             believed[impossible] = log_prior  # as predict_proba answers: of their values nothing can be said
-            factor, speaks = np.where(impossible, 1.0, temper), np.where(impossible, 0.0, temper)
+            factor, speaks = np.where(impossible, 1.0, temperature), np.where(impossible, 0.0, temperature)
         of = self._of(believed)
         weights = self._shares(believed, of, log_prior)
         alone = self.against is not None or len(log_prior) == 2
@@ -101,7 +100,7 @@ class Question:
         np.negative(weights, out=weights)
         weights[rows, of] = 1.0
         prior = weigh_table(log_prior[None, :], weights)[:, 0] * factor
-        return Asked(of, weights * speaks[:, None], prior, split)
+        return ContrastWeights(of, weights * speaks[:, None], prior, split)
 
     def _of(self, believed: Floats) -> npt.NDArray[np.intp]:
         if self.of is not None:
@@ -139,4 +138,4 @@ def _place(where: str, name: Any, classes: tuple[Any, ...]) -> int:
         return classes.index(name)
     known = [str(one) for one in classes]
     shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
-    raise BadOption(wanted(where, f"a class of the model ({shown})", repr(name), hint(str(name), known)))
+    raise BadOption(wanted(where, f"a class of the model ({shown})", repr(name), did_you_mean(str(name), known)))

@@ -15,10 +15,10 @@ from scipy.special import expit
 from tallybayes import engines
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.encoding import few_rows, open_rows
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Encoded, Floats
-from tallybayes.explain.contrast import Asked, Question
+from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.inference.score import add_encoded, encoded
 from tallybayes.inference.scorer import SCORED_ROWS
 from tallybayes.model import Model
@@ -149,12 +149,12 @@ class Shapley(Result):
         return {"columns": list(self.columns), "values": plain(self.values), "base": plain(self.base)}
 
 
-Ask: TypeAlias = Callable[[list[Encoded], Rows | None], Asked]
+Ask: TypeAlias = Callable[[list[Encoded], RowBatch | None], ContrastWeights]
 
 
 def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int | None) -> Contributions:
     """What each column says of each row: see `Why.contributions`."""
-    question = Question.about(of, against, model.classes)
+    question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     return Contributions(
         model.classes, model.schema.columns, asked.of, question.against, asked.prior, terms, asked.split
@@ -163,7 +163,7 @@ def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int |
 
 def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, threads: int | None) -> Shapley:
     """How far each column moves each row: see `Why.shapley`."""
-    question = Question.about(of, against, model.classes)
+    question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     means = np.stack(
         [_mean_terms(model, rows if background is None else background, c, threads) for c in range(len(model.classes))]
@@ -178,21 +178,24 @@ def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, thr
 def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:  # (F,)
     """What each column says of class c in the mean of rows."""
 
-    def of_class(blocks: list[Encoded], rows: Rows | None) -> Asked:
+    def of_class(blocks: list[Encoded], rows: RowBatch | None) -> ContrastWeights:
         n = len(blocks[0])
         factors = np.zeros((n, len(model.classes)))
         factors[:, c] = 1.0
-        return Asked(np.full(n, c), factors, np.zeros(n), np.zeros(n))
+        return ContrastWeights(np.full(n, c), factors, np.zeros(n), np.zeros(n))
 
     return np.asarray(weigh_rows(model, rows, of_class, threads)[1].mean(axis=0))
 
 
-def ask(model: Model, question: Question, blocks: list[Encoded], rows: Rows | None = None) -> Asked:
+def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowBatch | None = None) -> ContrastWeights:
     """What is asked of rows that are encoded; `rows` put what is refused of them into a sentence."""
-    belief, temper, n = model.contrast, model.temper, len(blocks[0])
-    scores, sizes = np.empty((n, len(model.classes))), np.zeros(n) if temper is not None and temper.by_size else None
+    belief, temperature, n = model.contrast, model.temperature, len(blocks[0])
+    scores, sizes = (
+        np.empty((n, len(model.classes))),
+        np.zeros(n) if temperature is not None and temperature.by_size else None,
+    )
     add_encoded(model.schema, belief, blocks, scores, sizes, rows)
-    factors = np.ones(n) if temper is None else temper.factors(scores, belief.log_prior, sizes)
+    factors = np.ones(n) if temperature is None else temperature.factors(scores, belief.log_prior, sizes)
     return question.ask(scores, factors, belief.log_prior)
 
 
@@ -218,7 +221,7 @@ def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
     return [np.array([place[name] for name in block.columns], np.intp) for block in schema.blocks]
 
 
-def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tuple[Asked, Floats]:
+def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tuple[ContrastWeights, Floats]:
     """What is asked of all rows, and what each column answers (n, F), slice by slice on threads."""
     rows = open_rows.one_row(rows)
     few = encoded_rows(model, rows)
@@ -229,14 +232,14 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
         return asked, terms
     partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
 
-    def read(types: open_rows.Types | None) -> tuple[Asked, Floats]:
-        asked: list[Asked] = []
+    def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
+        asked: list[ContrastWeights] = []
         terms, first = [np.zeros((0, len(model.schema.columns)))], 0
         for batch in open_rows.to_score(rows, model.schema, types):
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
 
-            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> Asked:
-                part = Rows(piece, before + start, model.schema.missing, partial=partial)
+            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> ContrastWeights:
+                part = RowBatch(piece, before + start, model.schema.missing, partial=partial)
                 blocks = list(encoded(model.schema, model.contrast, model.choices, part))
                 answer = asking(blocks, part)
                 add_terms(model, blocks, answer.factors, out[start : start + len(part)])
@@ -245,7 +248,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
             asked += engines.map_slices(batch, work, threads=workers, rows=SCORED_ROWS)
             terms.append(out)
             first += batch.num_rows
-        return Asked.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)
+        return ContrastWeights.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)
 
     return open_rows.reading(read)
 

@@ -16,11 +16,11 @@ import numpy as np
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contributions import add_terms, column_places
-from tallybayes.explain.words import Spoken
+from tallybayes.explain.words import TextContributions
 from tallybayes.inference.score import add_encoded
 from tallybayes.model import Model
 
-__all__ = ["Change", "Flip", "smallest"]
+__all__ = ["Change", "Counterfactual", "smallest"]
 
 
 class Change(NamedTuple):
@@ -34,7 +34,7 @@ class Change(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Flip(Result):
+class Counterfactual(Result):
     """The fewest changes that change the answer.
 
     Attributes
@@ -77,7 +77,9 @@ def _shown(value: Any) -> str:
     return "missing" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def smallest(model: Model, blocks: list[Encoded], values: Sequence[Any], texts: tuple[Spoken, ...]) -> Flip | None:
+def smallest(
+    model: Model, blocks: list[Encoded], values: Sequence[Any], texts: tuple[TextContributions, ...]
+) -> Counterfactual | None:
     """The fewest changes of the first row that give another class, or None.
 
     A number is changed to what the other class has most often, a count of a bag to 0, a category to any value; of a
@@ -89,14 +91,14 @@ def smallest(model: Model, blocks: list[Encoded], values: Sequence[Any], texts: 
     own = int(scores[0].argmax())
     terms = np.stack([_terms_of(model, blocks, c) for c in range(C)], axis=1)  # (F, C)
     options = list(_options(model, terms, values, texts))
-    best: Flip | None = None
+    best: Counterfactual | None = None
     for rival in range(C):
         margin = float(scores[0, own] - scores[0, rival])
         if rival == own or not np.isfinite(margin):
             continue
         changes = _fewest([option.best(own, rival) for option in options], margin, strictly=rival > own)
         if changes is not None and (best is None or len(changes) < len(best.changes)):
-            best = Flip(model.classes[own], model.classes[rival], changes, margin)
+            best = Counterfactual(model.classes[own], model.classes[rival], changes, margin)
     return best
 
 
@@ -130,14 +132,16 @@ class _Option:
         return Change(self.column, self.word, self.old, self.values[k], float(worth[k]))
 
 
-def _options(model: Model, terms: Floats, values: Sequence[Any], texts: tuple[Spoken, ...]) -> Iterator[_Option]:
+def _options(
+    model: Model, terms: Floats, values: Sequence[Any], texts: tuple[TextContributions, ...]
+) -> Iterator[_Option]:
     places = column_places(model.schema)
     for b, block in enumerate(model.schema.blocks):
-        if block.event.takes == "text":
+        if block.event.input == "text":
             continue
         for f, name in enumerate(block.columns):
             at = f if places[b] is None else int(places[b][f])  # type: ignore[index]
-            says = block.event.says(model.belief.parameters[b], f)
+            says = block.event.profile(model.belief.parameters[b], f)
             yield _Option(name, None, values[at], terms[at], says.values, says.log, says.kind == "values")
     for spoken in texts:
         for k, word in enumerate(spoken.words):

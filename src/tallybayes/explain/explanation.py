@@ -14,19 +14,19 @@ from scipy.special import expit
 from tallybayes import sources
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.events.likelihood import weigh
-from tallybayes.explain.contrast import Asked, Question
+from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
-from tallybayes.explain.words import Spoken, spoken_words
+from tallybayes.explain.words import TextContributions, spoken_words
 from tallybayes.inference.score import encoded
 from tallybayes.model import Model
-from tallybayes.schema.column_names import Numbered
+from tallybayes.schema.column_names import NumberedNames
 
 if TYPE_CHECKING:
-    from tallybayes.explain.counterfactual import Flip
+    from tallybayes.explain.counterfactual import Counterfactual
 
 __all__ = ["Explanation", "Part", "explain"]
 
@@ -95,7 +95,7 @@ class Explanation(Result):
         On how much each column's term rests, class by class.
     rows : ndarray, shape (C,)
         The weight of each class in training.
-    texts : tuple of Spoken
+    texts : tuple of TextContributions
         The words of the columns of text.
     """
 
@@ -112,8 +112,8 @@ class Explanation(Result):
     notes: Sequence[str]
     counts: Floats
     rows: Floats
-    texts: tuple[Spoken, ...]
-    _asked: Asked = field(repr=False)
+    texts: tuple[TextContributions, ...]
+    _asked: ContrastWeights = field(repr=False)
     _model: Model = field(repr=False)
     _blocks: list[Encoded] = field(repr=False)
 
@@ -141,11 +141,11 @@ class Explanation(Result):
                 parts.append(Part(name, None, None, rest, "words that are not there", tuple(self.counts[f].tolist())))
         return tuple(sorted(parts, key=lambda part: -abs(part.term)))
 
-    def _said(self, spoken: Spoken) -> Floats:
+    def _said(self, spoken: TextContributions) -> Floats:
         return weigh(spoken.log, np.broadcast_to(self._asked.factors, spoken.log.shape))
 
     @cached_property
-    def flip(self) -> Flip | None:
+    def flip(self) -> Counterfactual | None:
         """The fewest changes of values, or words taken away, that change the answer; None where none can."""
         from tallybayes.explain.counterfactual import smallest
 
@@ -265,7 +265,7 @@ def _signed(term: float) -> str:
 
 def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
     """Why one row is answered as it is: see `Why.explain`."""
-    question = Question.about(of, against, model.classes)
+    question = ClassContrast.about(of, against, model.classes)
     row = _one(row)
     blocks, batch = encoded_rows(model, row), None
     if blocks is None:
@@ -298,7 +298,7 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
     )
 
 
-def _probability(model: Model, question: Question, asked: Asked, terms: Floats, row: Any) -> float:
+def _probability(model: Model, question: ClassContrast, asked: ContrastWeights, terms: Floats, row: Any) -> float:
     """That of the class spoken for, among all classes."""
     if question.against is None and asked.factors.any():
         return float(expit(asked.prior[0] + terms[0].sum() + asked.split[0]))
@@ -328,7 +328,7 @@ def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatc
         return found[0]
 
     batch = open_rows.reading(read)
-    rows = Rows(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
+    rows = RowBatch(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
     return list(encoded(model.schema, model.contrast, model.choices, rows)), batch
 
 
@@ -352,7 +352,7 @@ def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
             values = sources.matrix_of(column)[0].tolist()
         else:
             values = Sparse(*sources.sparse_of(column, given)).first().dense().matrix()[0].tolist()
-        cells.update(zip(sources.names_of(given) or Numbered(len(values)), values, strict=True))
+        cells.update(zip(sources.names_of(given) or NumberedNames(len(values)), values, strict=True))
     return cells
 
 
@@ -365,13 +365,13 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
     parts = zip(model.schema.blocks, model.evidence.statistics, blocks, column_places(model.schema), strict=True)
     for block, statistic, data, places in parts:
         at = slice(None) if places is None else places
-        counts[at] = block.event.behind(statistic, data)
+        counts[at] = block.event.support(statistic, data)
         if isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):
             found = data.first()
             unseen = found >= statistic.sizes
             notes[at] = np.where(found < 0, MISSING, np.where(unseen, UNSEEN, ""))
-        elif block.event.takes == "text":
+        elif block.event.input == "text":
             notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]  # type: ignore
     return notes.tolist(), counts

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.display.tables import Grid, Result, number, plain
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.tables import Table
@@ -92,9 +92,9 @@ def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weig
     >>> found.counts.sum(axis=0).tolist(), float((found.density * np.diff(found.edges)[:, None]).sum().round(6))
     ([3.0, 3.0], 2.0)
     """
-    if table.says.kind not in ("numbers", "counts"):
+    if table.profile.kind not in ("numbers", "counts"):
         return None
-    part = Rows(rows, 0, model.schema.missing)
+    part = RowBatch(rows, 0, model.schema.missing)
     x = np.asarray(part.column(table.column).cast(pa.float64()).to_numpy(zero_copy_only=False))
     codes, found = class_codes(part, label)
     classes = model.evidence.classes.find(found.array).astype(np.intp)[codes]
@@ -104,7 +104,7 @@ def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weig
     x, classes, w = x[some], classes[some], w[some]
     if not len(x):
         return None
-    edges = _edges(x, np.asarray(table.says.values, np.float64), whole=bool((x == np.floor(x)).all()))
+    edges = _edges(x, np.asarray(table.profile.values, np.float64), whole=bool((x == np.floor(x)).all()))
     C = len(model.classes)
     counts = np.stack([np.histogram(x[classes == c], edges, weights=w[classes == c])[0] for c in range(C)], axis=1)
     totals = np.bincount(classes, w, C).astype(np.float64)

@@ -12,11 +12,10 @@ import numpy.typing as npt
 
 from tallybayes.display.shades import shaded
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
-from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import Light
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.events.event import Pixels
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 
 __all__ = ["Against", "Picture", "picture"]
 
@@ -189,7 +188,7 @@ def _chosen(model: Model, columns: str | Sequence[str] | None) -> Sequence[str]:
         return list(columns)
     found = [name for name in model.schema.columns if fnmatchcase(name, columns)]
     if not found:
-        do = hint(columns, model.schema.columns)
+        do = did_you_mean(columns, model.schema.columns)
         raise BadOption(wanted("picture columns", "a glob or names of columns", repr(columns), do))
     return found
 
@@ -205,13 +204,13 @@ def _check_shape(shape: Any, pixels: int) -> None:
     raise BadOption(wanted("picture shape", want, got, f"{' or '.join(nearest)} would fit; or choose columns"))
 
 
-def _light(model: Model, names: Sequence[str]) -> Light:
+def _light(model: Model, names: Sequence[str]) -> Pixels:
     """The named columns as pixels, wherever they stand; all must be of one unit."""
-    parts: dict[int, Light] = {}
+    parts: dict[int, Pixels] = {}
     places = _places(model, names)
     for b in sorted({b for b, _ in places}):
         event = model.schema.blocks[b].event
-        light = event.light(model.evidence.statistics[b], model.belief.parameters[b])
+        light = event.pixels(model.evidence.statistics[b], model.belief.parameters[b])
         if light is None:
             name = next(name for name, (at, _) in zip(names, places, strict=True) if at == b)
             raise BadData(wanted(f"picture, column {name!r}", "a column that is a pixel", event.name))
@@ -225,7 +224,7 @@ def _light(model: Model, names: Sequence[str]) -> Light:
     for b, light in parts.items():
         for out, part in zip(stacked, (light.average, light.dark, light.lit), strict=True):
             out[:, block == b] = part[:, at[block == b]]
-    return Light(units[0], *stacked)
+    return Pixels(units[0], *stacked)
 
 
 def _places(model: Model, names: Sequence[str]) -> list[tuple[int, int]]:
@@ -233,13 +232,15 @@ def _places(model: Model, names: Sequence[str]) -> list[tuple[int, int]]:
     known = {name: (b, f) for b, block in enumerate(model.schema.blocks) for f, name in enumerate(block.columns)}
     for name in names:
         if name not in known:
-            raise BadOption(wanted("picture columns", "columns of the model", repr(name), hint(str(name), known)))
+            raise BadOption(
+                wanted("picture columns", "columns of the model", repr(name), did_you_mean(str(name), known))
+            )
     return [known[name] for name in names]
 
 
 def _place(classes: tuple[Any, ...], given: Any) -> int:
     if given not in classes:
-        raise BadOption(wanted("picture classes", "a class", repr(given), hint(str(given), map(str, classes))))
+        raise BadOption(wanted("picture classes", "a class", repr(given), did_you_mean(str(given), map(str, classes))))
     return classes.index(given)
 
 

@@ -15,13 +15,13 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.display.tables import Grid, Result, number, plain
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.families.bag import Dice
+from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.mutual_information import information
-from tallybayes.inference.posterior import Temper
+from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.score import LeftOutRows
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
@@ -120,11 +120,11 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
     if rows is None:
         return Importance(model.schema.columns, bits)
     left = _LeftOut.of(model, rows, label, weights)
-    whole = left.losses(left.scores(), left.sizes(), model.temper)
+    whole = left.losses(left.scores(), left.sizes(), model.temperature)
     change, error = np.zeros(len(bits)), np.zeros(len(bits))
     place = {name: f for f, name in enumerate(model.schema.columns)}
     for u, names in enumerate(left.units):
-        without = left.losses(left.scores(without=u), left.sizes(without=u), model.temper)
+        without = left.losses(left.scores(without=u), left.sizes(without=u), model.temperature)
         mean, spread = left.mean(without - whole)
         for name in names:
             change[place[name]], error[place[name]] = mean, spread
@@ -196,19 +196,19 @@ class _LeftOut:
         units = _units(model)
         most = max(_FEWEST_ROWS, _MOST_NUMBERS // (len(units) * len(model.classes)))
         batch = batch.slice(0, min(_MOST_ROWS, most))  # they come in the order of their hashes: as good as any
-        part = Rows(batch, 0, chosen.schema.missing)
+        part = RowBatch(batch, 0, chosen.schema.missing)
         codes, found = class_codes(part, chosen.schema.label)
         classes = model.evidence.classes.find(found.array).astype(np.int32)[codes]
         if (classes < 0).any():
             raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
         weight = row_weights(part, chosen.schema.weight)
         one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
-        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model.settled)
+        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model.resolved)
         unknown = np.isneginf(prior)  # a class that only this row had
         terms, heard = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
         for u, names in enumerate(units):
             left = LeftOutRows(model.evidence.select(names), part, classes, one)
-            terms[u] = np.where(unknown, 0.0, left.scores(model.settled) - np.where(unknown, 0.0, prior))
+            terms[u] = np.where(unknown, 0.0, left.scores(model.resolved) - np.where(unknown, 0.0, prior))
             heard[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0
@@ -236,9 +236,9 @@ class _LeftOut:
         """How much the rows say."""
         return np.asarray(self.heard.sum(axis=0) - (0.0 if without is None else self.heard[without]))
 
-    def losses(self, scores: Floats, sizes: Floats, temper: Temper | None) -> Floats:  # (n,)
+    def losses(self, scores: Floats, sizes: Floats, temperature: Temperature | None) -> Floats:  # (n,)
         """The log-loss of each row, tempered as the model's answers are."""
-        scores = scores.copy() if temper is None else scores * temper.at(sizes)[:, None]
+        scores = scores.copy() if temperature is None else scores * temperature.at(sizes)[:, None]
         log_softmax(scores)
         own = scores[np.arange(len(scores)), self.classes]
         return np.minimum(np.where(np.isnan(own), _LARGEST_LOSS, -own), _LARGEST_LOSS)
@@ -278,5 +278,5 @@ class _LeftOut:
 def _units(model: Model) -> list[tuple[str, ...]]:
     units: list[tuple[str, ...]] = []
     for block in model.schema.blocks:
-        units += [tuple(block.columns)] if isinstance(block.event, Dice) else [(name,) for name in block.columns]
+        units += [tuple(block.columns)] if isinstance(block.event, BagEvent) else [(name,) for name in block.columns]
     return units

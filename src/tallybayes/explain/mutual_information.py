@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tallybayes.events.event import Event
-from tallybayes.events.families.bag import Dice
+from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
@@ -56,7 +56,7 @@ def counted_information(tables: Iterable[Table]) -> dict[str, float]:
     """
     found = {}
     for table in tables:
-        if table.counts is None or table.says.kind != "values":
+        if table.counts is None or table.profile.kind != "values":
             continue
         totals = table.counts.sum(axis=0)
         if not totals.sum():
@@ -77,7 +77,7 @@ def information(model: Model) -> Floats:  # (F,)
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
     for block, parameters in zip(model.schema.blocks, model.belief.parameters, strict=True):
-        if isinstance(block.event, Dice):
+        if isinstance(block.event, BagEvent):
             shares = np.exp(parameters - np.logaddexp.reduce(parameters, axis=0))
             bits.update(zip(block.columns, mutual_information(shares, prior).tolist(), strict=True))
             continue
@@ -87,7 +87,7 @@ def information(model: Model) -> Floats:  # (F,)
 
 
 def _of_column(event: Event, parameters: object, f: int, prior: Floats) -> float:
-    says = event.says(parameters, f)
+    says = event.profile(parameters, f)
     if not len(says.values):
         return 0.0
     if isinstance(event, Text):

@@ -16,10 +16,10 @@ from scipy.special import expit, logit
 
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.families.bag import Dice
+from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.text.text import Text
-from tallybayes.explain.contrast import Question
+from tallybayes.explain.contrast import ClassContrast
 from tallybayes.model import Model
 
 __all__ = ["Nomogram", "Scale", "nomogram"]
@@ -210,7 +210,7 @@ class _Odds:
             scores = np.zeros((1, len(self.model.classes)))
             event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)
             return float(self.difference(scores)[0])
-        return float(self.difference(event.says(parameters, f, [value]).log)[0])
+        return float(self.difference(event.profile(parameters, f, [value]).log)[0])
 
     def difference(self, log: Floats) -> Floats:
         with np.errstate(invalid="ignore"):  # what is impossible under both says nothing that could be drawn
@@ -222,18 +222,18 @@ class _Odds:
         if isinstance(event, Text):
             scores = np.zeros((1, len(self.model.classes)))
             return float(event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)[0])
-        return float(value) if isinstance(event, Dice) else 1.0
+        return float(value) if isinstance(event, BagEvent) else 1.0
 
     def tempered(self, log_odds: float, size: float | None) -> float:
-        if self.model.temper is None:
+        if self.model.temperature is None:
             return log_odds
         said = float(len(self.model.schema.columns)) if size is None else size
-        return log_odds * float(self.model.temper.at(np.array([said]))[0])
+        return log_odds * float(self.model.temperature.at(np.array([said]))[0])
 
 
 def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
     """Points for one class against another: see `Why.nomogram`."""
-    question = Question.about(of, against, model.classes)
+    question = ClassContrast.about(of, against, model.classes)
     if len(model.classes) > 2 and (question.of is None or question.against is None):
         want = "two of the model's classes, as in nomogram('a', 'b')"
         raise BadOption(wanted("nomogram", want, f"a model of {len(model.classes)}", "Name both"))
@@ -260,14 +260,14 @@ def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float
     model = odds.model
     b, f = model.schema.place(column)
     event, parameters = model.schema.blocks[b].event, model.belief.parameters[b]
-    says = event.says(parameters, f)
+    says = event.profile(parameters, f)
     said = odds.difference(says.log)
     if isinstance(event, Text):
         base = odds.difference(parameters[f].base[None, :])[0].item()
         order = np.argsort(-said, kind="stable")
         best = order if len(order) <= _WORDS else np.concatenate([order[: _WORDS // 2], order[-_WORDS // 2 :]])
         return "words", tuple(says.values[k] for k in best), said[best], base
-    if isinstance(event, Dice):
+    if isinstance(event, BagEvent):
         return "counts", tuple(says.values), said, 0.0
     if says.kind == "values":
         return "values", tuple(says.values), said, float(said.min(initial=0.0)) if len(said) else 0.0
@@ -275,7 +275,7 @@ def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float
     likely = np.flatnonzero(both.max(axis=1) >= both.max() + np.log(_RARE))
     low, high = float(says.values[likely[0]]), float(says.values[likely[-1]])
     values = _round_values(low, high, whole=says.kind == "counts")
-    said = odds.difference(event.says(parameters, f, values).log)
+    said = odds.difference(event.profile(parameters, f, values).log)
     return says.kind, values, said, float(said.min())
 
 

@@ -73,8 +73,8 @@ def parameters(model: Model) -> Parameters:
     for block, statistic, believed in zip(
         model.schema.blocks, model.evidence.statistics, model.belief.parameters, strict=True
     ):
-        each += block.event.freedom(statistic, believed)
-        outcomes = block.event.outcomes(statistic)
+        each += block.event.n_parameters(statistic, believed)
+        outcomes = block.event.n_values(statistic)
         if outcomes is not None:
             values *= math.prod(outcomes)
         elif isinstance(block.event, Gaussian | Lognormal):

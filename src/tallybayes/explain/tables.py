@@ -10,12 +10,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.events.likelihood import Says
+from tallybayes.events.likelihood import Profile
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 
 __all__ = ["Prior", "Table", "Tables", "TellingWord", "WordTable", "prior_table", "table", "tables"]
 
@@ -38,7 +37,7 @@ class Table(Result):
         The weight of training rows behind each entry, where the entries are of values.
     values : ndarray, shape (rows, C)
         Probabilities, or parameters.
-    says : Says
+    profile : Profile
         What the column says of each class, value by value: a density where the entries are parameters.
     """
 
@@ -48,12 +47,12 @@ class Table(Result):
     classes: tuple[Any, ...]
     counts: Floats | None
     values: Floats
-    says: Says = field(repr=False)
+    profile: Profile = field(repr=False)
 
     @property
     def density(self) -> Floats:  # (K, C)
-        """The probability, or density, of each value of `says` in each class."""
-        return np.exp(self.says.log)
+        """The probability, or density, of each value of `profile` in each class."""
+        return np.exp(self.profile.log)
 
     @cached_property
     def totals(self) -> Floats | None:  # (C,)
@@ -64,16 +63,16 @@ class Table(Result):
         """The same of some of the classes."""
         at = [self.classes.index(name) for name in keep]
         cut: dict[str, Any] = {name: part[:, at] for name, part in self._parts().items()}
-        return replace(self, classes=tuple(keep), says=replace(self.says, log=self.says.log[:, at]), **cut)
+        return replace(self, classes=tuple(keep), profile=replace(self.profile, log=self.profile.log[:, at]), **cut)
 
     def frequent(self, most: int) -> Self:
         """The same with the most frequent values only, in their order; a table of parameters stays as it is."""
-        if self.counts is None or len(self.rows) <= most or self.rows != tuple(self.says.values):
+        if self.counts is None or len(self.rows) <= most or self.rows != tuple(self.profile.values):
             return self
         at = np.sort(np.argsort(-self.counts.sum(axis=1), kind="stable")[:most])
         rows = tuple(self.rows[k] for k in at)
         cut: dict[str, Any] = {name: part[at] for name, part in self._parts().items()}
-        return replace(self, rows=rows, says=replace(self.says, values=rows, log=self.says.log[at]), **cut)
+        return replace(self, rows=rows, profile=replace(self.profile, values=rows, log=self.profile.log[at]), **cut)
 
     def _parts(self) -> dict[str, Floats]:
         """The arrays that have a row for each value and a column for each class."""
@@ -110,7 +109,7 @@ class Table(Result):
         density = self.density
         return [
             {"value": plain(value), "class": str(name), "probability": plain(density[k, c])}
-            for k, value in enumerate(self.says.values)
+            for k, value in enumerate(self.profile.values)
             for c, name in enumerate(self.classes)
         ]
 
@@ -118,7 +117,7 @@ class Table(Result):
         """An Altair chart: a bar for each value and class, or a curve for each class."""
         from tallybayes.display.charts.column import column_chart
 
-        return column_chart(self.points(), self.column, list(map(str, self.classes)), self.says.kind)
+        return column_chart(self.points(), self.column, list(map(str, self.classes)), self.profile.kind)
 
 
 class TellingWord(NamedTuple):
@@ -262,7 +261,7 @@ class Tables(Result):
             if one.column == column:
                 return one
         names = [one.column for one in self.columns]
-        raise BadOption(wanted("column", "a column of the model", repr(column), hint(column, names)))
+        raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, names)))
 
     def shown(self) -> Sheet:
         """All of them, one below the other."""
@@ -287,7 +286,7 @@ def table(model: Model, column: str) -> Table:
         model.belief.parameters[b],
     )
     rows, counts, values = event.table(statistic, parameters, f)
-    says = event.says(parameters, f)
+    says = event.profile(parameters, f)
     if not isinstance(event, Text):
         return Table(column, event.name, rows, model.classes, counts, values, says)
     place = statistic.values_of(f)[statistic.labels[f].find(parameters[f].vocabulary.array)]

@@ -15,11 +15,11 @@ from tallybayes.events.text.text import Text
 from tallybayes.kernels.text import vectorise
 from tallybayes.model import Model
 
-__all__ = ["Spoken", "spoken_words"]
+__all__ = ["TextContributions", "spoken_words"]
 
 
 @dataclass(frozen=True)
-class Spoken:
+class TextContributions:
     """The distinct words of a text in one column.
 
     Attributes
@@ -47,7 +47,7 @@ class Spoken:
     documents: Floats
 
 
-def spoken_words(model: Model, blocks: list[Any]) -> Iterator[Spoken]:
+def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """The words of the first row's texts, column by column; none of a missing text."""
     parts = zip(model.schema.blocks, model.evidence.statistics, model.contrast.parameters, blocks, strict=True)
     for block, statistic, parameters, data in parts:
@@ -61,12 +61,12 @@ def spoken_words(model: Model, blocks: list[Any]) -> Iterator[Spoken]:
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data
-            says = block.event.says(parameters, f, tokens)
+            says = block.event.profile(parameters, f, tokens)
             known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
             at = statistic.values_of(f)
             place = statistic.labels[f].find(pa.array(tokens, pa.string()))
             counted = [_counts(statistic.sums[key], at, place) for key in ("tokens", "documents")]
-            yield Spoken(name, tokens, times, times[:, None] * says.log, known, *counted)
+            yield TextContributions(name, tokens, times, times[:, None] * says.log, known, *counted)
 
 
 def _counts(sums: Any, at: npt.NDArray[np.intp], place: npt.NDArray[np.intp]) -> Floats:  # (K, C)

@@ -13,12 +13,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.estimate import Choices
-from tallybayes.inference.posterior import Temper
+from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.score import LeftOutRows
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.schema.schema import Schema
@@ -51,7 +51,7 @@ class Calibration:
     ----------
     alphas : mapping of str to float
         The smoothings chosen, for each name or glob that asked for it; "*" for all columns in question.
-    temper : Temper or None
+    temperature : Temperature or None
         How far scores are believed.
     rows : int
         How many rows were left out, one after the other.
@@ -66,7 +66,7 @@ class Calibration:
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
-    temper: Temper | None = None
+    temperature: Temperature | None = None
     rows: int = 0
     unscored: int = 0
     before: float | None = None
@@ -86,7 +86,7 @@ class Calibration:
         """The same as plain numbers."""
         return {
             "alphas": dict(self.alphas),
-            "temper": None if self.temper is None else {"a": self.temper.a, "b": self.temper.b},
+            "temper": None if self.temperature is None else {"a": self.temperature.a, "b": self.temperature.b},
             "rows": self.rows,
             "unscored": self.unscored,
             "before": self.before,
@@ -96,7 +96,7 @@ class Calibration:
         }
 
 
-def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen, threads: int | None = None) -> Calibration:
+def calibrate(evidence: Evidence, choices: Choices, chosen: BottomKSample, threads: int | None = None) -> Calibration:
     """Smoothing and temperature, as far as the choices leave them open, by the rows chosen.
 
     Parameters
@@ -105,7 +105,7 @@ def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen, threads: int
         What was counted, the rows chosen among it.
     choices : Choices
         Which of them are open.
-    chosen : Chosen
+    chosen : BottomKSample
         The rows.
     threads : int, optional
         How many threads score; one per core by default.
@@ -113,13 +113,13 @@ def calibrate(evidence: Evidence, choices: Choices, chosen: Chosen, threads: int
     batch = chosen.rows()
     if batch is None:
         return Calibration()
-    rows = Rows(batch, 0, chosen.schema.missing)
+    rows = RowBatch(batch, 0, chosen.schema.missing)
     codes, found = class_codes(rows, chosen.schema.label)
     classes = evidence.classes.find(found.array).astype(np.int32)[codes]
     weights = row_weights(rows, chosen.schema.weight)
     known = classes >= 0
     if not known.all():  # rows of a class that was not learned
-        rows, classes = Rows(batch.filter(known), 0, chosen.schema.missing), classes[known]
+        rows, classes = RowBatch(batch.filter(known), 0, chosen.schema.missing), classes[known]
         weights = None if weights is None else weights[known]
     return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
 
@@ -131,7 +131,7 @@ class _Search:
         self,
         evidence: Evidence,
         choices: Choices,
-        rows: Rows,
+        rows: RowBatch,
         classes: npt.NDArray[np.int32],
         weights: Floats | None,
         threads: int,
@@ -147,7 +147,7 @@ class _Search:
         self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
         self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
         self.start: Start | None = None
-        self.weighty: Floats | None = None
+        self.has_weight: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
 
     def run(self) -> Calibration:
@@ -164,14 +164,14 @@ class _Search:
                     alphas[key] = self._best(alphas, key)
             scores, here = self._scores(alphas)
         weights = self._weight(here)
-        before, after, temper = _mean(losses(scores, self.classes[here]), weights)[0], None, None
+        before, after, temperature = _mean(losses(scores, self.classes[here]), weights)[0], None, None
         if self.choices.calibrate is not None:
-            temper, left, _ = fit_temper(
+            temperature, left, _ = fit_temper(
                 scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
             )
             after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temper, n, n - len(here), before, after, tried)
+        return Calibration(alphas, temperature, n, n - len(here), before, after, tried)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """The smoothing nearest to 1 whose loss exceeds the least by no more than the standard error of the difference.
@@ -189,7 +189,7 @@ class _Search:
         while best != 0:
             nearer = best - 1 if best > 0 else best + 1
             loss(nearer)
-            more, error = _mean(self.tried[key, nearer][1] - losses_at_best, self.weighty)
+            more, error = _mean(self.tried[key, nearer][1] - losses_at_best, self.has_weight)
             if not more <= error:
                 break
             best = nearer
@@ -203,8 +203,8 @@ class _Search:
                 scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
             )
             left, self.start = found.losses, found.end
-        self.weighty = self._weight(here)
-        return Tried(key, _alpha(k), *_mean(left, self.weighty)), left
+        self.has_weight = self._weight(here)
+        return Tried(key, _alpha(k), *_mean(left, self.has_weight)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
         """Scores of the rows whose class is known without them, and which these are; the last ones are remembered."""
@@ -213,31 +213,31 @@ class _Search:
         return self.last[1:]
 
     def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        settled = self.choices.settled(self.evidence, alphas)
+        resolved = self.choices.resolved(self.evidence, alphas)
         scores = np.empty((len(self.classes), len(self.evidence.classes)))
 
         def work(k: slice) -> None:
             for at, part in self.left_out[k]:
-                scores[at] = part.scores(settled)
+                scores[at] = part.scores(resolved)
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
-        weighty = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & weighty)
+        has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
+        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
         return scores[here], here
 
     def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[here]
 
 
-def _slices(rows: Rows, schema: Schema) -> list[tuple[slice, Rows]]:
+def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:
     """The rows in pieces that threads score; bags and texts in one, since what is believed of them is much to compute.
 
     Nothing depends on the number of threads, and so neither do the pieces.
     """
     n = len(rows)
-    size = n if any(block.event.takes in ("bag", "text") for block in schema.blocks) else _SLICE_ROWS
+    size = n if any(block.event.input in ("bag", "text") for block in schema.blocks) else _SLICE_ROWS
     pieces = (slice(at, min(at + size, n)) for at in range(0, n, max(1, size)))
-    return [(at, Rows(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
+    return [(at, RowBatch(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
 
 
 def _least(loss: Callable[[int], float]) -> int:

@@ -1,7 +1,7 @@
 """From probabilities to a decision: the most probable class, the cheapest one, one past a threshold, or none.
 
 None is decided for where the chosen class is too improbable (`abstain`), or where too little was counted to tell that
-it is the most probable one (`sure`).
+it is the most probable one (`confidence`).
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.categories import Labels
-from tallybayes.errors import BadOption, wanted
+from tallybayes.categories import Categories
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.uncertainty import z_of
-from tallybayes.schema.column_names import hint
 
 __all__ = ["ABSTAIN", "decide"]
 
@@ -25,12 +24,12 @@ ABSTAIN = -1
 
 def decide(
     probabilities: Floats,
-    classes: Labels,
+    classes: Categories,
     *,
     costs: npt.ArrayLike | None = None,
     threshold: Mapping[Any, float] | None = None,
     abstain: float | None = None,
-    sure: float | None = None,
+    confidence: float | None = None,
     lead: Floats | None = None,
 ) -> npt.NDArray[np.intp]:  # (n,)
     """The position of the class decided for, −1 where the decision is to abstain.
@@ -39,7 +38,7 @@ def decide(
     ----------
     probabilities : ndarray, shape (n, C)
         The probability of each class.
-    classes : Labels
+    classes : Categories
         The classes.
     costs : array_like, shape (C, C), optional
         ``costs[i][j]`` is what it costs to decide for class i when class j is true.
@@ -48,26 +47,26 @@ def decide(
         several do, for the most probable of them; where none does, for the most probable of the others.
     abstain : float, optional
         Decide for no class where the chosen one's probability is below this.
-    sure : float, optional
+    confidence : float, optional
         Decide for no class where the most probable one is not ahead of every other at this level, such as 0.95.
     lead : ndarray, shape (n,), optional
-        By how many standard deviations it is ahead; `sure` asks for it.
+        By how many standard deviations it is ahead; `confidence` asks for it.
 
     Examples
     --------
-    >>> p = np.array([[0.3, 0.7]]); classes = Labels.of(["ham", "spam"])
+    >>> p = np.array([[0.3, 0.7]]); classes = Categories.of(["ham", "spam"])
     >>> decide(p, classes), decide(p, classes, costs=[[0, 1], [10, 0]])      # losing ham costs ten times as much
     (array([1]), array([0]))
     >>> decide(p, classes, threshold={"spam": 0.9}), decide(p, classes, abstain=0.8)
     (array([0]), array([-1]))
-    >>> decide(p, classes, sure=0.95, lead=np.array([1.5])), decide(p, classes, sure=0.95, lead=np.array([2.0]))
-    (array([-1]), array([1]))
+    >>> decide(p, classes, confidence=0.95, lead=np.array([1.5]))
+    array([-1])
     """
     if costs is not None and threshold is not None:
         raise BadOption(wanted("decision", "either costs or a threshold", "both"))
-    if sure is not None and (costs is not None or threshold is not None):
+    if confidence is not None and (costs is not None or threshold is not None):
         got = "costs" if costs is not None else "a threshold"
-        raise BadOption(wanted("sure", "a decision for the most probable class", got, "Leave one of them out"))
+        raise BadOption(wanted("confidence", "a decision for the most probable class", got, "Leave one of them out"))
     if costs is not None:
         chosen = np.argmin(probabilities @ _costs(costs, len(classes)).T, axis=1)
     elif threshold is not None:
@@ -79,9 +78,9 @@ def decide(
             raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
         unsure = np.take_along_axis(probabilities, chosen[:, None], axis=1)[:, 0] < abstain
         chosen = np.where(unsure, ABSTAIN, chosen)
-    if sure is not None:
+    if confidence is not None:
         assert lead is not None
-        chosen = np.where(lead >= z_of(sure, "sure"), chosen, ABSTAIN)  # NaN is not ahead
+        chosen = np.where(lead >= z_of(confidence, "confidence"), chosen, ABSTAIN)  # NaN is not ahead
     return np.asarray(chosen, np.intp)
 
 
@@ -96,12 +95,12 @@ def _costs(costs: npt.ArrayLike, size: int) -> Floats:
     return matrix
 
 
-def _past(threshold: Mapping[Any, float], probabilities: Floats, classes: Labels) -> Floats:
+def _past(threshold: Mapping[Any, float], probabilities: Floats, classes: Categories) -> Floats:
     """Scores by which a class past its threshold beats every class without one, and one not past it loses to all."""
     scores = probabilities.copy()
     for name, least in threshold.items():
         if name not in classes.values:
-            raise BadOption(wanted("threshold", "a class", repr(name), hint(name, map(str, classes.values))))
+            raise BadOption(wanted("threshold", "a class", repr(name), did_you_mean(name, map(str, classes.values))))
         if not 0 <= least <= 1:
             raise BadOption(wanted("threshold", "a probability from 0 to 1", repr(least)))
         c = classes.values.index(name)

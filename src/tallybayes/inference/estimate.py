@@ -15,13 +15,12 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.categories import Labels
-from tallybayes.errors import BadOption, wanted
-from tallybayes.events import How
+from tallybayes.categories import Categories
+from tallybayes.errors import BadOption, did_you_mean, wanted
+from tallybayes.events import EstimateOptions
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.schema.column_names import hint
 from tallybayes.schema.schema import Block, Schema
 
 __all__ = [
@@ -29,14 +28,14 @@ __all__ = [
     "Belief",
     "Choices",
     "Chooser",
-    "Doubts",
     "Prior",
     "Rule",
     "Unseen",
-    "doubt",
+    "Variances",
     "estimate",
-    "how_for",
     "log_prior",
+    "options_for",
+    "variances",
 ]
 
 Rule: TypeAlias = Literal["mle", "map", "bayes"]
@@ -116,20 +115,20 @@ class Choices:
             return ()
         if isinstance(self.alpha, Mapping):
             return tuple(key for key, value in self.alpha.items() if value == "loo")
-        text = any(block.event.takes == "text" for block in schema.blocks)
+        text = any(block.event.input == "text" for block in schema.blocks)
         return ("*",) if self.alpha == "loo" or (self.alpha == "auto" and text) else ()
 
     def open(self, schema: Schema) -> bool:
         """Whether anything is to be chosen by leaving rows out."""
         return self.calibrate is not None or bool(self.tuned(schema))
 
-    def settled(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
+    def resolved(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
         """The same choices with numbers for alpha: those given, those tuned (else 1), those that the counts ask for."""
         if self.estimate == "mle" or _is_number(self.alpha):
             return self if _is_number(self.alpha) else replace(self, alpha=0.0)
         blocks = evidence.schema.blocks
         if self.alpha == "auto":
-            texts = [name for block in blocks if block.event.takes == "text" for name in block.columns]
+            texts = [name for block in blocks if block.event.input == "text" for name in block.columns]
             return replace(self, alpha=dict.fromkeys(texts, tuned.get("*", 1.0)) or 1.0)
         if self.alpha == "loo":
             return replace(self, alpha=tuned.get("*", 1.0))
@@ -140,7 +139,7 @@ class Choices:
         of_counts: dict[str, float] = {}
         for block, statistic in zip(blocks, evidence.statistics, strict=True):
             names = {name for name in block.columns if replace(self, alpha=given).alpha_of(name) == "evidence"}
-            found = block.event.evident_alpha(statistic) if names else None
+            found = block.event.empirical_bayes_alpha(statistic) if names else None
             each = np.ones(len(block.columns)) if found is None else found
             of_counts |= {name: float(a) for name, a in zip(block.columns, each, strict=True) if name in names}
         return replace(self, alpha={**of_counts, **numbers})
@@ -152,7 +151,7 @@ class Choices:
         for pattern in self.alpha:
             if pattern != "*" and not any(pattern == name or fnmatchcase(name, pattern) for name in schema.columns):
                 raise BadOption(
-                    wanted("alpha", "names or globs of columns", repr(pattern), hint(pattern, schema.columns))
+                    wanted("alpha", "names or globs of columns", repr(pattern), did_you_mean(pattern, schema.columns))
                 )
 
 
@@ -170,45 +169,45 @@ class Belief:
 
 
 @dataclass(frozen=True)
-class Doubts:
+class Variances:
     """How far belief may be off: the variances of the log of the class prior, and each block's doubts."""
 
     log_prior: Floats  # (C,)
     blocks: tuple[Any, ...]
 
 
-def how_for(block: Block, choices: Choices) -> How:
+def options_for(block: Block, choices: Choices) -> EstimateOptions:
     """The choices as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
-    return How(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
+    return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
 
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:
     """What to believe, given the evidence."""
     pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
-    parameters = tuple(block.event.estimate(statistic, how_for(block, choices)) for block, statistic in pairs)
+    parameters = tuple(block.event.estimate(statistic, options_for(block, choices)) for block, statistic in pairs)
     return Belief(log_prior(evidence.rows.to_float(), evidence.classes, choices.prior), parameters)
 
 
-def doubt(evidence: Evidence, choices: Choices) -> Doubts:
+def variances(evidence: Evidence, choices: Choices) -> Variances:
     """How far belief may be off, so little having been counted.
 
     A learned prior is a share of rows, so ψ₁ of them; ψ₁ of all rows is the same for every class and left out. A
     prior that was given is not in doubt.
     """
     pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
-    blocks = tuple(block.event.doubt(statistic, how_for(block, choices)) for block, statistic in pairs)
+    blocks = tuple(block.event.variance(statistic, options_for(block, choices)) for block, statistic in pairs)
     rows = evidence.rows.to_float()
     learned = isinstance(choices.prior, str) and choices.prior == "learned"
-    return Doubts(trigamma(rows) if learned else np.zeros_like(rows), blocks)
+    return Variances(trigamma(rows) if learned else np.zeros_like(rows), blocks)
 
 
-def log_prior(rows: Floats, classes: Labels, prior: Prior) -> Floats:
+def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
     """The log of the class prior, (..., C); a class without rows has −∞ where the prior is learned.
 
     Examples
     --------
-    >>> np.exp(log_prior(np.array([9.0, 5.0]), Labels.of(["no", "yes"]), "learned")).round(4)
+    >>> np.exp(log_prior(np.array([9.0, 5.0]), Categories.of(["no", "yes"]), "learned")).round(4)
     array([0.6429, 0.3571])
     """
     if not isinstance(prior, str):
@@ -221,7 +220,7 @@ def log_prior(rows: Floats, classes: Labels, prior: Prior) -> Floats:
         return np.asarray(np.log(rows) - np.log(rows.sum(axis=-1, keepdims=True)))
 
 
-def _given(prior: Mapping[Any, float] | Sequence[float], classes: Labels) -> npt.NDArray[np.float64]:
+def _given(prior: Mapping[Any, float] | Sequence[float], classes: Categories) -> npt.NDArray[np.float64]:
     """A given prior in the order of the classes."""
     if isinstance(prior, Mapping):
         unknown = [c for c in prior if c not in classes.values]

@@ -13,7 +13,7 @@ import numpy as np
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
-__all__ = ["ImpossibleRowWarning", "Temper", "normalise"]
+__all__ = ["ImpossibleRowWarning", "Temperature", "normalise"]
 
 
 class ImpossibleRowWarning(UserWarning):
@@ -21,7 +21,7 @@ class ImpossibleRowWarning(UserWarning):
 
 
 @dataclass(frozen=True)
-class Temper:
+class Temperature:
     """How far scores are believed: by t = a·(L + 1)^b, L how much a row says; one that says nothing keeps the prior.
 
     Attributes
@@ -32,7 +32,7 @@ class Temper:
     Examples
     --------
     >>> scores = np.array([[0.0, -2.0]])
-    >>> Temper(0.5, 2.0).apply(scores, np.log([0.5, 0.5]), np.array([1.0])); scores      # t = 0.5 · (1 + 1)²
+    >>> Temperature(0.5, 2.0).apply(scores, np.log([0.5, 0.5]), np.array([1.0])); scores      # t = 0.5 · (1 + 1)²
     array([[ 0., -4.]])
     """
 

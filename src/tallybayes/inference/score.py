@@ -10,19 +10,19 @@ from contextlib import nullcontext
 
 import numpy as np
 
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.estimate import Belief, Choices, Doubts, how_for, log_prior
+from tallybayes.inference.estimate import Belief, Choices, Variances, log_prior, options_for
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["LeftOutRows", "add_doubts", "add_encoded", "add_scores", "encoded", "leave_one_out"]
+__all__ = ["LeftOutRows", "add_encoded", "add_scores", "add_variances", "encoded", "leave_one_out"]
 
 
 def add_scores(
-    schema: Schema, belief: Belief, choices: Choices, rows: Rows, out: Floats, sizes: Floats | None = None
+    schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats, sizes: Floats | None = None
 ) -> None:
     """Write each row's log joint probability with each class into `out`.
 
@@ -30,7 +30,7 @@ def add_scores(
     ----------
     schema, belief, choices
         The model.
-    rows : Rows
+    rows : RowBatch
         What to score.
     out : ndarray, shape (n, C)
         Where to; what stands there is overwritten.
@@ -40,10 +40,10 @@ def add_scores(
     add_encoded(schema, belief, encoded(schema, belief, choices, rows), out, sizes, rows)
 
 
-def encoded(schema: Schema, belief: Belief, choices: Choices, rows: Rows) -> Iterator[Encoded]:
+def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterator[Encoded]:
     """Rows as the event model of each block takes them, one block after the other."""
     for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
-        yield rows.encode(block, block.event.slots(parameters) or None, unseen=choices.unseen)
+        yield rows.encode(block, block.event.categories(parameters) or None, unseen=choices.unseen)
 
 
 def add_encoded(
@@ -52,7 +52,7 @@ def add_encoded(
     blocks: Iterable[Encoded],
     out: Floats,
     sizes: Floats | None = None,
-    rows: Rows | None = None,
+    rows: RowBatch | None = None,
 ) -> None:
     """As `add_scores`, of rows that are encoded; `rows` put what is refused of them into a sentence."""
     out[:] = belief.log_prior
@@ -71,7 +71,9 @@ def add_encoded(
             _refuse_infinite(block, data, rows.first)
 
 
-def add_doubts(schema: Schema, belief: Belief, doubts: Doubts, choices: Choices, rows: Rows, out: Floats) -> None:
+def add_variances(
+    schema: Schema, belief: Belief, variances: Variances, choices: Choices, rows: RowBatch, out: Floats
+) -> None:
     """Write the variance of each row's log joint probability with each class into `out`.
 
     Columns that are independent given the class, each with parameters of its own, have variances that add. Classes
@@ -81,14 +83,16 @@ def add_doubts(schema: Schema, belief: Belief, doubts: Doubts, choices: Choices,
     ----------
     schema, belief, doubts, choices
         The model.
-    rows : Rows
+    rows : RowBatch
         Rows that `add_scores` has scored.
     out : ndarray, shape (n, C)
         Where to; what stands there is overwritten.
     """
-    out[:] = doubts.log_prior
-    for block, data, doubt in zip(schema.blocks, encoded(schema, belief, choices, rows), doubts.blocks, strict=True):
-        block.event.add_doubt(doubt, data, out)
+    out[:] = variances.log_prior
+    for block, data, unsure in zip(
+        schema.blocks, encoded(schema, belief, choices, rows), variances.blocks, strict=True
+    ):
+        block.event.add_variance(unsure, data, out)
 
 
 class LeftOutRows:
@@ -98,7 +102,7 @@ class LeftOutRows:
     ----------
     evidence : Evidence
         What was counted, these rows among it.
-    rows : Rows
+    rows : RowBatch
         Rows that are part of the evidence.
     classes : ndarray of int32, shape (n,)
         Their classes, as positions among the classes of the evidence.
@@ -106,12 +110,12 @@ class LeftOutRows:
         Their weights.
     """
 
-    def __init__(self, evidence: Evidence, rows: Rows, classes: ClassCodes, weights: Weights) -> None:
+    def __init__(self, evidence: Evidence, rows: RowBatch, classes: ClassCodes, weights: Weights) -> None:
         self._evidence, self._classes, self._weights = evidence, classes, weights
         self._parts = []
         for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
             data: Encoded = rows.encode(block, statistic.labels or None)
-            self._parts.append(block.event.left_out(statistic, data, classes, weights))
+            self._parts.append(block.event.without_rows(statistic, data, classes, weights))
 
     @property
     def sizes(self) -> Floats:  # (n,)
@@ -123,13 +127,13 @@ class LeftOutRows:
         out = _prior_without(self._evidence, choices, self._classes, self._weights)
         unknown = np.isneginf(out)  # a class that only this row had would not be known
         for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
-            part.add(how_for(block, choices), out)
+            part.add(options_for(block, choices), out)
         out[unknown] = -np.inf
         return out
 
 
 def leave_one_out(
-    evidence: Evidence, choices: Choices, rows: Rows, classes: ClassCodes, weights: Weights
+    evidence: Evidence, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: Weights
 ) -> Floats:  # (n, C)
     """Each row's log joint probability with each class, had the row never been counted: as `LeftOutRows` gives it."""
     return LeftOutRows(evidence, rows, classes, weights).scores(choices)

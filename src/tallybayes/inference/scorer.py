@@ -11,11 +11,11 @@ import pyarrow as pa
 
 from tallybayes import engines
 from tallybayes.encoding import few_rows
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.estimate import Belief, Choices, Doubts
-from tallybayes.inference.posterior import Temper, normalise
-from tallybayes.inference.score import add_doubts, add_encoded, add_scores
+from tallybayes.inference.estimate import Belief, Choices, Variances
+from tallybayes.inference.posterior import Temperature, normalise
+from tallybayes.inference.score import add_encoded, add_scores, add_variances
 from tallybayes.schema.schema import Schema
 
 __all__ = ["SCORED_ROWS", "Scorer"]
@@ -26,13 +26,13 @@ SCORED_ROWS = 8192
 
 @dataclass(frozen=True)
 class Scorer:
-    """What it takes to score rows; `normalised` makes probabilities of the scores, `temper` honest ones."""
+    """What it takes to score rows; `normalised` makes probabilities of the scores, `temperature` honest ones."""
 
     schema: Schema
     belief: Belief
     choices: Choices
     normalised: bool
-    temper: Temper | None = None
+    temperature: Temperature | None = None
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
@@ -44,8 +44,8 @@ class Scorer:
         out = self._room(len(rows))
         sizes = self._sizes(len(rows))
         add_encoded(self.schema, self.belief, encoded, out, sizes)
-        if self.temper is not None:
-            self.temper.apply(out, self.belief.log_prior, sizes)
+        if self.temperature is not None:
+            self.temperature.apply(out, self.belief.log_prior, sizes)
         if not np.isfinite(out.max(axis=1)).all():
             return None
         if self.normalised:
@@ -55,28 +55,28 @@ class Scorer:
     def many(self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False) -> Floats:  # (n, C)
         """Scores of the rows of record batches; with `partial`, a column that is not there is missing in every row."""
 
-        def fill(rows: Rows, out: Floats) -> None:
+        def fill(rows: RowBatch, out: Floats) -> None:
             sizes = self._sizes(len(rows))
             add_scores(self.schema, self.belief, self.choices, rows, out, sizes)
-            if self.temper is not None:
-                self.temper.apply(out, self.belief.log_prior, sizes)
+            if self.temperature is not None:
+                self.temperature.apply(out, self.belief.log_prior, sizes)
             if self.normalised:
                 normalise(out, self.belief.log_prior, first=rows.first)
 
         return self._sliced(source, threads, fill, partial=partial)
 
-    def doubted(
-        self, source: Iterable[pa.RecordBatch], threads: int, doubts: Doubts, *, partial: bool = False
+    def scores_and_variances(
+        self, source: Iterable[pa.RecordBatch], threads: int, uncertain: Variances, *, partial: bool = False
     ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
         """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
 
-        def fill(rows: Rows, out: Floats) -> None:
+        def fill(rows: RowBatch, out: Floats) -> None:
             scores, variances = np.empty((2, len(rows), out.shape[-1]))
-            sizes = None if self.temper is None else np.zeros(len(rows))
+            sizes = None if self.temperature is None else np.zeros(len(rows))
             add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
-            add_doubts(self.schema, self.belief, doubts, self.choices, rows, variances)
+            add_variances(self.schema, self.belief, uncertain, self.choices, rows, variances)
             out[:, 0], out[:, 1] = scores, variances
-            out[:, 2] = 1.0 if self.temper is None or sizes is None else self.temper.at(sizes)[:, None]
+            out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
 
         parts = self._sliced(source, threads, fill, 3, partial=partial)
         return parts[:, 0], parts[:, 1], parts[:, 2, 0]
@@ -85,7 +85,7 @@ class Scorer:
         self,
         source: Iterable[pa.RecordBatch],
         threads: int,
-        fill: Callable[[Rows, Floats], None],
+        fill: Callable[[RowBatch, Floats], None],
         *each: int,
         partial: bool,
     ) -> Floats:  # (n, *each, C)
@@ -95,7 +95,7 @@ class Scorer:
             out = self._room(batch.num_rows, *each)
 
             def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> None:
-                rows = Rows(piece, before + start, self.schema.missing, partial=partial)
+                rows = RowBatch(piece, before + start, self.schema.missing, partial=partial)
                 fill(rows, out[start : start + piece.num_rows])
 
             engines.map_slices(batch, work, threads=threads, rows=SCORED_ROWS)
@@ -107,7 +107,7 @@ class Scorer:
 
     def _sizes(self, n: int) -> Floats | None:
         """Room for how much each row says, where it matters."""
-        return np.zeros(n) if self.temper is not None and self.temper.by_size else None
+        return np.zeros(n) if self.temperature is not None and self.temperature.by_size else None
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.log_prior)))

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.posterior import Temper
+from tallybayes.inference.posterior import Temperature
 
 __all__ = ["Tempered", "fit_temper", "losses"]
 
@@ -42,7 +42,7 @@ class Start(NamedTuple):
 class Tempered(NamedTuple):
     """The temperature found, each row's loss under it, and where the search ended."""
 
-    temper: Temper
+    temperature: Temperature
     losses: Floats
     end: Start
 
@@ -86,8 +86,8 @@ def fit_temper(
     Examples
     --------
     >>> scores = np.log([[0.99, 0.01]] * 1000)      # said with 99 %, true of 7 in 10
-    >>> temper, *_ = fit_temper(scores, np.array([0] * 700 + [1] * 300), np.ones(1000))
-    >>> round(temper.a, 2), temper.b      # 0.99^0.19 : 0.01^0.19 is nearly 7 : 3; all rows say as much, so b is 0
+    >>> temperature, *_ = fit_temper(scores, np.array([0] * 700 + [1] * 300), np.ones(1000))
+    >>> round(temperature.a, 2), temperature.b      # 0.99^0.19 : 0.01^0.19 is nearly 7 : 3
     (0.19, 0.0)
     """
     shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
@@ -128,7 +128,7 @@ def fit_temper(
         if not there[0] < here:
             break
         at, (here, sums, loss) = _moved(at, step, shorter), there
-    return Tempered(Temper(float(np.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
+    return Tempered(Temperature(float(np.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
 
 
 _Place: TypeAlias = tuple[float, float]

@@ -93,7 +93,7 @@ def intervals(
     probability: Floats,
     scores: Floats,
     variances: Floats,
-    temper: Floats,
+    temperature: Floats,
     level: float,
 ) -> Intervals:
     """The intervals of probabilities, from the scores that they were made of and how far these may be off.
@@ -106,7 +106,7 @@ def intervals(
         The probabilities made of the scores.
     scores, variances : ndarray, shape (n, C)
         Log joint probabilities, up to what all classes share, and the variance of each.
-    temper : ndarray, shape (n,)
+    temperature : ndarray, shape (n,)
         What each row's scores were multiplied by before they were normalised.
     level : float
         Above 0 and below 1.
@@ -119,8 +119,8 @@ def intervals(
 
     Examples
     --------
-    >>> even, doubts = np.zeros((1, 2)), np.full((1, 2), 0.02)
-    >>> found = intervals(("no", "yes"), even + 0.5, even, doubts, np.ones(1), 0.95)
+    >>> even, variances = np.zeros((1, 2)), np.full((1, 2), 0.02)
+    >>> found = intervals(("no", "yes"), even + 0.5, even, variances, np.ones(1), 0.95)
     >>> found.low.round(3), found.high.round(3)      # log-odds 0 ± 1.96 · 0.2
     (array([[0.403, 0.403]]), array([[0.597, 0.597]]))
     >>> found.rows.round().tolist()      # 1/50 and 1/50: about a coin thrown a hundred times
@@ -131,8 +131,8 @@ def intervals(
     z = z_of(level)
     unknown = np.asarray(np.isinf(variances).any(axis=1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        middle, variance = _log_odds(scores * temper[:, None], np.where(unknown[:, None], 0.0, variances))
-        reach = z * temper[:, None] * np.sqrt(variance)
+        middle, variance = _log_odds(scores * temperature[:, None], np.where(unknown[:, None], 0.0, variances))
+        reach = z * temperature[:, None] * np.sqrt(variance)
         low, high = expit(middle - reach), expit(middle + reach)
         rows = _rows(expit(middle) * expit(-middle), variance)
     low[unknown], high[unknown], rows[unknown] = 0.0, 1.0, 0.0

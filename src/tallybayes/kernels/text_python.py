@@ -24,7 +24,7 @@ from .types import Floats
 # A function in Python gains nothing from threads, and may not be made for being called by two at a time.
 ONE_AT_A_TIME = threading.Lock()
 
-Places = dict[str, int]
+SparsityPattern = dict[str, int]
 
 
 def words_of(text: str, options: TextOptions, row: int) -> list[str]:
@@ -80,7 +80,7 @@ class Rows:
         self.indptr, self.indices, self.data = array("q", [0]), array("i"), array("q")
         self.unknown, self.strange = array("q"), array("q")  # occurrences, and distinct tokens, outside the vocabulary
 
-    def add(self, bag: Counter[str] | None, places: Places, *, learn: bool) -> None:
+    def add(self, bag: Counter[str] | None, places: SparsityPattern, *, learn: bool) -> None:
         """One more document; with `learn`, tokens without a place get the next."""
         unknown = strange = 0
         for token, count in (bag or {}).items():
@@ -103,7 +103,7 @@ class Rows:
         return Vectors(indptr, indices[order], data[order], vocabulary, np.array(self.unknown, np.int64))
 
 
-def _rows(column: Any, options: TextOptions, places: Places, *, learn: bool) -> Rows:
+def _rows(column: Any, options: TextOptions, places: SparsityPattern, *, learn: bool) -> Rows:
     rows = Rows()
     with ONE_AT_A_TIME:
         for bag in bags(column, options):
@@ -113,7 +113,7 @@ def _rows(column: Any, options: TextOptions, places: Places, *, learn: bool) -> 
 
 def learn_vectors(column: Any, options: TextOptions) -> Vectors:
     """As ``text.vectorise`` without a vocabulary."""
-    places: Places = {}
+    places: SparsityPattern = {}
     rows = _rows(column, options, places, learn=True)
     tokens = sorted(places)
     names = np.empty(len(tokens), np.int32)
@@ -142,7 +142,7 @@ class GivenLookup:
 
     def __init__(self, vocabulary: Any) -> None:
         self.vocabulary = vocabulary
-        self.places: Places = {token: v for v, token in enumerate(vocabulary.to_pylist())}
+        self.places: SparsityPattern = {token: v for v, token in enumerate(vocabulary.to_pylist())}
         if len(self.places) < len(vocabulary):
             raise ValueError("vocabulary: wanted distinct tokens, got one twice")
 

@@ -11,14 +11,13 @@ from scipy.special import betaincinv
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evaluation import wilson
 from tallybayes.evaluation.proportions import LEVEL, checked
 from tallybayes.queries.language import Query, parse
 from tallybayes.queries.probability import Probability
 from tallybayes.queries.tally import Tally, tally
-from tallybayes.schema.column_names import hint
 
 __all__ = ["Probability", "probability"]
 
@@ -100,11 +99,13 @@ def probability(
 
 def _checked(query: Query, rows: sources.Source) -> list[str]:
     """The names of all columns, among which are those of the query."""
-    names = Rows(pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in rows.schema], schema=rows.schema)).names
+    names = RowBatch(pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in rows.schema], schema=rows.schema)).names
     for term in query.terms:
         if term.column is not None and term.column not in names:
             where = f"query {str(query)!r}"
-            raise BadOption(wanted(where, f"columns of {rows.name}", repr(term.column), hint(term.column, names)))
+            raise BadOption(
+                wanted(where, f"columns of {rows.name}", repr(term.column), did_you_mean(term.column, names))
+            )
     return names
 
 

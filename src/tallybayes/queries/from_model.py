@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 from scipy.special import logsumexp
 
-from tallybayes.categories import Labels, kind
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.categories import Categories, kind
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evaluation.proportions import LEVEL
 from tallybayes.events import Event
 from tallybayes.events.inputs import Floats
@@ -26,7 +26,6 @@ from tallybayes.model import Model
 from tallybayes.queries.conditions import Mask, as_kind, holds
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
-from tallybayes.schema.column_names import hint
 
 __all__ = ["believed"]
 
@@ -102,13 +101,15 @@ class _Asked:
         with np.errstate(divide="ignore"):
             return np.asarray(np.log(possible[holds_of].sum(axis=0)))
 
-    def _of_labels(self, term: Term, labels: Labels) -> Mask:
+    def _of_labels(self, term: Term, labels: Categories) -> Mask:
         """Of which labels a term holds; a value that is none of them is refused."""
         mask = holds(term, labels.array)
         value = as_kind(term.value, labels.array.type)
         if mask is None or (term.operator in ("=", "!=") and value is not None and value.as_py() not in labels.values):
             want = f"a value of {term.column!r}"
-            raise BadOption(wanted(self.where, want, repr(term.value), hint(term.value, map(str, labels.values))))
+            raise BadOption(
+                wanted(self.where, want, repr(term.value), did_you_mean(term.value, map(str, labels.values)))
+            )
         return mask
 
     def _of_values(self, term: Term, event: Event, rows: tuple[Any, ...]) -> Mask:  # (V + 1,)
@@ -155,16 +156,16 @@ class _Asked:
         value = as_kind(term.value, labels.array.type)
         return value is not None and value.as_py() not in labels.values
 
-    def _labels(self, column: str) -> Labels:
+    def _labels(self, column: str) -> Categories:
         b, f = self.model.schema.place(column)
         return self.model.evidence.statistics[b].labels[f]
 
     def _cell(self, term: Term) -> Any:
         """The value of a term as the column takes it."""
         event = self.model.schema.event(str(term.column))
-        if event.takes == "text":
+        if event.input == "text":
             return term.value
-        type_ = self._labels(str(term.column)).array.type if event.takes == "codes" else pa.float64()
+        type_ = self._labels(str(term.column)).array.type if event.input == "codes" else pa.float64()
         value = as_kind(term.value, type_)
         if value is None:
             want = f"{kind(type_)} for column {term.column!r}"
@@ -178,14 +179,14 @@ class _Asked:
             raise BadOption(wanted(self.where, "= and text for a model", str(term), "Ask the rows: tb.probability"))
         if term.column is not None:
             if term.column != schema.label and term.column not in schema.columns:
-                near = hint(term.column, [schema.label, *schema.columns])
+                near = did_you_mean(term.column, [schema.label, *schema.columns])
                 raise BadOption(wanted(self.where, "columns of the model", repr(term.column), near))
             return term
         known = {schema.label: self.model.evidence.classes}
         known |= {name: self._labels(name) for name in schema.columns if schema.event(name).name == "categorical"}
         found = [name for name, labels in known.items() if _among(term.value, labels)]
         if not found:
-            near = hint(term.value, sorted({str(v) for labels in known.values() for v in labels.values}))
+            near = did_you_mean(term.value, sorted({str(v) for labels in known.values() for v in labels.values}))
             raise BadOption(wanted(self.where, "a value of some column", repr(term.value), near))
         if len(found) > 1:
             named = " or ".join(repr(str(Term(name, "=", term.value))) for name in found)
@@ -230,12 +231,12 @@ class _Asked:
     def _notes(self) -> tuple[str, ...]:
         strange = [str(term) for term in self.given if self._is_unseen(term)]
         notes = [f"{term} was never seen: answered as if it were not known." for term in strange]
-        if self._row is not None and self.model.temper is not None:
+        if self._row is not None and self.model.temperature is not None:
             tempered = self.model.predict_proba([self._row])[0, self._class]
             notes.append(f"Tempered by rows left out, as predict_proba answers, it is {tempered:.4f}.")
         return tuple(notes)
 
 
-def _among(text: str, labels: Labels) -> bool:
+def _among(text: str, labels: Categories) -> bool:
     value = as_kind(text, labels.array.type)
     return value is not None and value.as_py() in labels.values

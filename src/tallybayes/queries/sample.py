@@ -11,11 +11,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
-from tallybayes.categories import Labels
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.categories import Categories
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.inference.posterior import normalise
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 
 __all__ = ["sample"]
 
@@ -43,7 +42,7 @@ def sample(
             columns[name] = _repeated(columns[name], value, name)
     columns[model.schema.label] = model.evidence.classes.array.take(pa.array(codes))
     names = [*model.schema.columns, model.schema.label]
-    texts = {name for block in model.schema.blocks if block.event.takes == "text" for name in block.columns}
+    texts = {name for block in model.schema.blocks if block.event.input == "text" for name in block.columns}
     # Texts are marked, so that they are read as texts however few words they have.
     fields = [(sources.prose_field if name in texts else pa.field)(name, columns[name].type) for name in names]
     return pa.table([columns[name] for name in names], schema=pa.schema(fields))
@@ -55,7 +54,7 @@ def _classes(model: Model, n: int, fixed: Mapping[str, Any], rng: np.random.Gene
     for name in fixed:
         if name != label and name not in model.schema.columns:
             known = [*model.schema.columns[:50], label]
-            raise BadOption(wanted("sample given", "columns of the model", repr(name), hint(str(name), known)))
+            raise BadOption(wanted("sample given", "columns of the model", repr(name), did_you_mean(str(name), known)))
     if label in fixed:
         return np.full(n, _place(classes, fixed[label]), np.int64)
     belief = model.log_joint([dict(fixed)]) if fixed else model.belief.log_prior[None, :].copy()
@@ -63,11 +62,11 @@ def _classes(model: Model, n: int, fixed: Mapping[str, Any], rng: np.random.Gene
     return rng.choice(len(classes), n, p=belief[0] / belief[0].sum())
 
 
-def _place(classes: Labels, given: Any) -> int:
+def _place(classes: Categories, given: Any) -> int:
     try:
         return classes.positions[given]
     except (KeyError, TypeError):
-        do = hint(str(given), map(str, classes.values))
+        do = did_you_mean(str(given), map(str, classes.values))
         raise BadOption(wanted("sample given", f"a class ({classes.kind})", repr(given), do)) from None
 
 

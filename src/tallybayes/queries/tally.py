@@ -15,11 +15,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.categories import kind
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.errors import BadOption, wanted
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.queries.conditions import Mask, holds, missing_in, plain_column
 from tallybayes.queries.language import Query, Term
-from tallybayes.schema.column_names import hint
 
 __all__ = ["Tally", "tally"]
 
@@ -87,12 +86,12 @@ class Tally:
             raise BadOption(wanted(where, f"{term.value!r} in one column", f"it in {len(found)}", f"Write {named}"))
         near = self.values.get(term.column, ()) if term.column is not None else set().union(*self.values.values())
         want = "a value of some column" if term.column is None else f"a value of column {term.column!r}"
-        raise BadOption(wanted(where, want, repr(term.value), hint(term.value, sorted(near))))
+        raise BadOption(wanted(where, want, repr(term.value), did_you_mean(term.value, sorted(near))))
 
 
 def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
     """The patterns of a batch of rows."""
-    rows = Rows(batch, first)
+    rows = RowBatch(batch, first)
     read: dict[str, pa.Array] = {}
 
     def column(name: str) -> pa.Array:

@@ -17,7 +17,7 @@ import tallybayes
 from tallybayes import sources
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.families.bag import Dice
+from tallybayes.events.families.bag import BagEvent
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.explain.histograms import Histogram, histogram
 from tallybayes.explain.importance import Importance, importance
@@ -27,7 +27,7 @@ from tallybayes.explain.tables import Table, prior_table, table
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
 from tallybayes.reporting.data import Origin, ReportData
-from tallybayes.reporting.first_pass import Looked, look_at
+from tallybayes.reporting.first_pass import FirstPass, look_at
 from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, chosen_how
 from tallybayes.structure.dependence import Dependence
@@ -106,7 +106,7 @@ def report(
     reading = {name: fit_options.pop(name) for name in _READING if name in fit_options}
     opened = {{"missing_values": "missing"}.get(name, name): value for name, value in reading.items()}
 
-    def first_look(types: open_rows.Types | None) -> Looked:
+    def first_look(types: open_rows.Types | None) -> FirstPass:
         return look_at(open_rows.labelled(rows, label, weights, types=types, **opened), seed)
 
     looked = open_rows.reading(first_look)
@@ -132,7 +132,7 @@ def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
 class _Asked:
     """The model that is reported on, its rows, and how they are held out."""
 
-    looked: Looked
+    looked: FirstPass
     model: Model
     how: str | None
     seed: int
@@ -142,7 +142,7 @@ class _Asked:
 
 
 def _asked(
-    looked: Looked, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
+    looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
 ) -> _Asked:
     if model is None:
         made = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
@@ -217,7 +217,7 @@ def _answer(asked: _Asked, left_out: list[str]) -> Answer:
 
 def _importance(asked: _Asked, left_out: list[str]) -> Importance:
     model, looked = asked.model, asked.looked
-    units = sum(1 if isinstance(block.event, Dice) else len(block.columns) for block in model.schema.blocks)
+    units = sum(1 if isinstance(block.event, BagEvent) else len(block.columns) for block in model.schema.blocks)
     if not asked.learned:
         left_out.append("What rows left out lose without a column is known only of rows that the model has learned.")
     elif units > _WEIGHED:
@@ -258,7 +258,7 @@ def _curve(asked: _Asked, left_out: list[str]) -> LearningCurve | None:
     )
 
 
-def _with_features(some: pa.RecordBatch, model: Model, looked: Looked) -> sources.Source:
+def _with_features(some: pa.RecordBatch, model: Model, looked: FirstPass) -> sources.Source:
     """The rows with the columns of the model only: those that it ignores are not to be inferred again."""
     used = set(model.schema.columns) if any(_is_plain(field) for field in some.schema) else set()
     names = [
@@ -288,7 +288,7 @@ def _histograms(asked: _Asked, tables: Sequence[Table]) -> dict[str, Histogram]:
 
 def _dependence(asked: _Asked, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, looked = asked.model.schema, asked.looked
-    prose = {name for block in schema.blocks if block.event.takes == "text" for name in block.columns}
+    prose = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
     usable = [name for name in ranking if name not in prose]
     if len(usable) < 2:
         return None
@@ -315,7 +315,7 @@ def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | N
 
 
 def _origin(
-    rows: Any, looked: Looked, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
+    rows: Any, looked: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
 ) -> Origin:
     named = looked.source.name if source is None else source
     told = {

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes.display.tables import plain
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.model import Model
-from tallybayes.reporting.first_pass import Looked
+from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.schema.schema import Schema
 
 __all__ = ["ColumnFacts", "Remark", "facts_of", "remarks_on"]
@@ -86,9 +86,9 @@ class Remark:
     sentence: str
 
 
-def facts_of(looked: Looked, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
+def facts_of(looked: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
     """What these columns are, by a sample of the rows."""
-    rows = Rows(looked.sample, 0, schema.missing)
+    rows = RowBatch(looked.sample, 0, schema.missing)
     return tuple(
         _facts(name, rows.column(name), schema.event(name).spec, looked.missing.get(name, 0)) for name in columns
     )
@@ -129,7 +129,7 @@ def _short(value: Any, most: int = 40) -> str:
 
 
 def remarks_on(
-    looked: Looked, model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float], *, inferred: bool
+    looked: FirstPass, model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float], *, inferred: bool
 ) -> tuple[Remark, ...]:
     """What has to be said of label and columns.
 

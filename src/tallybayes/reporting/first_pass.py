@@ -16,11 +16,11 @@ import pyarrow.compute as pc
 
 from tallybayes import sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.schema.column_names import Numbered, hint
+from tallybayes.schema.column_names import NumberedNames
 
-__all__ = ["MOST_CLASSES", "Looked", "look_at"]
+__all__ = ["MOST_CLASSES", "FirstPass", "look_at"]
 
 # A label with more values is a number to be estimated, or a name: no page can show so many classes.
 MOST_CLASSES = 1000
@@ -31,7 +31,7 @@ _SAMPLE_ROWS, _SAMPLE_BYTES, _FEWEST = 20_000, 64 << 20, 500
 
 
 @dataclass(frozen=True, eq=False)
-class Looked:
+class FirstPass:
     """Rows that can be read again, and what the first reading has shown.
 
     Attributes
@@ -70,11 +70,11 @@ class Looked:
         return [found[int(place)] for place in places]
 
 
-def look_at(given: open_rows.Labelled, seed: int) -> Looked:
+def look_at(given: open_rows.Labelled, seed: int) -> FirstPass:
     """Read the rows once."""
     rows, label, weight = given
     if label not in rows.schema.names:
-        raise BadData(wanted("label", f"a column of {rows.name}", repr(label), hint(label, rows.schema.names)))
+        raise BadData(wanted("label", f"a column of {rows.name}", repr(label), did_you_mean(label, rows.schema.names)))
     kept: list[pa.RecordBatch] | None = []
     size = count = 0
     missing: dict[str, int] = {}
@@ -92,11 +92,11 @@ def look_at(given: open_rows.Labelled, seed: int) -> Looked:
     if not count:
         raise BadData(wanted(rows.name, "rows to report on", "none"))
     if kept is None:
-        return Looked(rows, label, weight, count, missing, sample.rows())
+        return FirstPass(rows, label, weight, count, missing, sample.rows())
     # In one piece: a first look at the first batch is then a look at all rows, however they came.
     whole = _joined(kept) if size <= _KEPT_BYTES else kept
     table = sources.Source(whole[0].schema, count, True, rows.name, lambda: iter(whole))
-    return Looked(table, label, weight, count, missing, sample.rows())
+    return FirstPass(table, label, weight, count, missing, sample.rows())
 
 
 def _distinct(known: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
@@ -125,7 +125,7 @@ def _missing(batch: pa.RecordBatch) -> Iterator[tuple[str, Any]]:
         elif kind == "matrix":
             values = sources.matrix_of(column)
             if values.dtype.kind == "f":
-                names = sources.names_of(field) or Numbered(values.shape[1])
+                names = sources.names_of(field) or NumberedNames(values.shape[1])
                 counts = np.isnan(values).sum(axis=0)
                 yield from ((names[f], counts[f]) for f in np.flatnonzero(counts).tolist())
 

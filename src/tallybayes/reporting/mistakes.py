@@ -9,10 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.display.tables import Grid, Result, plain
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.explain.explanation import Explanation
 from tallybayes.model import Model
-from tallybayes.reporting.first_pass import Looked
+from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.reporting.performance import Answer
 
 __all__ = ["Mistake", "worst_mistakes"]
@@ -55,7 +55,7 @@ class Mistake(Result):
         return dict(plain({**told, "texts": self.texts, "why": self.why}))
 
 
-def worst_mistakes(model: Model, looked: Looked, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
+def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
     """The rows told wrongly with the least expected class, worst first.
 
     Parameters
@@ -88,8 +88,8 @@ def worst_mistakes(model: Model, looked: Looked, answer: Answer, most: int, *, l
 
 
 def _texts(model: Model, batch: pa.RecordBatch) -> dict[str, str]:
-    rows = Rows(batch, 0)
-    names = [name for block in model.schema.blocks if block.event.takes == "text" for name in block.columns]
+    rows = RowBatch(batch, 0)
+    names = [name for block in model.schema.blocks if block.event.input == "text" for name in block.columns]
     told = {name: rows.column(name)[0].as_py() for name in names}
     return {name: _cut(text) for name, text in told.items() if text}
 

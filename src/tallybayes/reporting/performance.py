@@ -18,10 +18,10 @@ from tallybayes.evaluation import Calibration, Evaluation, OperatingPoint, calib
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
-from tallybayes.reporting.first_pass import Looked
+from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.validation import Validation
 
-__all__ = ["COSTS", "Answer", "CostStep", "Standing", "answer_by", "answer_on_new", "chosen_how", "interval_of"]
+__all__ = ["COSTS", "Answer", "CostStep", "Figure", "answer_by", "answer_on_new", "chosen_how", "interval_of"]
 
 # What a false positive and a false negative cost, from the left of the slider to its right.
 _TIMES = (100, 50, 20, 10, 5, 3, 2)
@@ -31,7 +31,7 @@ _LOO_ROWS = 1000
 NEW_ROWS = "new rows"
 
 
-class Standing(NamedTuple):
+class Figure(NamedTuple):
     """One figure of the answer.
 
     Attributes
@@ -87,7 +87,7 @@ class Answer(Result):
         How many rows were scored.
     evaluation : Evaluation
         Everything that is to be said of their probabilities.
-    standings : tuple of Standing
+    standings : tuple of Figure
         The figures of the answer.
     majority : object
         The most frequent class.
@@ -110,7 +110,7 @@ class Answer(Result):
     how: str
     rows: int
     evaluation: Evaluation
-    standings: tuple[Standing, ...]
+    standings: tuple[Figure, ...]
     majority: Any
     positive: Any
     before: Calibration
@@ -122,7 +122,7 @@ class Answer(Result):
     decided: npt.NDArray[np.intp]
     notes: tuple[str, ...] = ()
 
-    def __getitem__(self, name: str) -> Standing:
+    def __getitem__(self, name: str) -> Figure:
         return next(one for one in self.standings if one.name == name)
 
     def shown(self) -> Grid:
@@ -158,7 +158,7 @@ class Answer(Result):
         )
 
 
-def interval_of(one: Standing) -> str:
+def interval_of(one: Figure) -> str:
     """Its interval in words."""
     return "–" if np.isnan(one.low) else f"{one.low:.4f} to {one.high:.4f}"
 
@@ -170,7 +170,7 @@ def chosen_how(rows: int) -> str:
 
 def answer_by(seen: Validation) -> Answer:
     """The answer of a validation."""
-    probabilities, raw, places = seen.probabilities, replace(seen, heat=None).probabilities, seen.places
+    probabilities, raw, places = seen.probabilities, replace(seen, temperature=None).probabilities, seen.places
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
     if seen.repeats > 1:  # a row's mean over the repeats is what is drawn; figures are of all repeats together
         probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
@@ -186,11 +186,11 @@ def answer_by(seen: Validation) -> Answer:
         seen.weights,
         {name: np.array([fold[name].value for fold in by_fold]) for name in (by_fold[0] if by_fold else ())},
         seen.notes,
-        tempered=seen.heat is not None,
+        tempered=seen.temperature is not None,
     )
 
 
-def answer_on_new(model: Model, looked: Looked, threads: int | None) -> Answer:
+def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answer:
     """The answer of a model on rows that it has not learned."""
     places = np.concatenate([_places(model, batch, looked) for batch in looked.source])
     source, schema = open_rows.as_in(model.schema, looked.source, looked.label, looked.weight)
@@ -199,16 +199,25 @@ def answer_on_new(model: Model, looked: Looked, threads: int | None) -> Answer:
         weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
     probabilities = model.predict_proba(looked.source, threads=threads)
     raw = probabilities
-    if model.temper is not None:
+    if model.temperature is not None:
         raw = model.with_(calibrate=None).predict_proba(looked.source, threads=threads)
     names = model.evidence.classes.to_numpy()
     seen = evaluate(names[places], probabilities, model.classes, weights=weights)
     return _answer(
-        NEW_ROWS, seen, model.classes, places, probabilities, raw, weights, {}, (), tempered=model.temper is not None
+        NEW_ROWS,
+        seen,
+        model.classes,
+        places,
+        probabilities,
+        raw,
+        weights,
+        {},
+        (),
+        tempered=model.temperature is not None,
     )
 
 
-def _places(model: Model, batch: pa.RecordBatch, looked: Looked) -> npt.NDArray[np.intp]:
+def _places(model: Model, batch: pa.RecordBatch, looked: FirstPass) -> npt.NDArray[np.intp]:
     codes, found = encode(batch.column(looked.label))
     place = model.evidence.classes.find(found.array, where=f"label {looked.label!r}").astype(np.intp)
     if (place < 0).any() or (codes < 0).any():
@@ -239,7 +248,7 @@ def _answer(
     same = majority(names[true[some]], classes, weights=w)
     mine, always = headline(seen, positive), headline(same, positive)
     standings = tuple(
-        Standing(name, *figure, _deviation(by_fold.get(name)), *always[name]) for name, figure in mine.items()
+        Figure(name, *figure, _deviation(by_fold.get(name)), *always[name]) for name, figure in mine.items()
     )
     losses = np.full(len(true), np.nan)
     with np.errstate(divide="ignore"):

@@ -20,7 +20,7 @@ from tallybayes.evaluation.roc import RocCurve
 from tallybayes.explain.tables import Table, WordTable
 from tallybayes.reporting.columns import ColumnFacts
 from tallybayes.reporting.data import ReportData
-from tallybayes.reporting.performance import CostStep, Standing
+from tallybayes.reporting.performance import CostStep, Figure
 
 __all__ = ["SECTIONS"]
 
@@ -98,7 +98,7 @@ def _few_notes(grid: Grid) -> Grid:
     return replace(grid, notes=(*grid.notes[:_NOTES], f"and {more} more such remarks")) if more > 1 else grid
 
 
-def _tile(one: Standing, title: str) -> dict[str, Any]:
+def _tile(one: Figure, title: str) -> dict[str, Any]:
     share = one.name in ("accuracy", "sensitivity", "specificity")
     write: Callable[[float], str] = _percent if share else lambda x: number(x, 3)
     interval = "" if math.isnan(one.low) else f"{write(one.low)} to {write(one.high)}"
@@ -257,12 +257,12 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
         }
     note = f"and {len(table.rows) - _VALUES} more values" if len(table.rows) > _VALUES else ""
     table = table.frequent(_VALUES)
-    if table.says.kind == "values":
+    if table.profile.kind == "values":
         chart = lying_chart(table.points(), names)
     else:
         spread = data.histograms.get(table.column)
         points = [] if spread is None else [p for p in spread.points() if p["class"] in names]
-        chart = column_chart(table.points(), "", names, table.says.kind, points)
+        chart = column_chart(table.points(), "", names, table.profile.kind, points)
     shown = table.shown()
     grid = Grid("", shown.columns, shown.rows, (note,) if note and table.counts is not None else ())  # type: ignore[union-attr]
     return {"name": table.column, "event": table.event, "words": False, "table": grid} | {

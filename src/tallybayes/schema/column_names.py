@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import get_close_matches
 from typing import Any, overload
 
-__all__ = ["Numbered", "hint", "names"]
+__all__ = ["NumberedNames", "names"]
 
 
-class Numbered(Sequence[str]):
+class NumberedNames(Sequence[str]):
     """The names x0, x1, ... of the columns of an array, made when asked for.
 
     Examples
     --------
-    >>> Numbered(100_000)[99_999]
+    >>> NumberedNames(100_000)[99_999]
     'x99999'
-    >>> Numbered(2) == ("x0", "x1")
+    >>> NumberedNames(2) == ("x0", "x1")
     True
     """
 
@@ -53,44 +52,28 @@ class Numbered(Sequence[str]):
         return True
 
     def __eq__(self, other: object) -> bool:
-        if isinstance(other, Numbered):
+        if isinstance(other, NumberedNames):
             return self._count == other._count
         if not isinstance(other, Sequence) or isinstance(other, str):
             return NotImplemented
         return len(other) == self._count and all(a == b for a, b in zip(self, other, strict=True))
 
     def __hash__(self) -> int:
-        return hash((Numbered, self._count))
+        return hash((NumberedNames, self._count))
 
     def __repr__(self) -> str:
-        return f"Numbered({self._count})"
+        return f"NumberedNames({self._count})"
 
 
 def names(given: Iterable[str]) -> Sequence[str]:
-    """The names as a tuple, or as `Numbered` where they are x0, x1, ... in order.
+    """The names as a tuple, or as `NumberedNames` where they are x0, x1, ... in order.
 
     Examples
     --------
     >>> names(["x0", "x1"]), names(["x1", "x0"])
-    (Numbered(2), ('x1', 'x0'))
+    (NumberedNames(2), ('x1', 'x0'))
     """
-    if isinstance(given, Numbered):
+    if isinstance(given, NumberedNames):
         return given
     listed = tuple(given)
-    return Numbered(len(listed)) if listed and Numbered(len(listed)) == listed else listed
-
-
-def hint(name: str, among: Iterable[str]) -> str:
-    """A closing sentence that offers the nearest names, for errors about a name that is not there.
-
-    Examples
-    --------
-    >>> hint("outlok", ["outlook", "windy"])
-    "Did you mean 'outlook'?"
-    """
-    listed = [str(one) for one in among]
-    near = get_close_matches(str(name), listed, n=3, cutoff=0.6)
-    if near:
-        return f"Did you mean {' or '.join(map(repr, near))}?"
-    shown = ", ".join(map(repr, listed[:8])) + (", ..." if len(listed) > 8 else "")
-    return f"There is {shown}."
+    return NumberedNames(len(listed)) if listed and NumberedNames(len(listed)) == listed else listed

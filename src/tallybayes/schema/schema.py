@@ -16,11 +16,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
-from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
+from tallybayes.errors import BadData, BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.text.text import Text
 from tallybayes.kernels.text import Tokenizer
-from tallybayes.schema.column_names import Numbered, hint, names
+from tallybayes.schema.column_names import NumberedNames, names
 
 __all__ = ["Block", "Events", "Missing", "Schema", "infer"]
 
@@ -72,7 +72,7 @@ class Schema:
         for b, block in enumerate(self.blocks):
             if column in block.columns:
                 return b, block.columns.index(column)
-        raise BadOption(wanted("column", "a column of the model", repr(column), hint(column, self.columns)))
+        raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, self.columns)))
 
     def events(self) -> dict[str, str]:
         """The event model of every column, as it is written."""
@@ -188,7 +188,7 @@ def infer(
         raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
     for role, name in (("label", label), ("weight", weight)):
         if name is not None and name not in fields.names:
-            raise BadData(wanted(role, f"a column of {where}", repr(name), hint(name, fields.names)))
+            raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
     chosen = _Chooser(events, first)
     columns: list[Sequence[str]] = []
@@ -261,7 +261,9 @@ class _Chooser:
         """Raise if a declared name or glob fits no column."""
         unused = [p for p in self._declared if p not in self._used and p != "*"]
         if unused:
-            raise BadOption(wanted("events", "names or globs of columns", repr(unused[0]), hint(unused[0], columns)))
+            raise BadOption(
+                wanted("events", "names or globs of columns", repr(unused[0]), did_you_mean(unused[0], columns))
+            )
 
 
 def _columns_of(field: pa.Field) -> Sequence[str]:
@@ -269,7 +271,7 @@ def _columns_of(field: pa.Field) -> Sequence[str]:
     if sources.kind_of(field) == "column":
         return (field.name,)
     given = sources.names_of(field)
-    return Numbered(sources.width_of(field)) if given is None else names(given)
+    return NumberedNames(sources.width_of(field)) if given is None else names(given)
 
 
 def _inferred(field: pa.Field) -> Event:

@@ -20,7 +20,7 @@ from sklearn.utils.validation import (
 from tallybayes import sources
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import begin
 from tallybayes.inference.estimate import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
@@ -38,7 +38,7 @@ class _Learned:
     stale.
     """
 
-    def __init__(self, model: Model, chosen: Chosen | None, fresh: bool) -> None:
+    def __init__(self, model: Model, chosen: BottomKSample | None, fresh: bool) -> None:
         self.model, self.chosen, self.fresh = model, chosen, fresh
 
     def calibrated(self) -> Model:
@@ -175,7 +175,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             threads=self.threads,
         )
         self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
-        return self._now(model, None if chosen is None else chosen.settled(), fresh=True)
+        return self._now(model, None if chosen is None else chosen.resolved(), fresh=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn from further rows: the same, to the bit, as `fit` on all of them.
@@ -201,7 +201,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._decide(rows)
         model, chosen = self._learned.model, self._learned.chosen
         if chosen is not None:
-            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).settled()
+            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).resolved()
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -237,7 +237,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         both._open = self._open & other._open
         mine, theirs = self._learned.chosen, other._learned.chosen
-        chosen = None if mine is None or theirs is None else (mine + theirs).settled()
+        chosen = None if mine is None or theirs is None else (mine + theirs).resolved()
         return both._now(self.model_ + other.model_, chosen)
 
     def predict(self, X: Any) -> Array:
@@ -314,7 +314,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             raise AttributeError(f"{type(self).__name__} has no model_ before it is fitted.")
         return self._learned.calibrated()
 
-    def _now(self, model: Model, chosen: Chosen | None = None, *, fresh: bool = False) -> NaiveBayes:
+    def _now(self, model: Model, chosen: BottomKSample | None = None, *, fresh: bool = False) -> NaiveBayes:
         choices = self._choices()
         choices.check(model.schema)
         self._learned = _Learned(replace(model, choices=choices), chosen, fresh)
@@ -378,6 +378,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         while label in fields.names:
             label += "_"
         schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events)
-        if self.tokenizer is not None and any(block.event.takes == "text" for block in schema.blocks):
+        if self.tokenizer is not None and any(block.event.input == "text" for block in schema.blocks):
             schema = schema.with_tokenizer(self.tokenizer)
         return schema.events().get(name)

@@ -25,7 +25,7 @@ from tallybayes import __version__, engines, sources
 from tallybayes.encoding.open_rows import Types
 from tallybayes.errors import BadData, BadModelFile, BadOption, TallyError, wanted
 from tallybayes.evidence import count_threads, serialize
-from tallybayes.evidence.partial import Parcel, open_parcel
+from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.position import Spot, Trail, without_first
 
@@ -44,7 +44,7 @@ class Begun(NamedTuple):
     """How far a run has come."""
 
     rows: int  # of which the parcel is
-    parcel: Parcel
+    parcel: PartialEvidence
     passed: int  # rows before the place, not more than `rows`
     place: Spot
 
@@ -115,7 +115,7 @@ class Checkpoint:
         *,
         choose: bool,
         missing_values: Sequence[str],
-    ) -> Parcel:
+    ) -> PartialEvidence:
         """What is known of all rows, as `here.known` has it, from where the run was left.
 
         Parameters
@@ -196,7 +196,7 @@ class Checkpoint:
         if difference is not None:
             raise BadOption(wanted(self.name, *difference, _START_OVER))
         try:
-            parcel = open_parcel(content, schema, self.name)
+            parcel = open_partial(content, schema, self.name)
             begun = Begun(int(more["rows"]), parcel, int(more["passed"]), Spot(*map(int, more["place"])))
             serialize.require(0 <= begun.passed <= begun.rows and min(begun.place) >= 0, "rows")
         except (TallyError, TypeError, ValueError):
@@ -232,7 +232,7 @@ class _Saving:
             yield batch
         self.places.append((passed, self.trail.spot))
 
-    def tell(self, parcel: Parcel, rows: int) -> None:
+    def tell(self, parcel: PartialEvidence, rows: int) -> None:
         """Hear what is known so far; save it if it is time to."""
         while len(self.places) > 1 and self.places[1][0] <= rows:
             self.places.popleft()

@@ -14,13 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, wanted
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.estimate import Alpha, Choices
-from tallybayes.inference.posterior import Temper
+from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 
@@ -108,7 +108,7 @@ def _put_choices(model: Model) -> dict[str, Any]:
     return put
 
 
-def _get_choices(put: dict[str, Any], classes: Labels) -> Choices:
+def _get_choices(put: dict[str, Any], classes: Categories) -> Choices:
     put = dict(put)
     of, listed = put.pop("prior_of", None), put.pop("prior_list", None)
     if of is not None:
@@ -121,9 +121,9 @@ def _get_choices(put: dict[str, Any], classes: Labels) -> Choices:
 def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
     if put is None:
         return None
-    alphas, temper = put["alphas"], put["temper"]
+    alphas, temperature = put["alphas"], put["temper"]
     require(all(_is_positive(alpha) for alpha in alphas.values()), "smoothings above 0")
-    require(temper is None or (_is_positive(temper["a"]) and np.isfinite(temper["b"])), "a temperature")
+    require(temperature is None or (_is_positive(temperature["a"]) and np.isfinite(temperature["b"])), "a temperature")
     require(isinstance(put["stale"], bool), "stale")
     require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
     numbers = {k: None if put[k] is None else float(put[k]) for k in ("before", "after")}
@@ -133,7 +133,7 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
     )
     return Calibration(
         {text(name): float(alpha) for name, alpha in alphas.items()},
-        None if temper is None else Temper(float(temper["a"]), float(temper["b"])),
+        None if temperature is None else Temperature(float(temperature["a"]), float(temperature["b"])),
         put["rows"],
         put["unscored"],
         **numbers,

@@ -13,8 +13,7 @@ import numpy.typing as npt
 from tallybayes import engines
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadOption, wanted
-from tallybayes.schema.column_names import hint
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.schema.schema import Schema
 from tallybayes.structure.information import Figures, figures
 from tallybayes.structure.pairs import PairCounts
@@ -151,7 +150,9 @@ class Dependence(Result):
         """What was found of two columns."""
         for name in (first, second):
             if name not in self.columns:
-                raise BadOption(wanted("pair", "two columns that were looked at", repr(name), hint(name, self.columns)))
+                raise BadOption(
+                    wanted("pair", "two columns that were looked at", repr(name), did_you_mean(name, self.columns))
+                )
         if first == second:
             raise BadOption(wanted("pair", "two different columns", f"{first!r} twice"))
         places = sorted((self.columns.index(first), self.columns.index(second)))

@@ -8,9 +8,8 @@ from typing import Any
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
 from tallybayes.schema.schema import Events, Missing, Schema, infer
 from tallybayes.structure.dependence import Dependence
 from tallybayes.structure.pairs import PairCounts
@@ -123,13 +122,13 @@ def _chosen(schema: Schema, columns: Sequence[str] | None) -> tuple[tuple[str, .
     """The columns to look at, and those of prose, which are left out."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    prose = {name for block in schema.blocks if block.event.takes == "text" for name in block.columns}
+    prose = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
     for name in columns or ():
         if name in prose:
             do = "Leave it out: words are many columns, not one"
             raise BadOption(wanted("columns", "columns of values or numbers", f"{name!r}, which is text", do))
         if name not in schema.columns:
-            raise BadOption(wanted("columns", "columns of the rows", repr(name), hint(name, schema.columns)))
+            raise BadOption(wanted("columns", "columns of the rows", repr(name), did_you_mean(name, schema.columns)))
     chosen = tuple(schema.columns if columns is None else dict.fromkeys(columns))
     chosen = tuple(name for name in chosen if name not in prose)
     if len(chosen) < 2:

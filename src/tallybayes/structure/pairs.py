@@ -10,14 +10,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, kernels, sources
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.encoding.bins import Slots, code
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.errors import BadOption, CannotMerge, wanted
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events.statistic import NEVER_THERE
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.exact.array import Exact
-from tallybayes.schema.column_names import hint
 from tallybayes.schema.schema import Schema
 
 __all__ = ["PairCounts"]
@@ -36,7 +35,7 @@ class PairCounts:
         The columns, F of them.
     slots : tuple of Slots
         What each column is counted as.
-    classes : Labels
+    classes : Categories
         The classes seen, sorted.
     rows : Exact, shape (C,)
         The weight of each class.
@@ -56,7 +55,7 @@ class PairCounts:
 
     columns: tuple[str, ...]
     slots: tuple[Slots, ...]
-    classes: Labels
+    classes: Categories
     rows: Exact
     counts: Exact
 
@@ -65,11 +64,11 @@ class PairCounts:
         """The counts of no rows: the identity of `+`."""
         sizes = [slot.size for slot in slots]
         cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2  # each two columns once, none with itself
-        return cls(columns, slots, Labels(pa.nulls(0)), Exact.zeros((0,)), Exact.zeros((0, cells)))
+        return cls(columns, slots, Categories(pa.nulls(0)), Exact.zeros((0,)), Exact.zeros((0, cells)))
 
     def count(self, schema: Schema, batch: pa.RecordBatch, first: int = 0) -> PairCounts:
         """The counts of a batch of rows in the same slots."""
-        rows = Rows(batch, first, schema.missing)
+        rows = RowBatch(batch, first, schema.missing)
         classes, labels = class_codes(rows, schema.label)
         weights = row_weights(rows, schema.weight)
         C = len(labels)
@@ -148,7 +147,7 @@ class PairCounts:
         classes, mine, theirs = self.classes.join(other.classes)
         return self._with_classes(classes, mine), other._with_classes(classes, theirs)
 
-    def _with_classes(self, classes: Labels, at: npt.NDArray[np.intp]) -> PairCounts:
+    def _with_classes(self, classes: Categories, at: npt.NDArray[np.intp]) -> PairCounts:
         rows, counts = self.rows.spread(at, len(classes)), self.counts.spread(at, len(classes))
         return replace(self, classes=classes, rows=rows, counts=counts)
 
@@ -162,7 +161,9 @@ class PairCounts:
 
     def _place(self, column: str) -> int:
         if column not in self.columns:
-            raise BadOption(wanted("column", "a column that was counted", repr(column), hint(column, self.columns)))
+            raise BadOption(
+                wanted("column", "a column that was counted", repr(column), did_you_mean(column, self.columns))
+            )
         return self.columns.index(column)
 
     def _check_size(self, n_classes: int) -> None:

@@ -14,16 +14,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.engines import Told
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.engines import PartitionInfo
 from tallybayes.evidence import count_partitions, count_threads, row_sample
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.partial import NUMBER, Parcel, merged, open_parcel
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.partial import NUMBER, PartialEvidence, merged, open_partial
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
-from tallybayes.validation.row_info_partitions import Arrived, Distant, again
-from tallybayes.validation.split import Places
+from tallybayes.validation.row_info_partitions import Arrived, PartitionedRows, again
+from tallybayes.validation.split import IntCodes
 
 __all__ = ["Pool", "Wanted"]
 
@@ -51,11 +51,11 @@ class Wanted(NamedTuple):
     share: float
     fold: Fold | None = None
 
-    def none(self, schema: Schema) -> Chosen:
+    def none(self, schema: Schema) -> BottomKSample:
         """The choice among no rows."""
-        return Chosen(schema, room=self.room)
+        return BottomKSample(schema, room=self.room)
 
-    def of(self, arrived: Arrived, schema: Schema) -> Chosen:
+    def of(self, arrived: Arrived, schema: Schema) -> BottomKSample:
         """The choice among the rows of a partition, each with its number among all; run where they lie."""
         found = self.none(schema)
         for first, batch in arrived.kept.pieces():
@@ -63,7 +63,7 @@ class Wanted(NamedTuple):
             batch = batch.append_column(NUMBER, pa.array(arrived.first + at))
             if self.fold is not None:
                 batch = batch.filter(pa.array(self.fold.trained_on(arrived.place[:, at])))
-            found = found + Chosen.of(Rows(batch, 0, schema.missing), schema, self.room)
+            found = found + BottomKSample.of(RowBatch(batch, 0, schema.missing), schema, self.room)
         return found.few(self.share)
 
 
@@ -74,7 +74,7 @@ class Fold(NamedTuple):
     number: int
     before: bool
 
-    def trained_on(self, place: Places) -> npt.NDArray[np.bool_]:  # (n,)
+    def trained_on(self, place: IntCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Which rows it is scored by, given the folds of each, (R, n)."""
         own = place[self.repeat]
         return np.asarray((own >= 0) & (own < self.number) if self.before else own != self.number)
@@ -87,7 +87,7 @@ class Pool:
     ----------
     schema : Schema
         What each column is.
-    rows : Distant
+    rows : PartitionedRows
         All rows.
     place : ndarray of int32, shape (R, n)
         The fold of each row in each repeat, all of them numbered from 0.
@@ -97,18 +97,18 @@ class Pool:
         Whether a fold is scored by those before it.
     """
 
-    def __init__(self, schema: Schema, rows: Distant, place: Places, folds: int, *, before: bool) -> None:
+    def __init__(self, schema: Schema, rows: PartitionedRows, place: IntCodes, folds: int, *, before: bool) -> None:
         self._schema, self._rows, self._place, self._folds, self._before = schema, rows, place, folds, before
         self._share = count_partitions.share_of(len(rows.sizes))
-        self._chosen: Chosen | None = None
+        self._chosen: BottomKSample | None = None
 
     @property
     def wanted(self) -> Wanted:
         """What to ask of each partition, so that every fold finds enough."""
-        weighty = self._weighty()
-        sizes = np.bincount(self._place[:, weighty].ravel() + 1, minlength=1)[1:]
-        left = np.cumsum(sizes) - sizes if self._before else weighty.sum() - sizes
-        least = left[left > 0].min(initial=len(weighty)) / max(1, weighty.sum())
+        has_weight = self._weighty()
+        sizes = np.bincount(self._place[:, has_weight].ravel() + 1, minlength=1)[1:]
+        left = np.cumsum(sizes) - sizes if self._before else has_weight.sum() - sizes
+        least = left[left > 0].min(initial=len(has_weight)) / max(1, has_weight.sum())
         room = _SPARE * (1 + _SURE * np.sqrt((1 - min(1.0, least)) / row_sample.MOST_ROWS)) / least
         return Wanted(min(_MOST_ROOM, float(room)), self._share)
 
@@ -117,27 +117,27 @@ class Pool:
         """Whether the rows are here."""
         return self._chosen is not None
 
-    def fill(self, sent: Chosen) -> None:
+    def fill(self, sent: BottomKSample) -> None:
         """Take what all partitions sent."""
-        self._chosen, batch = sent.settled(), sent.rows()
+        self._chosen, batch = sent.resolved(), sent.rows()
         numbers = np.zeros(0, np.int64) if batch is None else batch.column(NUMBER).to_numpy()
         self._of = self._place[:, numbers]  # (R, m) the folds of the rows that are here
         self._all_here = len(numbers) == int(self._weighty().sum())
 
-    def choice(self, k: int) -> Chosen:
+    def choice(self, k: int) -> BottomKSample:
         """The rows by which the model of fold k is calibrated."""
         assert self._chosen is not None, "filled"
         fold = Fold(k // self._folds, k, self._before)
         found = self._chosen.among(fold.trained_on(self._of), all_kept=self._all_here)
         return self._asked_for(fold) if found is None else found
 
-    def _asked_for(self, fold: Fold) -> Chosen:
+    def _asked_for(self, fold: Fold) -> BottomKSample:
         """The same for one fold alone, in a pass of its own: few from each partition, and all of its own if too few."""
         for share in (self._share, 1.0):
             wanted = Wanted(1.0, share, fold)
-            sent = count_partitions.Sent.of(self._schema)
+            sent = count_partitions.PackedSchema.of(self._schema)
             work, merge = partial(_chosen_there, sent, wanted), partial(_merged_there, sent)
-            both = open_parcel(self._rows.lying.fold(work, merge, self._rows.own(self._place)), self._schema)
+            both = open_partial(self._rows.partitions.fold(work, merge, self._rows.own(self._place)), self._schema)
             assert both.chosen is not None
             if both.chosen.complete:
                 break
@@ -148,12 +148,14 @@ class Pool:
         return np.ones(len(self._rows), bool) if self._rows.weights is None else self._rows.weights > 0
 
 
-def _chosen_there(sent: count_partitions.Sent, wanted: Wanted, rows: Source, told: Told) -> bytes:
+def _chosen_there(sent: count_partitions.PackedSchema, wanted: Wanted, rows: Source, told: PartitionInfo) -> bytes:
     """Of the rows of one partition those to calibrate by; run where they lie."""
     schema = sent.opened()
     arrived = again(rows, told, schema)
-    return Parcel(Evidence.empty(schema), wanted.none(schema) if arrived is None else wanted.of(arrived, schema)).pack()
+    return PartialEvidence(
+        Evidence.empty(schema), wanted.none(schema) if arrived is None else wanted.of(arrived, schema)
+    ).pack()
 
 
-def _merged_there(sent: count_partitions.Sent, packed: Iterable[bytes]) -> bytes:
+def _merged_there(sent: count_partitions.PackedSchema, packed: Iterable[bytes]) -> bytes:
     return merged(packed, count_threads.nothing(sent.opened(), choose=True))

@@ -11,19 +11,19 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.estimate import Belief, Choices
 from tallybayes.model import Model
-from tallybayes.validation.training import Before, Others
+from tallybayes.validation.training import EarlierBlocks, OtherFolds
 
-__all__ = ["Foldwise"]
+__all__ = ["FoldScorer"]
 
 # Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
 _MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
-class Foldwise(ABC):
+class FoldScorer(ABC):
     """Folds, each to be scored by the evidence of others.
 
     Attributes
@@ -44,7 +44,7 @@ class Foldwise(ABC):
     before: bool
 
     @abstractmethod
-    def chosen(self, k: int, model: Model) -> Chosen:
+    def chosen(self, k: int, model: Model) -> BottomKSample:
         """Of the rows by which fold k is scored those that calibrate its model."""
 
     def waves(self) -> Iterator[range]:
@@ -54,9 +54,9 @@ class Foldwise(ABC):
         for start in range(0, self.folds, size):
             yield range(start, min(start + size, self.folds))
 
-    def training(self) -> tuple[Others | Before, Callable[[], list[Belief] | None]]:
+    def training(self) -> tuple[OtherFolds | EarlierBlocks, Callable[[], list[Belief] | None]]:
         """The evidence by which each fold is scored, given theirs; and all beliefs at once, if they are to be had."""
-        training = Before(self.total.evidence) if self.before else Others(self.total.evidence)
+        training = EarlierBlocks(self.total.evidence) if self.before else OtherFolds(self.total.evidence)
         choices = self.total.choices
         return training, lambda: None if choices.open(self.total.schema) else training.beliefs(choices)
 

@@ -13,21 +13,21 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, sources
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, count
-from tallybayes.evidence.row_sample import Chosen
+from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.inference.score import add_scores
 from tallybayes.model import Model
 from tallybayes.sources import Source
-from tallybayes.validation.fold_scorer import Foldwise
-from tallybayes.validation.row_info import Kept
-from tallybayes.validation.split import Places
+from tallybayes.validation.fold_scorer import FoldScorer
+from tallybayes.validation.row_info import LocalRows
+from tallybayes.validation.split import IntCodes
 
-__all__ = ["Folded", "Held"]
+__all__ = ["Held", "LocalFolds"]
 
 
 # Rows of fewer bytes are counted before a thread has started.
@@ -54,19 +54,19 @@ class Pass(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Folded(Foldwise):
+class LocalFolds(FoldScorer):
     """The folds of one repeat, of rows that are read here.
 
     Attributes
     ----------
-    rows : Kept
+    rows : LocalRows
         The rows; their evidence is the total.
     place : ndarray of int32, shape (n,)
         The fold of each row; −1 for a row that is not held out.
     """
 
-    rows: Kept
-    place: Places
+    rows: LocalRows
+    place: IntCodes
 
     def pieces(self, wave: range) -> Iterator[Held]:
         """The rows of some folds, sorted by fold, piece by piece."""
@@ -81,7 +81,7 @@ class Folded(Foldwise):
                 continue
             yield Held(_taken(batch, index), first + index, starts - starts[0])
 
-    def score(self, scores: Floats, priors: Floats, heat: Floats) -> None:
+    def score(self, scores: Floats, priors: Floats, temperature: Floats) -> None:
         """Score the rows of each fold by the evidence of the others, or of those before it.
 
         Parameters
@@ -91,7 +91,7 @@ class Folded(Foldwise):
             a fold that there is no evidence for stay as they are.
         priors : ndarray, shape (K, C)
             OUT: the log of each fold's class prior.
-        heat : ndarray, shape (n,)
+        temperature : ndarray, shape (n,)
             OUT: by what each row's scores are multiplied to make honest probabilities of them, where that is not 1.
         """
         for wave, training, pieces, beliefs in self.passes():
@@ -100,7 +100,7 @@ class Folded(Foldwise):
             for k, model, belief in zip(wave, models, believed, strict=True):
                 priors[k] = -np.inf if model is None else self.among(model, belief.log_prior)
             for held in pieces():
-                self.score_held(held, models, believed, scores, heat)
+                self.score_held(held, models, believed, scores, temperature)
 
     def passes(self) -> Iterator[Pass]:
         """The folds, as many at a time as fit into memory."""
@@ -113,7 +113,7 @@ class Folded(Foldwise):
                 kept = list(self.pieces(wave))
                 yield Pass(wave, training(self.counted(wave, kept), len(wave)), partial(list, kept), beliefs)
 
-    def chosen(self, k: int, model: Model) -> Chosen:
+    def chosen(self, k: int, model: Model) -> BottomKSample:
         """Of the rows by which fold k is scored those that calibrate its model."""
         schema = model.schema
         return model.choose(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
@@ -164,7 +164,7 @@ class Folded(Foldwise):
         )
 
     def score_held(
-        self, held: Held, models: Sequence[Model | None], believed: Sequence[Any], scores: Floats, heat: Floats
+        self, held: Held, models: Sequence[Model | None], believed: Sequence[Any], scores: Floats, temperature: Floats
     ) -> None:
         """Score rows of some folds, each by its model and what that believes."""
         out = np.full((len(held.rows), len(self.total.classes)), np.nan)
@@ -178,18 +178,18 @@ class Folded(Foldwise):
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
             out[start:stop] = self.among(model, mine)
-            if sizes is not None and model.temper is not None:
-                heat[held.rows[start:stop]] = model.temper.at(sizes)
+            if sizes is not None and model.temperature is not None:
+                temperature[held.rows[start:stop]] = model.temperature.at(sizes)
         scores[held.rows] = out
 
     def _scored(self, model: Model, belief: Belief, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
         """The log joint of each row with each class that the model knows; and how much each row says, if it matters."""
         out = np.empty((part.num_rows, len(model.classes)))
-        sizes = None if model.temper is None else np.zeros(part.num_rows)
+        sizes = None if model.temperature is None else np.zeros(part.num_rows)
 
         def work(piece: pa.RecordBatch, start: int) -> None:
             here = slice(start, start + piece.num_rows)
-            rows = Rows(piece, start, model.schema.missing)
+            rows = RowBatch(piece, start, model.schema.missing)
             size = None if sizes is None else sizes[here]
             add_scores(model.schema, belief, model.choices, rows, out[here], size)
 
@@ -200,7 +200,7 @@ class Folded(Foldwise):
 def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
     """Raise what is wrong with a row, under the number that it has for the user."""
     for i, at in enumerate(index):
-        rows = Rows(part.slice(i, 1), int(at), model.schema.missing)
+        rows = RowBatch(part.slice(i, 1), int(at), model.schema.missing)
         add_scores(model.schema, model.belief, model.choices, rows, np.empty((1, len(model.classes))))
 
 

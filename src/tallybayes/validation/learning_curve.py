@@ -17,11 +17,11 @@ from tallybayes.evaluation.losses import log_loss, true_probabilities
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
 from tallybayes.validation import split
-from tallybayes.validation.folds import Folded
+from tallybayes.validation.folds import LocalFolds
 from tallybayes.validation.logistic import PARTNERS, fitted
 from tallybayes.validation.plan import check_seed
-from tallybayes.validation.row_info import Kept, Watched
-from tallybayes.validation.split import Places
+from tallybayes.validation.row_info import LocalRows, RecordingSource
+from tallybayes.validation.split import IntCodes
 from tallybayes.validation.subsets import LearningCurve
 from tallybayes.validation.validate import learner
 
@@ -89,7 +89,7 @@ def learning_curve(
 
     def work(types: open_rows.Types | None) -> LearningCurve:
         rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
-        watched = Watched(rows, name, weight, {}, aside=True)
+        watched = RecordingSource(rows, name, weight, {}, aside=True)
         total = learn(watched.source, name, weight)
         kept = watched.kept(total.evidence.classes).all_kept()
         return _curve(total, kept, sizes, shuffles, holdout, tuple(compare), seed, workers)
@@ -109,7 +109,7 @@ def _check(shuffles: Any, share: Any, compare: Any) -> None:
 
 def _curve(
     total: Model,
-    rows: Kept,
+    rows: LocalRows,
     sizes: Sequence[int] | None,
     shuffles: int,
     share: float,
@@ -133,7 +133,7 @@ def _curve(
     return LearningCurve(wanted_sizes, names, figures[0], figures[1], len(made[0].held), seed)
 
 
-def _dealt(strata: Places, mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _dealt(strata: IntCodes, mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.intp]:
     """The rows of the mask, shuffled so that every beginning has about the classes' shares."""
     rows = rng.permutation(np.flatnonzero(mask))
     own = strata[rows]
@@ -162,7 +162,7 @@ class _Shuffle:
     """Rows held out, and the others in the order in which they are learned."""
 
     total: Model
-    rows: Kept
+    rows: LocalRows
     held: npt.NDArray[np.intp]
     order: npt.NDArray[np.intp]
     threads: int
@@ -172,7 +172,7 @@ class _Shuffle:
         place = np.full(len(self.rows), -1, np.int32)
         place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
         place[place == len(sizes)] = -1  # beyond the largest size
-        folded = Folded(self.total, len(sizes) + 1, self.threads, before=True, rows=self.rows, place=place)
+        folded = LocalFolds(self.total, len(sizes) + 1, self.threads, before=True, rows=self.rows, place=place)
         held = self.batch(self.held)
         for wave, training, _, _ in folded.passes():
             for k, evidence in zip(wave, training, strict=True):

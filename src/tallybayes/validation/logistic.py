@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
-from tallybayes.encoding.row_batch import Rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.schema.schema import Block, Schema
@@ -87,14 +87,14 @@ class Design:
         return self._joined(batch, "transform")
 
     def _joined(self, batch: pa.RecordBatch, work: str) -> Any:
-        rows = Rows(batch, 0, self._missing)
+        rows = RowBatch(batch, 0, self._missing)
         made = [getattr(transformer, work)(_values(block, name, rows)) for block, name, transformer in self._parts]
         return sparse.hstack(made, format="csr") if any(map(sparse.issparse, made)) else np.hstack(made)
 
 
 def _names(block: Block) -> Sequence[str | None]:
     """The columns of a block that are transformed one by one; None: all at once."""
-    return list(block.columns) if block.event.takes in ("codes", "text") else [None]
+    return list(block.columns) if block.event.input in ("codes", "text") else [None]
 
 
 def _part(block: Block, name: str | None) -> tuple[Block, str | None, Any]:
@@ -104,20 +104,20 @@ def _part(block: Block, name: str | None) -> tuple[Block, str | None, Any]:
 
     from tallybayes.sklearn import CountVectorizer
 
-    if block.event.takes == "text":
+    if block.event.input == "text":
         return block, name, CountVectorizer()
-    if block.event.takes == "codes":
+    if block.event.input == "codes":
         return block, name, OneHotEncoder(handle_unknown="ignore")
-    if block.event.takes == "bag":
+    if block.event.input == "bag":
         return block, name, MaxAbsScaler()
     return block, name, make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
 
 
-def _values(block: Block, name: str | None, rows: Rows) -> Any:
-    if block.event.takes == "text":
+def _values(block: Block, name: str | None, rows: RowBatch) -> Any:
+    if block.event.input == "text":
         column = rows.column(str(name))
         return column.cast(pa.string()).fill_null("").to_pylist()
-    if block.event.takes == "codes":
+    if block.event.input == "codes":
         return np.array([str(value) for value in rows.column(str(name)).to_pylist()], object)[:, None]
     data = rows.encode(block)
     if isinstance(data, Sparse):
@@ -125,4 +125,4 @@ def _values(block: Block, name: str | None, rows: Rows) -> Any:
         parts = (data.data[start:stop].astype(np.float64), data.indices[start:stop], data.indptr - start)
         return sparse.csr_matrix(parts, shape=(len(data), data.width))
     assert isinstance(data, Dense)
-    return data.matrix() if block.event.takes == "dense" else np.nan_to_num(data.matrix())
+    return data.matrix() if block.event.input == "dense" else np.nan_to_num(data.matrix())

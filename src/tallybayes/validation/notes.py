@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.validation.plan import Plan
-from tallybayes.validation.split import Places
+from tallybayes.validation.split import IntCodes
 
 __all__ = ["remarks"]
 
@@ -18,7 +18,7 @@ _NAMED = 5
 
 
 def remarks(
-    plan: Plan, names: Sequence[Any], strata: Places, unscored: int, unknown: npt.NDArray[np.bool_], impossible: int
+    plan: Plan, names: Sequence[Any], strata: IntCodes, unscored: int, unknown: npt.NDArray[np.bool_], impossible: int
 ) -> tuple[str, ...]:
     """The sentences.
 

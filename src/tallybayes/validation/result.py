@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.evaluation import Evaluation, evaluate
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
-from tallybayes.validation.split import Places
+from tallybayes.validation.split import IntCodes
 
 __all__ = ["Spread", "Validation", "impossible_rows"]
 
@@ -58,7 +58,7 @@ class Validation(Result):
         How rows were held out.
     seed : int
         What the folds were drawn with.
-    known : Labels
+    known : Categories
         The classes.
     places : ndarray of int32, shape (n,)
         The class of each row, as its position among `classes`; −1 for a class whose rows weigh nothing.
@@ -74,21 +74,21 @@ class Validation(Result):
         What has to be said beside the figures.
     fold_names : tuple or None
         The names of folds or groups that were given.
-    heat : ndarray, shape (n,) or (R, n), or None
+    temperature : ndarray, shape (n,) or (R, n), or None
         By what each row's scores are multiplied before probabilities are made of them, where models are calibrated.
     """
 
     how: str
     seed: int
-    known: Labels
-    places: Places
+    known: Categories
+    places: IntCodes
     scores: Floats
-    folds: Places
+    folds: IntCodes
     unknown: npt.NDArray[np.bool_]
     weights: Floats | None
     notes: tuple[str, ...]
     fold_names: tuple[Any, ...] | None = None
-    heat: Floats | None = None
+    temperature: Floats | None = None
     answers: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
@@ -120,7 +120,7 @@ class Validation(Result):
 
         A row that is impossible under every class has the class prior of the model that scored it.
         """
-        out = self.scores.copy() if self.heat is None else self.scores * self.heat[..., None]
+        out = self.scores.copy() if self.temperature is None else self.scores * self.temperature[..., None]
         some = self.scored & ~self._impossible
         part = out if some.all() else out[some]
         flat = part.reshape(-1, len(self.classes))

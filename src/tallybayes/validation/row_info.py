@@ -14,15 +14,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.categories import Labels, encode
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.errors import BadData, wanted
+from tallybayes.categories import Categories, encode
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
-from tallybayes.schema.column_names import hint
-from tallybayes.validation.split import Places
+from tallybayes.validation.split import IntCodes
 
-__all__ = ["Kept", "Noted", "Notes", "Watched", "check_named", "hidden_of"]
+__all__ = ["LocalRows", "Notes", "RecordingSource", "RowInfo", "check_named", "hidden_of"]
 
 # Rows of no more bytes are kept, whatever they come from.
 _KEPT_BYTES = 256 << 20
@@ -43,14 +42,14 @@ class Notes:
 
     def __init__(self, label: str, weight: str | None, beside: Mapping[str, str]) -> None:
         self._label, self._weight, self._beside = label, weight, beside
-        self._classes: list[tuple[Places, Labels]] = []
+        self._classes: list[tuple[IntCodes, Categories]] = []
         self._weights: list[Floats] = []
         self._others: dict[str, list[pa.Array]] = {role: [] for role in beside}
         self._rows = 0
 
     def add(self, batch: pa.RecordBatch) -> None:
         """Note the rows of a batch."""
-        rows = Rows(batch, self._rows)
+        rows = RowBatch(batch, self._rows)
         self._classes.append(class_codes(rows, self._label))
         weights = row_weights(rows, self._weight)
         if weights is not None:
@@ -59,9 +58,9 @@ class Notes:
             self._others[role].append(rows.column(name))
         self._rows += batch.num_rows
 
-    def known(self, classes: Labels) -> dict[str, Any]:
-        """What `Noted` holds, of the rows so far, given the classes that the evidence knows."""
-        own = Labels.of([])
+    def known(self, classes: Categories) -> dict[str, Any]:
+        """What `RowInfo` holds, of the rows so far, given the classes that the evidence knows."""
+        own = Categories.of([])
         for _, found in self._classes:
             own = own | found
         none = np.zeros(0, np.intp)
@@ -76,7 +75,7 @@ class Notes:
         }
 
 
-class Watched:
+class RecordingSource:
     """A source whose rows are noted as they are read.
 
     Parameters
@@ -125,20 +124,20 @@ class Watched:
         if self._bytes > _KEPT_BYTES and self._source.again:
             self._kept = None
 
-    def kept(self, classes: Labels) -> Kept:
+    def kept(self, classes: Categories) -> LocalRows:
         """What was noted, once all rows have been read.
 
         Parameters
         ----------
-        classes : Labels
+        classes : Categories
             The classes that the evidence knows.
         """
         whole = None if self._kept is None else _one(self._kept)
-        return Kept(**self._notes.known(classes), source=self._bare, whole=whole)
+        return LocalRows(**self._notes.known(classes), source=self._bare, whole=whole)
 
 
 @dataclass(frozen=True)
-class Noted:
+class RowInfo:
     """What is known of each row.
 
     Attributes
@@ -147,7 +146,7 @@ class Noted:
         The class of each row among all classes found.
     classes : ndarray of int32, shape (n,)
         The class of each row among those of the evidence; −1 for one that has no weight in any row.
-    found : Labels
+    found : Categories
         All classes found.
     weights : ndarray, shape (n,), or None
         The weight of each row.
@@ -155,16 +154,16 @@ class Noted:
         Groups, folds and order, as far as given.
     """
 
-    strata: Places
-    classes: Places
-    found: Labels
+    strata: IntCodes
+    classes: IntCodes
+    found: Categories
     weights: Floats | None
     others: Mapping[str, pa.Array]
 
     def __len__(self) -> int:
         return len(self.strata)
 
-    def codes(self, role: str) -> tuple[Places, Labels]:
+    def codes(self, role: str) -> tuple[IntCodes, Categories]:
         """Groups or folds as numbers from 0, in the order of their values."""
         codes, labels = encode(self.others[role])
         if (codes < 0).any():
@@ -181,7 +180,7 @@ class Noted:
 
 
 @dataclass(frozen=True)
-class Kept(Noted):
+class LocalRows(RowInfo):
     """Rows that can be gone through again here.
 
     Attributes
@@ -207,7 +206,7 @@ class Kept(Noted):
                 yield first + start, batch.slice(start, size)
             first += batch.num_rows
 
-    def all_kept(self) -> Kept:
+    def all_kept(self) -> LocalRows:
         """The same rows, all of them in memory."""
         return self if self.whole is not None else replace(self, whole=_one(list(self.source)))
 
@@ -222,7 +221,7 @@ def check_named(source: sources.Source, beside: Mapping[str, str]) -> None:
     for role, name in beside.items():
         if name not in source.schema.names:
             have = source.schema.names
-            raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), hint(name, have)))
+            raise BadData(wanted(role, f"a column of {source.name}, or an array", repr(name), did_you_mean(name, have)))
 
 
 def _one(kept: list[pa.RecordBatch]) -> pa.RecordBatch:

@@ -17,18 +17,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
-from tallybayes.categories import Labels
-from tallybayes.encoding.row_batch import Rows
-from tallybayes.engines import Partitions, Told
+from tallybayes.categories import Categories
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.engines import Partitioned, PartitionInfo
 from tallybayes.engines.partitioned import Merge, Reading, Work
 from tallybayes.errors import BadData, wanted
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
-from tallybayes.validation.row_info import Kept, Noted, Notes, Watched, check_named, hidden_of
-from tallybayes.validation.split import Places
+from tallybayes.validation.row_info import LocalRows, Notes, RecordingSource, RowInfo, check_named, hidden_of
+from tallybayes.validation.split import IntCodes
 
-__all__ = ["Arrived", "Distant", "WatchedAfar", "again"]
+__all__ = ["Arrived", "PartitionedRows", "RecordingPartitions", "again"]
 
 _SEAL_BYTES = 16
 _ANSWER = -1
@@ -38,15 +38,15 @@ _ANSWER = -1
 class _Heard:
     """What was noted of each partition when all were last counted, and which columns of them were read."""
 
-    lying: Partitions | None = None
+    partitions: Partitioned | None = None
     notes: dict[int, bytes] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
-class _Noting(Partitions):
+class _Noting(Partitioned):
     """Partitions of which, whenever they are folded, some columns are noted beside."""
 
-    lying: Partitions
+    partitions: Partitioned
     reading: Reading
     noted: tuple[str, ...]
     heard: _Heard
@@ -54,15 +54,15 @@ class _Noting(Partitions):
     @property
     def count(self) -> int | None:
         """How many partitions there are, where that is known."""
-        return self.lying.count
+        return self.partitions.count
 
     def __call__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows here, one partition after the other."""
-        return self.lying.select(self.schema.names)()
+        return self.partitions.select(self.schema.names)()
 
     def head(self, rows: int) -> pa.RecordBatch | None:
         """The first rows; None if there are none."""
-        return self.lying.select(self.schema.names).head(rows)
+        return self.partitions.select(self.schema.names).head(rows)
 
     def select(self, columns: Sequence[str]) -> _Noting:
         """The same rows with some of the columns, besides those that are noted."""
@@ -72,29 +72,29 @@ class _Noting(Partitions):
     def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
         """Do work on each partition, note its rows, and merge the answers in a tree."""
         # What is read again has to be read by the same columns: of fewer, an engine may make larger partitions.
-        read = self.lying.select(list(dict.fromkeys([*self.schema.names, *self.noted])))
+        read = self.partitions.select(list(dict.fromkeys([*self.schema.names, *self.noted])))
         there = partial(_noted_there, work, tuple(self.schema.names), self.noted)
         answer, notes = _opened(read.fold(there, partial(_merged_there, merge), own))
-        self.heard.lying, self.heard.notes = read, notes
+        self.heard.partitions, self.heard.notes = read, notes
         return answer
 
     def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
         """Do work on each partition; nothing is noted."""
-        return self.lying.select(self.schema.names).each(work, own)
+        return self.partitions.select(self.schema.names).each(work, own)
 
     def map(
         self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
     ) -> Any:
         """The same kind of collection, with these fields added."""
-        return self.lying.map(work, fields, columns)
+        return self.partitions.map(work, fields, columns)
 
 
-class WatchedAfar:
+class RecordingPartitions:
     """Partitions whose rows are noted as they are counted.
 
     Parameters
     ----------
-    lying : Partitions
+    partitions : Partitioned
         The rows.
     label, weight : str
         The columns of classes and of weights.
@@ -105,40 +105,40 @@ class WatchedAfar:
     """
 
     def __init__(
-        self, lying: Partitions, label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool
+        self, partitions: Partitioned, label: str, weight: str | None, beside: Mapping[str, str], *, aside: bool
     ) -> None:
-        check_named(lying.source(), beside)
+        check_named(partitions.source(), beside)
         self._label, self._weight, self._beside, self._heard = label, weight, dict(beside), _Heard()
         named = [label, *([] if weight is None else [weight]), *beside.values()]
-        noted = tuple(dict.fromkeys(name for name in named if name in lying.schema.names))
+        noted = tuple(dict.fromkeys(name for name in named if name in partitions.schema.names))
         hidden = hidden_of(label, weight, beside, aside=aside)
-        shown = pa.schema([field for field in lying.schema if field.name not in hidden])
-        self.source = _Noting(lying, replace(lying.reading, schema=shown), noted, self._heard).source()
+        shown = pa.schema([field for field in partitions.schema if field.name not in hidden])
+        self.source = _Noting(partitions, replace(partitions.reading, schema=shown), noted, self._heard).source()
 
-    def kept(self, classes: Labels) -> Distant:
+    def kept(self, classes: Categories) -> PartitionedRows:
         """What was noted, once all rows have been counted; `classes` are those that the evidence knows."""
-        lying, notes = self._heard.lying, self._heard.notes
-        assert lying is not None, "counted"
+        partitions, notes = self._heard.partitions, self._heard.notes
+        assert partitions is not None, "counted"
         each = [sources.plain(sources.from_stream(notes[k])) for k in range(len(notes))]
         known = Notes(self._label, self._weight, self._beside)
         for batch in pa.concat_tables(map(_table, each), promote_options="permissive").to_batches():
             if batch.num_rows:
                 known.add(batch)
-        return Distant(
+        return PartitionedRows(
             **known.known(classes),
-            lying=lying,
+            partitions=partitions,
             sizes=tuple(batch.num_rows for batch in each),
             seals=tuple(_seal_of(batch, self._label, self._weight) for batch in each),
         )
 
 
 @dataclass(frozen=True)
-class Distant(Noted):
+class PartitionedRows(RowInfo):
     """Rows that can be gone through again where they lie.
 
     Attributes
     ----------
-    lying : Partitions
+    partitions : Partitioned
         The rows.
     sizes : tuple of int
         How many rows each partition has.
@@ -146,7 +146,7 @@ class Distant(Noted):
         By what each partition is known to be the same when it is read again.
     """
 
-    lying: Partitions
+    partitions: Partitioned
     sizes: tuple[int, ...]
     seals: tuple[bytes, ...]
 
@@ -155,7 +155,7 @@ class Distant(Noted):
         ends = np.cumsum(self.sizes).tolist()
         return [slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True)]
 
-    def own(self, place: Places | None = None) -> list[bytes]:
+    def own(self, place: IntCodes | None = None) -> list[bytes]:
         """What each partition is told: its seal, how many rows come before it, and the folds of its rows, (R, n)."""
         place = np.zeros((0, len(self)), np.int32) if place is None else place
         # In as few bytes as will do: these are the only ones that grow with the rows.
@@ -171,7 +171,7 @@ class Arrived(NamedTuple):
 
     Attributes
     ----------
-    kept : Kept
+    kept : LocalRows
         The rows.
     first : int
         How many rows come before them, in other partitions.
@@ -179,23 +179,23 @@ class Arrived(NamedTuple):
         The fold of each in each repeat.
     """
 
-    kept: Kept
+    kept: LocalRows
     first: int
-    place: Places
+    place: IntCodes
 
 
-def again(rows: Source, told: Told, schema: Schema, classes: Labels | None = None) -> Arrived | None:
+def again(rows: Source, told: PartitionInfo, schema: Schema, classes: Categories | None = None) -> Arrived | None:
     """The rows of a partition, if they are those that were counted; None if there are none. Run where they lie.
 
     Parameters
     ----------
     rows : Source
         The partition.
-    told : Told
-        What it was told by `Distant.own`.
+    told : PartitionInfo
+        What it was told by `PartitionedRows.own`.
     schema : Schema
         Which columns are label and weight.
-    classes : Labels, optional
+    classes : Categories, optional
         The classes that the evidence knows, where it matters.
     """
     table = pa.Table.from_batches(list(rows), rows.schema)
@@ -205,7 +205,7 @@ def again(rows: Source, told: Told, schema: Schema, classes: Labels | None = Non
         raise BadData(wanted(rows.name, "the same rows in the same order for each pass", "others", do))
     if not table.num_rows:
         return None
-    watched = Watched(
+    watched = RecordingSource(
         replace(rows, rows=table.num_rows, again=True, start=table.to_batches),
         schema.label,
         schema.weight,
@@ -218,14 +218,14 @@ def again(rows: Source, told: Told, schema: Schema, classes: Labels | None = Non
     place = (
         np.frombuffer(told.own, f"<i{width}", offset=_SEAL_BYTES + 24).reshape(repeats, table.num_rows).astype(np.int32)
     )
-    return Arrived(watched.kept(Labels.of([]) if classes is None else classes), first, place)
+    return Arrived(watched.kept(Categories.of([]) if classes is None else classes), first, place)
 
 
 def _seal_of(batch: pa.RecordBatch, label: str, weight: str | None) -> bytes:
     """A digest of the rows' classes and weights, and so of their number and, as far as these tell, of their order."""
     digest = hashlib.blake2b(digest_size=_SEAL_BYTES)
     if batch.num_rows:
-        rows = Rows(batch)
+        rows = RowBatch(batch)
         codes, labels = class_codes(rows, label)
         digest.update(repr(labels.values).encode("utf-8", "surrogatepass"))
         digest.update(codes.astype("<i4").tobytes())
@@ -234,7 +234,7 @@ def _seal_of(batch: pa.RecordBatch, label: str, weight: str | None) -> bytes:
     return digest.digest()
 
 
-def _noted_there(work: Work, shown: Sequence[str], noted: Sequence[str], rows: Source, told: Told) -> bytes:
+def _noted_there(work: Work, shown: Sequence[str], noted: Sequence[str], rows: Source, told: PartitionInfo) -> bytes:
     """What work makes of the rows of one partition, and beside it what is noted of them; run where they lie."""
     held: list[pa.RecordBatch] = []
 

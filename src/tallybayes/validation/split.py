@@ -13,14 +13,14 @@ import numpy.typing as npt
 from tallybayes.errors import BadOption, wanted
 from tallybayes.validation.plan import Plan
 
-__all__ = ["Places", "assign", "blocks", "grouped", "holdout", "stratified"]
+__all__ = ["IntCodes", "assign", "blocks", "grouped", "holdout", "stratified"]
 
-Places: TypeAlias = npt.NDArray[np.int32]
+IntCodes: TypeAlias = npt.NDArray[np.int32]
 # Without a word about it, time-ordered rows are cut into so many blocks: enough to see a trend.
 _BLOCKS = 20
 
 
-def assign(plan: Plan, classes: Places, groups: Places | None, seed: int) -> Places:  # (R, n)
+def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) -> IntCodes:  # (R, n)
     """The fold of each row, for each repeat.
 
     Parameters
@@ -56,7 +56,7 @@ def check_size(plan: Plan, rows: int, groups: int | None) -> None:
         raise BadOption(wanted("how", f"at most as many folds as rows ({rows})", repr(plan.how), do))
 
 
-def stratified(classes: Places, folds: int, rng: np.random.Generator) -> Places:  # (n,)
+def stratified(classes: IntCodes, folds: int, rng: np.random.Generator) -> IntCodes:  # (n,)
     """Folds that have, to within a row, the same share of each class and the same size.
 
     The rows are shuffled, laid out class by class, and dealt like cards.
@@ -72,7 +72,9 @@ def stratified(classes: Places, folds: int, rng: np.random.Generator) -> Places:
     return fold
 
 
-def holdout(classes: Places, share: float, rng: np.random.Generator, groups: Places | None = None) -> Places:  # (n,)
+def holdout(
+    classes: IntCodes, share: float, rng: np.random.Generator, groups: IntCodes | None = None
+) -> IntCodes:  # (n,)
     """Fold 0 for a share of each class, −1 for the rest; of groups, all or none of the rows.
 
     Examples
@@ -95,7 +97,7 @@ def holdout(classes: Places, share: float, rng: np.random.Generator, groups: Pla
     return fold
 
 
-def grouped(classes: Places, groups: Places, folds: int, rng: np.random.Generator) -> Places:  # (n,)
+def grouped(classes: IntCodes, groups: IntCodes, folds: int, rng: np.random.Generator) -> IntCodes:  # (n,)
     """Folds that split no group: the largest groups first, each to the fold that has least of what the group has.
 
     Examples
@@ -119,7 +121,7 @@ def grouped(classes: Places, groups: Places, folds: int, rng: np.random.Generato
     return place[groups]
 
 
-def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tuple[Places, int]:
+def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tuple[IntCodes, int]:
     """The block of each row, in the given order, and how many blocks there are.
 
     Examples
@@ -135,7 +137,7 @@ def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tupl
     return place, -(-n // size)
 
 
-def _laid_out(classes: Places, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+def _laid_out(classes: IntCodes, rng: np.random.Generator) -> npt.NDArray[np.intp]:
     """The rows class by class, in random order within a class."""
     shuffled = rng.permutation(len(classes))
     # Sixteen bits are sorted by radix, several times as fast as more.

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.estimate import Belief, Choices, how_for, log_prior
+from tallybayes.inference.estimate import Belief, Choices, log_prior, options_for
 
-__all__ = ["Before", "Others"]
+__all__ = ["EarlierBlocks", "OtherFolds"]
 
 
-class Others:
+class OtherFolds:
     """For each fold, the evidence of all rows but its own.
 
     Examples
@@ -25,7 +25,7 @@ class Others:
     >>> import tallybayes as tb
     >>> whole = tb.fit({"x": ["p", "q", "p"], "y": ["no", "yes", "yes"]}, "y").evidence
     >>> second = tb.fit({"x": ["q", "p"], "fold": [1, 3]}, "fold").evidence      # no, yes, no, yes
-    >>> [str(left.classes) for left in Others(whole)(second, 2)]
+    >>> [str(left.classes) for left in OtherFolds(whole)(second, 2)]
     ["Labels('no', 'yes')", "Labels('no', 'yes')"]
     """
 
@@ -52,17 +52,17 @@ class Others:
         left, folds = self._left, self._folds
         if not left.rows.nonzero().all() or not all(map(_is_plain, _alphas(choices))):
             return None
-        settled, each = choices.settled(left, {}), []
+        resolved, each = choices.resolved(left, {}), []
         for block, statistic in zip(left.schema.blocks, left.statistics, strict=True):
-            parameters = block.event.estimate_each(statistic, how_for(block, settled), folds)
+            parameters = block.event.estimate_each(statistic, options_for(block, resolved), folds)
             if parameters is None:
                 return None
             each.append(parameters)
-        priors = log_prior(left.rows.to_float().reshape(folds, -1), left.classes, settled.prior)
+        priors = log_prior(left.rows.to_float().reshape(folds, -1), left.classes, resolved.prior)
         return [Belief(prior, tuple(parameters)) for prior, *parameters in zip(priors, *each, strict=True)]
 
 
-class Before:
+class EarlierBlocks:
     """For each fold, the evidence of the folds before it; the first has none."""
 
     def __init__(self, total: Evidence) -> None:
@@ -97,7 +97,7 @@ def _codes(counted: Evidence) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.asarray(counted.classes.array.to_numpy(zero_copy_only=False), np.intp)
 
 
-def _part(parts: Evidence, k: int, classes: Labels) -> Evidence:
+def _part(parts: Evidence, k: int, classes: Categories) -> Evidence:
     """The evidence of classes k·C to k·C + C − 1, those of them that have any, under their names."""
     C = len(classes)
     here = np.arange(k * C, k * C + C)

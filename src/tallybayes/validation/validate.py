@@ -11,22 +11,21 @@ import numpy.typing as npt
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.fitting import fit
 from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
-from tallybayes.schema.column_names import hint
-from tallybayes.validation.fold_partitions import FoldedAfar, each_left_out_afar
-from tallybayes.validation.folds import Folded
+from tallybayes.validation.fold_partitions import PartitionedFolds, each_left_out_afar
+from tallybayes.validation.folds import LocalFolds
 from tallybayes.validation.leave_one_out import each_left_out
 from tallybayes.validation.notes import remarks
 from tallybayes.validation.plan import Plan, check_seed, parse
 from tallybayes.validation.result import Validation, impossible_rows
-from tallybayes.validation.row_info import Kept, Noted, Watched
-from tallybayes.validation.row_info_partitions import Distant, WatchedAfar
-from tallybayes.validation.split import Places, assign, blocks
+from tallybayes.validation.row_info import LocalRows, RecordingSource, RowInfo
+from tallybayes.validation.row_info_partitions import PartitionedRows, RecordingPartitions
+from tallybayes.validation.split import IntCodes, assign, blocks
 
 __all__ = ["learner", "validate", "validate_model"]
 
@@ -109,7 +108,7 @@ def learner(options: Mapping[str, Any], threads: int | None, *, calibrated: bool
     known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
     for name in options:
         if name not in known:
-            raise BadOption(wanted("option", "one of this function or of fit", repr(name), hint(name, known)))
+            raise BadOption(wanted("option", "one of this function or of fit", repr(name), did_you_mean(name, known)))
 
     def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
         if calibrated:
@@ -169,13 +168,13 @@ def _validated(
 
     def work(types: open_rows.Types | None) -> Validation:
         rows, name, weight = opened(types)
-        columns, lying = {}, engines.partitions_of(rows)
+        columns, partitions = {}, engines.partitions_of(rows)
         for role, column in given.items():
             rows, columns[role] = open_rows.beside(rows, role, column)
         watched = (
-            Watched(rows, name, weight, columns, aside=aside)
-            if lying is None
-            else WatchedAfar(lying, name, weight, columns, aside=aside)
+            RecordingSource(rows, name, weight, columns, aside=aside)
+            if partitions is None
+            else RecordingPartitions(partitions, name, weight, columns, aside=aside)
         )
         total = learn(watched.source, name, weight)
         return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
@@ -194,33 +193,33 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _scored(plan: Plan, total: Model, rows: Kept | Distant, seed: int, threads: int) -> Validation:
+def _scored(plan: Plan, total: Model, rows: LocalRows | PartitionedRows, seed: int, threads: int) -> Validation:
     """The validation that a plan asks for, of rows whose evidence is the total."""
     if plan.kind == "loo" and "groups" not in rows.others:
-        if isinstance(rows, Distant):
-            scores, heat = each_left_out_afar(total, rows)
+        if isinstance(rows, PartitionedRows):
+            scores, temperature = each_left_out_afar(total, rows)
         else:
-            scores, heat = each_left_out(total, rows, threads)
+            scores, temperature = each_left_out(total, rows, threads)
         answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
-        return _result(plan, total, rows, None, scores[None], heat[None], answers, None, seed)
+        return _result(plan, total, rows, None, scores[None], temperature[None], answers, None, seed)
     place, names = _places(plan, rows, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
-    priors, heat = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
+    priors, temperature = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
     before = plan.kind == "prequential"
-    if isinstance(rows, Distant):
-        folded = FoldedAfar.of(total, rows, place, K, threads, before=before)
-        folded.score(scores, priors.reshape(-1, len(total.classes)), heat)
+    if isinstance(rows, PartitionedRows):
+        folded = PartitionedFolds.of(total, rows, place, K, threads, before=before)
+        folded.score(scores, priors.reshape(-1, len(total.classes)), temperature)
     else:
         for repeat, fold in enumerate(place):
-            one = Folded(total, K, threads, before=before, rows=rows, place=fold)
-            one.score(scores[repeat], priors[repeat], heat[repeat])
+            one = LocalFolds(total, K, threads, before=before, rows=rows, place=fold)
+            one.score(scores[repeat], priors[repeat], temperature[repeat])
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
-    return _result(plan, total, rows, place, scores, heat, answers, names, seed)
+    return _result(plan, total, rows, place, scores, temperature, answers, names, seed)
 
 
-def _places(plan: Plan, rows: Noted, seed: int) -> tuple[Places, tuple[Any, ...] | None]:
+def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:
     """The fold of each row for each repeat, and the names of the folds where they have any."""
     if plan.kind in ("given", "loo"):
         role = "folds" if plan.kind == "given" else "groups"
@@ -234,22 +233,22 @@ def _places(plan: Plan, rows: Noted, seed: int) -> tuple[Places, tuple[Any, ...]
     return assign(plan, rows.strata, groups, seed), None
 
 
-def _prior_without(total: Model, rows: Noted, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
+def _prior_without(total: Model, rows: RowInfo, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
     """The class prior without each of some rows."""
     evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
     weight = np.tile(evidence.rows.to_float(), (len(index), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return np.exp(log_prior(weight, evidence.classes, total.settled.prior))
+    return np.exp(log_prior(weight, evidence.classes, total.resolved.prior))
 
 
 def _result(
     plan: Plan,
     total: Model,
-    rows: Noted,
-    place: Places | None,
+    rows: RowInfo,
+    place: IntCodes | None,
     scores: Floats,
-    heat: Floats,
+    temperature: Floats,
     answers: Floats,
     names: tuple[Any, ...] | None,
     seed: int,
@@ -261,7 +260,7 @@ def _result(
         plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
     )
     if len(place) == 1:
-        place, scores, unknown, heat = place[0], scores[0], unknown[0], heat[0]
+        place, scores, unknown, temperature = place[0], scores[0], unknown[0], temperature[0]
     return Validation(
         plan.how,
         seed,
@@ -273,22 +272,22 @@ def _result(
         rows.weights,
         notes,
         names,
-        None if (heat == 1).all() else heat,
+        None if (temperature == 1).all() else temperature,
         answers,
     )
 
 
-def _unknown(plan: Plan, rows: Noted, place: Places, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
+def _unknown(plan: Plan, rows: RowInfo, place: IntCodes, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
     """The rows whose class has no weight in the rows that they are scored by."""
-    weighty = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
+    has_weight = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
     own = np.maximum(rows.classes, 0)
-    everywhere = np.bincount(own[weighty], minlength=classes)
+    everywhere = np.bincount(own[has_weight], minlength=classes)
     if everywhere.min() > max(np.bincount(one[one >= 0]).max(initial=0) for one in place):
         return np.zeros(place.shape, bool)  # no fold has room for all rows of a class
     unknown = np.empty(place.shape, bool)
     for one, out in zip(place, unknown, strict=True):
         K = int(one.max()) + 1
-        held = weighty & (one >= 0)
+        held = has_weight & (one >= 0)
         inside = np.bincount(one[held] * np.int64(classes) + own[held], minlength=K * classes).reshape(K, classes)
         left = np.cumsum(inside, axis=0) - inside if plan.kind == "prequential" else everywhere - inside
         out[:] = (left[np.maximum(one, 0), own] == 0) & (one >= 0) & (rows.classes >= 0)

@@ -45,10 +45,10 @@ def demo(
     from rich.console import Console
 
     from tallybayes.cli.outputs import check_free
-    from tallybayes.schema.column_names import hint
+    from tallybayes.errors import did_you_mean
 
     if part is not None and part not in PARTS:
-        raise BadOption(wanted("demo", f"one of {', '.join(PARTS)}", repr(part), hint(part, PARTS)))
+        raise BadOption(wanted("demo", f"one of {', '.join(PARTS)}", repr(part), did_you_mean(part, PARTS)))
     if part is None:
         check_free(output, force=force)
     console = Console(highlight=False)

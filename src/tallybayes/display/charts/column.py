@@ -25,7 +25,7 @@ def column_chart(
     classes : list of str
         The classes, in the order of the legend.
     kind : str
-        What `Says.kind` says of the values.
+        What `Profile.kind` says of the values.
     spread : list of dict, optional
         What `Histogram.points` gives: how the column is spread, drawn behind the curves.
     """

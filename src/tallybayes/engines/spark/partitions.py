@@ -23,9 +23,9 @@ from tallybayes.engines.partitioned import (
     FAN_IN,
     Declined,
     Merge,
-    Partitions,
+    Partitioned,
+    PartitionInfo,
     Reading,
-    Told,
     Work,
     answer_of,
     attempted,
@@ -64,7 +64,7 @@ def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
 
 
 @dataclass(frozen=True)
-class SparkPartitions(Partitions):
+class SparkPartitions(Partitioned):
     """The partitions of a Spark DataFrame.
 
     Attributes
@@ -206,7 +206,7 @@ def _asked(
 ) -> Iterator[pa.RecordBatch]:
     """What one partition answers; run where it lies."""
     k = _partition()
-    told = Told(k) if own is None else Told(k, own[k])
+    told = PartitionInfo(k) if own is None else PartitionInfo(k, own[k])
     yield _answer(k, attempted(work, reading, _named(stream, reading.schema), k, told))
 
 
@@ -214,7 +214,7 @@ def _asked_of(work: Work, reading: Reading, files: Files, stream: Iterator[pa.Re
     """What one part of files answers; run by a worker, which opens it."""
     for k in (number.as_py() for batch in stream for number in batch.column(0)):
         rows = files.source(k, reading.schema)
-        yield _answer(k, attempted(work, reading, rows, files.label(k), Told(k)))
+        yield _answer(k, attempted(work, reading, rows, files.label(k), PartitionInfo(k)))
 
 
 def _merged(merge: Merge, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

@@ -16,14 +16,14 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.dirichlet import contrast
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Says, weigh, weigh_table
+from tallybayes.events.likelihood import Profile, weigh, weigh_table
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
-__all__ = ["Dice", "DieDoubt", "add_products", "own_entries"]
+__all__ = ["BagEvent", "DieDoubt", "add_products", "own_entries"]
 
 
 @dataclass(frozen=True)
@@ -54,14 +54,14 @@ class DieDoubt:
         out += np.maximum(-minus - size**2 * self.whole, 0.0)
 
 
-class Dice(Event):
+class BagEvent(Event):
     """Counts of the faces of one die."""
 
-    takes: ClassVar[Any] = "bag"
-    wants: ClassVar[str] = "finite numbers not below 0"
-    axes: ClassVar[dict[str, Axis]] = {"counts": "column"}
+    input: ClassVar[Any] = "bag"
+    domain: ClassVar[str] = "finite numbers not below 0"
+    sums: ClassVar[dict[str, Axis]] = {"counts": "column"}
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
         return negative_or_infinite(values)
 
@@ -83,12 +83,12 @@ class Dice(Event):
             total[rows] = np.nansum(data.map(lambda values, rows=rows: values[rows]).matrix(), axis=1)  # type: ignore[misc]
         return total
 
-    def evident_alpha(self, statistic: Statistic) -> Floats:
+    def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The one smoothing under which the counts of all faces are most probable."""
         counts = statistic.sums["counts"].to_float()
-        return np.full(counts.shape[1], evident_alpha(counts))
+        return np.full(counts.shape[1], empirical_bayes_alpha(counts))
 
-    def freedom(self, statistic: Statistic, parameters: Any) -> int:
+    def n_parameters(self, statistic: Statistic, parameters: Any) -> int:
         """The faces of a die, but for the last."""
         return max(int(statistic.sums["counts"].shape[1]) - 1, 0)
 
@@ -113,18 +113,18 @@ class Dice(Event):
             with np.errstate(invalid="ignore"):
                 out[rows] += np.where(x != 0, x * weigh_table(parameters, asked[rows]), 0.0)
 
-    def says(self, parameters: Floats, f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: Floats, f: int, at: Sequence[Any] | None = None) -> Profile:
         """What some counts of one face add: of the first few unless they are given."""
         values = tuple(range(6)) if at is None else tuple(at)
         x = np.array(values, np.float64)[:, None]
         with np.errstate(invalid="ignore"):
-            return Says("counts", values, np.where(x == 0, 0.0, x * parameters[f]))
+            return Profile("counts", values, np.where(x == 0, 0.0, x * parameters[f]))
 
-    def behind(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
+    def support(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
         """How often each face came up in each class."""
         return statistic.sums["counts"].to_float().T
 
-    def add_doubt(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
+    def add_variance(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
         """Add the variance of what the counts add up to."""
         doubts.add(data, out)
 

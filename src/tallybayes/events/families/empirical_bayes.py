@@ -15,13 +15,13 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 
-__all__ = ["evident_alpha"]
+__all__ = ["empirical_bayes_alpha"]
 
 _LOWEST, _HIGHEST = -4.0, 4.0  # powers of ten
 _STEPS = (0.5, 0.0625, 0.0078125)  # each looks about the best of the one before
 
 
-def evident_alpha(counts: Floats) -> float:
+def empirical_bayes_alpha(counts: Floats) -> float:
     """The α, from 0.0001 to 10,000, under which the counts are most probable.
 
     Parameters
@@ -31,7 +31,8 @@ def evident_alpha(counts: Floats) -> float:
 
     Examples
     --------
-    >>> round(evident_alpha(np.array([[90.0, 10.0], [10.0, 90.0]])), 1), evident_alpha(np.full((2, 2), 50.0))
+    >>> unequal, equal = np.array([[90.0, 10.0], [10.0, 90.0]]), np.full((2, 2), 50.0)
+    >>> round(empirical_bayes_alpha(unequal), 1), empirical_bayes_alpha(equal)
     (0.6, 10000.0)
     """
     totals = counts.sum(axis=1)

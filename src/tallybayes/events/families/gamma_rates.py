@@ -1,6 +1,6 @@
 """What poisson and exponential have in common: both remember only how many rows there were and what they add up to.
 
-`Paced` is the event model less what tells them apart: what is believed of the sums, and which density that makes.
+`RateEvent` is the event model less what tells them apart: what is believed of the sums, and which density that makes.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from tallybayes import kernels
 from tallybayes.events.event import (
     ClassCodes,
     Counted,
+    EstimateOptions,
     Event,
-    How,
     Weights,
     add_by_column,
     chunks,
@@ -29,7 +29,7 @@ from tallybayes.events.likelihood import add_terms_of
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
 
-__all__ = ["Paced", "Rates", "count_rates", "draw_rates", "leave_rates_out", "of_column", "score_rates", "totals"]
+__all__ = ["RateEvent", "Rates", "count_rates", "draw_rates", "leave_rates_out", "of_column", "score_rates", "totals"]
 
 
 class Rates(NamedTuple):
@@ -59,20 +59,20 @@ class Believed(Density, Protocol):
 
 
 P = TypeVar("P", bound=Believed)
-Believe = Callable[[Rates, Rates, How, Floats | float], Density]
+Believe = Callable[[Rates, Rates, EstimateOptions, Floats | float], Density]
 
 
-class Paced(Event):
+class RateEvent(Event):
     """Something that happens at a rate of its own in each class."""
 
-    wants: ClassVar[str] = "finite numbers not below 0"
-    axes: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+    domain: ClassVar[str] = "finite numbers not below 0"
+    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
 
     @abstractmethod
-    def believe(self, own: Rates, whole: Rates, how: How, alpha: Floats | float) -> Any:
+    def believe(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Any:
         """What is believed of a class, given its sums and those of the column over all classes."""
 
-    def unfit(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
         return negative_or_infinite(values)
 
@@ -80,9 +80,9 @@ class Paced(Event):
         """n and Σx of each class."""
         return count_rates(data, classes, n_classes, weights)
 
-    def estimate(self, statistic: Statistic, how: How) -> Any:  # of (C, F)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:  # of (C, F)
         """The rate of each class and column, or the weight of evidence for it."""
-        return self.believe(*totals(statistic), how, how.alpha)
+        return self.believe(*totals(statistic), options, options.alpha)
 
     def score(self, parameters: Believed, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
@@ -93,14 +93,20 @@ class Paced(Event):
         add_terms_of(parameters.log_density, data, asked, out)
 
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Dense,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """As `score`, with the row taken from its class and from the column as a whole."""
-        leave_rates_out(self.believe, statistic, how, data, classes, weights, out)
+        leave_rates_out(self.believe, statistic, options, data, classes, weights, out)
 
-    def doubt(self, statistic: Statistic, how: How) -> GammaRates:  # of (C, F)
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> GammaRates:  # of (C, F)
         """What the rates may be; where neither row nor prior speaks, anything."""
-        believed, known = self.estimate(statistic, how), statistic.present().to_float() + how.alpha > 0
+        believed, known = self.estimate(statistic, options), statistic.present().to_float() + options.alpha > 0
         return GammaRates(believed.a, np.where(known, believed.b, 0.0))
 
     def table(
@@ -136,7 +142,7 @@ def score_rates(density: Callable[[int], Density], data: Dense, out: Floats) -> 
 def leave_rates_out(
     believe: Believe,
     statistic: Statistic,
-    how: How,
+    options: EstimateOptions,
     data: Dense,
     classes: ClassCodes,
     weights: Weights,
@@ -159,7 +165,7 @@ def leave_rates_out(
             each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in own_all))
             for part, replacement in zip(each, mine, strict=True):
                 part[np.arange(len(here)), own] = replacement
-            density = believe(each, Rates(*(part[:, None] for part in whole)), how, how.alpha[f])
+            density = believe(each, Rates(*(part[:, None] for part in whole)), options, options.alpha[f])
             out[rows.start + here] += density.log_density(x[:, None])
 
 

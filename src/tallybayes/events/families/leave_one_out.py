@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, How, Weights, chunks
+from tallybayes.events.event import ClassCodes, EstimateOptions, Weights, chunks
 from tallybayes.events.families.normal import LARGEST, Moments, believe, by_class, coefficients, over_all
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.statistic import Statistic
@@ -25,7 +25,7 @@ _CANCELLED = 1e-4
 
 
 def leave_bells_out(
-    statistic: Statistic, how: How, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
+    statistic: Statistic, options: EstimateOptions, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
 ) -> None:
     """Add each value's log-density given the moments without the row."""
     own, whole = by_class(statistic), over_all(statistic)
@@ -33,10 +33,10 @@ def leave_bells_out(
         for f in range(data.width):
             for rows in chunks(len(data)):
                 here = np.arange(rows.start, rows.stop)
-                _add_cells(statistic, (own, whole), how, data, classes, weights, here, f, out)
+                _add_cells(statistic, (own, whole), options, data, classes, weights, here, f, out)
         return
     moments = np.stack([own.n, own.mean, np.minimum(own.m2, LARGEST)])
-    full, less = (coefficients(n, how.alpha, how) for n in (own.n, np.maximum(own.n - 1, 0.0)))
+    full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
     lost = kernels.leave_dense(
         data.columns,
         classes,
@@ -45,18 +45,18 @@ def leave_bells_out(
         full,
         less,
         out,
-        floor=how.floor,
-        student=how.rule == "bayes",
+        floor=options.floor,
+        student=options.rule == "bayes",
     )
     for f in np.unique(lost[:, 1]):
         rows = lost[lost[:, 1] == f, 0]
-        _add_cells(statistic, (own, whole), how, data, classes, None, rows, int(f), out)
+        _add_cells(statistic, (own, whole), options, data, classes, None, rows, int(f), out)
 
 
 def _add_cells(
     statistic: Statistic,
     moments: tuple[Moments, Moments],
-    how: How,
+    options: EstimateOptions,
     data: Dense,
     classes: ClassCodes,
     weights: Weights,
@@ -75,7 +75,7 @@ def _add_cells(
     each = Moments(*(np.tile(part[:, f], (n, 1)) for part in by))
     for part, replacement in zip(each, mine, strict=True):
         part[np.arange(n), own] = replacement
-    bell = believe(each, Moments(*(part[:, None] for part in whole)), how, how.alpha[f])
+    bell = believe(each, Moments(*(part[:, None] for part in whole)), options, options.alpha[f])
     out[rows] += bell.log_density(x[:, None])
 
 

@@ -15,12 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.event import How
+from tallybayes.events.event import EstimateOptions
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 
-__all__ = ["LARGEST", "Bell", "BellDoubt", "Moments", "believe", "by_class", "centre", "coefficients", "over_all"]
+__all__ = ["LARGEST", "BellDoubt", "Moments", "Normal", "believe", "by_class", "centre", "coefficients", "over_all"]
 
 # From here on Stirling's series has all digits.
 _SERIES = 16
@@ -41,7 +41,7 @@ class Moments(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Bell:
+class Normal:
     """Location, squared scale, and degrees of freedom (None: normal)."""
 
     location: Floats
@@ -73,9 +73,9 @@ class Bell:
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
-    def of_column(self, f: int) -> Bell:
+    def of_column(self, f: int) -> Normal:
         """The bells of one column, (C,)."""
-        return Bell(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
+        return Normal(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
 
     def grid(self, most: float = LARGEST) -> Floats:
         """Where one column's bells are to be looked at: from 4 scales below the lowest to 4 above the highest."""
@@ -84,17 +84,17 @@ class Bell:
         return np.linspace(low, high, _GRID)
 
 
-def coefficients(n: Floats, alpha: Floats | float, how: How) -> kernels.Coefficients:
+def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> kernels.Coefficients:
     """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""
     weight = n + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         pull = np.where(weight > 0, alpha / weight, 1.0)
-        divisor = weight if how.rule == "bayes" else weight - how.ddof
+        divisor = weight if options.rule == "bayes" else weight - options.ddof
         known = divisor > 0  # else nothing is known of the spread: the column's own
-        share = (1 + 1 / weight) / weight if how.rule == "bayes" else 1 / divisor
+        share = (1 + 1 / weight) / weight if options.rule == "bayes" else 1 / divisor
         share = np.where(known, share, 0.0)
-    freedom = np.where(weight > 0, weight, 1.0) if how.rule == "bayes" else np.ones_like(weight)
-    constant = _constant(freedom if how.rule == "bayes" else None)
+    freedom = np.where(weight > 0, weight, 1.0) if options.rule == "bayes" else np.ones_like(weight)
+    constant = _constant(freedom if options.rule == "bayes" else None)
     whole = np.where(known, alpha * share, 1.0)
     return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
 
@@ -130,17 +130,17 @@ class BellDoubt:
         return BellDoubt(self.location[:, f], self.scale2[:, f], self.weight[:, f])
 
 
-def believe(own: Moments, whole: Moments, how: How, alpha: Floats | float) -> Bell:
+def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
     """The bell believed in, given a class's moments and those of the column over all classes."""
-    k = coefficients(own.n, alpha, how)
+    k = coefficients(own.n, alpha, options)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
-        least = how.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, LARGEST))
+        least = options.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, LARGEST))
         apart = own.mean - whole.mean
         between = k.between * np.minimum(apart**2, LARGEST)
         scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
         scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
-    return Bell(own.mean - k.pull * apart, scale2, k.freedom if how.rule == "bayes" else None)
+    return Normal(own.mean - k.pull * apart, scale2, k.freedom if options.rule == "bayes" else None)
 
 
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)

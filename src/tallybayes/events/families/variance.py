@@ -60,14 +60,14 @@ class GammaRates(NamedTuple):
 
     Examples
     --------
-    >>> GammaRates(np.array(4.0), np.array(2.0)).doubt(times=np.array(0.0), time=np.array(3.0))      # 3² · 4 / 2²
+    >>> GammaRates(np.array(4.0), np.array(2.0)).variance(times=np.array(0.0), time=np.array(3.0))      # 3² · 4 / 2²
     array(9.)
     """
 
     a: Floats
     b: Floats
 
-    def doubt(self, times: Floats, time: Floats) -> Floats:
+    def variance(self, times: Floats, time: Floats) -> Floats:
         """The variance of times · log λ − λ · time.
 
         Notes

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
+from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Column", "columns_of"]
 
@@ -19,10 +19,10 @@ __all__ = ["Column", "columns_of"]
 class Column:
     """The sums of one column of texts."""
 
-    tokens: Scattered  # (C, V)
-    documents: Scattered  # (C, V)
+    tokens: SparseExact  # (C, V)
+    documents: SparseExact  # (C, V)
     present: Exact  # (C,)
-    labels: Labels
+    labels: Categories
 
     def lacking(self) -> Exact:  # (C, V)
         """The documents that do not have each token."""
@@ -35,8 +35,8 @@ def columns_of(statistic: Statistic) -> Iterator[Column]:
     """The sums of each column."""
     present, sums = statistic.present(), statistic.sums
     tokens, documents = sums["tokens"], sums["documents"]
-    assert isinstance(tokens, Scattered)
-    assert isinstance(documents, Scattered)
+    assert isinstance(tokens, SparseExact)
+    assert isinstance(documents, SparseExact)
     for f, labels in enumerate(statistic.labels):
         here = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
         at = statistic.values_of(f)

@@ -7,10 +7,10 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Places, Scattered
+from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.kernels.text import TextOptions, count_text, vectorise
 
 __all__ = ["Found", "count_column"]
@@ -19,9 +19,9 @@ __all__ = ["Found", "count_column"]
 class Found(NamedTuple):
     """The tokens of a column, how often each class has them, and in how many of its texts."""
 
-    labels: Labels
-    tokens: Scattered  # (C, V)
-    documents: Scattered  # (C, V)
+    labels: Categories
+    tokens: SparseExact  # (C, V)
+    documents: SparseExact  # (C, V)
 
 
 def count_column(
@@ -30,10 +30,10 @@ def count_column(
     """Occurrences and document frequencies of every token."""
     if weights is None:
         counted = count_text(column, classes, n_classes, options)
-        places = Places(counted.starts, counted.classes, n_classes)
+        places = SparsityPattern(counted.starts, counted.classes, n_classes)
         numbers = (Exact.from_counts(counts) for counts in (counted.tokens, counted.documents))
-        return Found(Labels(counted.vocabulary), *(Scattered(places, values) for values in numbers))
+        return Found(Categories(counted.vocabulary), *(SparseExact(places, values) for values in numbers))
     found = vectorise(column, options)
     csr = found.indptr, found.indices, found.data, len(found.vocabulary)
     sums = (kernels.count_sparse(*csr, classes, n_classes, weights=weights, binary=binary) for binary in (False, True))
-    return Found(Labels(found.vocabulary), *(Scattered.from_whole(Exact.from_limbs(limbs)) for limbs in sums))
+    return Found(Categories(found.vocabulary), *(SparseExact.from_whole(Exact.from_limbs(limbs)) for limbs in sums))

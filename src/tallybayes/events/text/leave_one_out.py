@@ -19,17 +19,17 @@ from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.text.column import Column
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
+from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["Entries", "Kept", "OwnCounts", "outside_scores", "presence_scores"]
+__all__ = ["Entries", "Keep", "OwnCounts", "outside_scores", "presence_scores"]
 
-Kept = Callable[[Floats, float], npt.NDArray[np.bool_]]
+Keep = Callable[[Floats, float], npt.NDArray[np.bool_]]
 
 
 class Entries:
     """The tokens of documents that all have one weight, and what is believed in when one of them is gone."""
 
-    def __init__(self, column: Column, texts: Sparse, own: ClassCodes, weight: float, kept: Kept) -> None:
+    def __init__(self, column: Column, texts: Sparse, own: ClassCodes, weight: float, kept: Keep) -> None:
         self.row, self.token, times = texts.entries()
         self.times = times.astype(np.float64)
         self.n, self.own, self.weight = len(texts), own, weight
@@ -71,7 +71,7 @@ class OwnCounts:
     ----------
     entries : Entries
         The documents.
-    counts : Scattered, shape (C, V)
+    counts : SparseExact, shape (C, V)
         How often each token occurs in each class.
     once : bool
         Whether a token counts once per document.
@@ -79,7 +79,7 @@ class OwnCounts:
         Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
     """
 
-    def __init__(self, entries: Entries, counts: Scattered, *, once: bool, smooth: bool) -> None:
+    def __init__(self, entries: Entries, counts: SparseExact, *, once: bool, smooth: bool) -> None:
         e = entries
         times = np.ones_like(e.times) if once else e.times
         self.entries, self.smooth = e, smooth

@@ -21,15 +21,15 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Drawn, Event, How, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
 from tallybayes.events.families.dirichlet import log_share
-from tallybayes.events.families.empirical_bayes import evident_alpha
+from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Floats, Sparse, Texts
-from tallybayes.events.likelihood import Says, weigh
+from tallybayes.events.likelihood import Profile, weigh
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
@@ -37,7 +37,7 @@ from tallybayes.events.text.leave_one_out import Entries, OwnCounts, outside_sco
 from tallybayes.events.text.variance import WordsDoubt
 from tallybayes.events.text.vocabulary import Words, log_shares
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
+from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, vectorise
 
 __all__ = ["Bag", "Text", "name_of"]
@@ -99,9 +99,9 @@ class Text(Event):
     tokenizer: Tokenizer | str | None = field(default=None, hash=False)
 
     name: ClassVar[str] = "text"
-    takes: ClassVar[Any] = "text"
-    wants: ClassVar[str] = "text"
-    axes: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
+    input: ClassVar[Any] = "text"
+    domain: ClassVar[str] = "text"
+    sums: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
     scattered: ClassVar[frozenset[str]] = frozenset({"tokens", "documents"})
 
     def __post_init__(self) -> None:
@@ -123,7 +123,7 @@ class Text(Event):
             raise BadOption(wanted("text", "options that make tokens", str(error))) from None
 
     @classmethod
-    def forms(cls) -> list[Event]:
+    def test_variants(cls) -> list[Event]:
         """Each kind of bag, one with pairs of words and a pruned vocabulary, and one whose words a function makes."""
         pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
         return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
@@ -162,18 +162,20 @@ class Text(Event):
         absent = tuple(column.is_null().to_numpy(zero_copy_only=False).astype(np.float64) for column in data.columns)
         missing = kernels.power_sums(absent, classes, n_classes, order=1, weights=weights).first
         sums = {
-            "tokens": Scattered.side_by_side([one.tokens for one in found]),
-            "documents": Scattered.side_by_side([one.documents for one in found]),
+            "tokens": SparseExact.side_by_side([one.tokens for one in found]),
+            "documents": SparseExact.side_by_side([one.documents for one in found]),
             "missing": Exact.from_limbs(missing),
         }
         return sums, tuple(one.labels for one in found)
 
-    def estimate(self, statistic: Statistic, how: How) -> tuple[Words, ...]:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...]:
         """The log-share of each token, smoothed, column by column."""
-        pairs = zip(columns_of(statistic), how.alpha, strict=True)
-        return tuple(self._words(part, how, alpha) for part, alpha in pairs)
+        pairs = zip(columns_of(statistic), options.alpha, strict=True)
+        return tuple(self._words(part, options, alpha) for part, alpha in pairs)
 
-    def _words(self, part: Column, how: How, alpha: float, share: Callable[..., Floats] = log_share) -> Words:
+    def _words(
+        self, part: Column, options: EstimateOptions, alpha: float, share: Callable[..., Floats] = log_share
+    ) -> Words:
         kept = self._view(part)
         if not kept.any() and len(kept):
             got = f"none (min_df={self.min_df}, max_df={self.max_df})"
@@ -194,7 +196,7 @@ class Text(Event):
         return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
 
     def _presence(
-        self, labels: Labels, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
+        self, labels: Categories, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
     ) -> Words:
         """Every token absent, and the difference for those present."""
         n = part.present.to_float()
@@ -228,7 +230,7 @@ class Text(Event):
         best[np.argsort(-total, kind="stable")[: self.max_features]] = True
         return best
 
-    def freedom(self, statistic: Statistic, parameters: tuple[Words, ...]) -> int:
+    def n_parameters(self, statistic: Statistic, parameters: tuple[Words, ...]) -> int:
         """The words believed in: each has its own probability of being there, or all share one die."""
         shared = 0 if self.bag == "bernoulli" else 1
         return sum(max(len(words.vocabulary) - shared, 0) for words in parameters)
@@ -260,24 +262,30 @@ class Text(Event):
             self.score((words,), Texts((column,)), scores)
             out[:, f] += weigh(scores, asked)
 
-    def says(self, parameters: tuple[Words, ...], f: int, at: Sequence[Any] | None = None) -> Says:
+    def profile(self, parameters: tuple[Words, ...], f: int, at: Sequence[Any] | None = None) -> Profile:
         """What each token adds to the score of a text that has it."""
         words = parameters[f]
         if at is None:
-            return Says("words", words.vocabulary.values, words.table)
+            return Profile("words", words.vocabulary.values, words.table)
         found = words.vocabulary.find(pa.array(at, pa.string()))
         nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
         said = np.tile(nothing, (len(found), 1))
         said[found >= 0] = words.table[found[found >= 0]]
-        return Says("words", tuple(at), said)
+        return Profile("words", tuple(at), said)
 
     def leave_one_out(
-        self, statistic: Statistic, how: How, data: Texts, classes: ClassCodes, weights: Weights, out: Floats
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Texts,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
     ) -> None:
         """As `score`, without the text's own tokens in its class, and in the vocabulary where only it had them."""
-        self.left_out(statistic, data, classes, weights).add(how, out)
+        self.without_rows(statistic, data, classes, weights).add(options, out)
 
-    def left_out(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
+    def without_rows(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
         """The texts' tokens found once, whatever smoothings are tried."""
         parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
         sizes = np.zeros(len(data))
@@ -293,9 +301,9 @@ class Text(Event):
                 sizes[rows] += entries.heard(once=self.bag in ("binary", "bernoulli"), smooth=self.unknown == "smooth")
                 parts.append((f, rows, self._without(entries, part)))
 
-        def add(how: How, out: Floats) -> None:
+        def add(options: EstimateOptions, out: Floats) -> None:
             for f, rows, scores in parts:
-                out[rows] += scores(float(how.alpha[f]))
+                out[rows] += scores(float(options.alpha[f]))
 
         return LeftOut(add, lambda: sizes)
 
@@ -310,7 +318,7 @@ class Text(Event):
         once = self.bag == "binary"
         return OwnCounts(entries, part.documents if once else part.tokens, once=once, smooth=smooth).scores
 
-    def evident_alpha(self, statistic: Statistic) -> Floats:
+    def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts of tokens are most probable."""
         return np.array([self._evident(part) for part in columns_of(statistic)])
 
@@ -318,16 +326,16 @@ class Text(Event):
         kept = self._view(part)
         if self.bag != "bernoulli":
             counts = part.documents if self.bag == "binary" else part.tokens
-            return evident_alpha(counts.take(kept, axis=1).to_float())
+            return empirical_bayes_alpha(counts.take(kept, axis=1).to_float())
         ones, n = part.documents.take(kept, axis=1).to_float(), part.present.to_float()
-        return evident_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
+        return empirical_bayes_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
 
-    def doubt(self, statistic: Statistic, how: How) -> tuple[Words, ...] | tuple[WordsDoubt, ...]:
+    def variance(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...] | tuple[WordsDoubt, ...]:
         """What is not known of the tokens' shares, column by column."""
-        pairs = list(zip(columns_of(statistic), how.alpha, strict=True))
+        pairs = list(zip(columns_of(statistic), options.alpha, strict=True))
         if self.bag == "bernoulli":
-            return tuple(self._words(part, how, alpha, minus_doubt) for part, alpha in pairs)
-        return tuple(self._words_doubt(self._words(part, how, alpha), part, alpha) for part, alpha in pairs)
+            return tuple(self._words(part, options, alpha, minus_doubt) for part, alpha in pairs)
+        return tuple(self._words_doubt(self._words(part, options, alpha), part, alpha) for part, alpha in pairs)
 
     def _words_doubt(self, words: Words, part: Column, alpha: float) -> WordsDoubt:
         counts = self._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
@@ -335,16 +343,16 @@ class Text(Event):
             counts, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
         return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=self.unknown == "smooth")
 
-    def add_doubt(self, doubts: Any, data: Texts, out: Floats) -> None:
+    def add_variance(self, doubts: Any, data: Texts, out: Floats) -> None:
         """Add the variance of what the tokens of each text say."""
         if self.bag == "bernoulli":
-            super().add_doubt(doubts, data, out)
+            super().add_variance(doubts, data, out)
             return
         for f, (words, column) in enumerate(zip(doubts, data.columns, strict=True)):
             with _refused_of(f):
                 words.add(column, out)
 
-    def _counts(self, part: Column) -> Scattered:
+    def _counts(self, part: Column) -> SparseExact:
         """What the shares are shares of: occurrences, or documents."""
         return part.tokens if self.bag in ("multinomial", "complement") else part.documents
 

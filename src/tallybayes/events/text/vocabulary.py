@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Labels
+from tallybayes.categories import Categories
 from tallybayes.events.families.dirichlet import contrast, log_share
 from tallybayes.events.inputs import Floats
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import Scattered
+from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.text import Lookup
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ class Words:
     A document's score is `base`, plus `table` for each token (each occurrence, or each distinct token).
     """
 
-    vocabulary: Labels
+    vocabulary: Categories
     table: Floats  # (V, C)
     base: Floats  # (C,)
     unknown: Floats | None  # (C,)
@@ -61,7 +61,7 @@ class Words:
 
 def log_shares(counts: Exact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
     """The log-share of each token in each class; that of tokens that a class has not is found once for all of them."""
-    if not isinstance(counts, Scattered):
+    if not isinstance(counts, SparseExact):
         return log_share(counts.to_float().T, totals, alpha, size)
     table = np.tile(log_share(0.0, totals, alpha, size), (counts.shape[1], 1))
     rows = counts.places.rows

@@ -218,7 +218,8 @@ def test_a_query_without_rows_is_refused_by_a_fit(folder, sql, url):
 
 
 def test_an_error_midway_is_a_sentence():
-    sql = "SELECT CASE WHEN i < 500000 THEN i % 2 ELSE error('out of luck') END AS y, i FROM range(600000) t(i)"
+    # So many rows that no thread of the database reaches the bad ones before the first batch is taken.
+    sql = "SELECT CASE WHEN i < 9999000 THEN i % 2 ELSE error('out of luck') END AS y, i FROM range(10000000) t(i)"
     source = tb.read(sql, connection="duckdb")
     assert next(iter(source)).num_rows
     with pytest.raises(BadData, match=r"the query: wanted rows, got an error of the database .*out of luck"):

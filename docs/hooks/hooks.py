@@ -23,6 +23,8 @@ FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md
 OTHERWISE = "Guide"
 # A section of docs/events.md, which is a page on the site.
 EVENT_SECTION = re.compile(r"\]\(((?:\.\./)*)events\.md#([a-z]+)\)")
+# A link to source code, which the site does not hold: its text stays, without the link.
+SOURCE_LINK = re.compile(r"\[([^\]]+)\]\(\.\./src/[^)]*\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
@@ -52,6 +54,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     text = event_pages.overview(markdown) if page.file.src_uri == "events.md" else markdown
     for name, place in FROM_ROOT.items():
         text = text.replace(f"](../{name})", f"]({place})")
+    text = SOURCE_LINK.sub(r"\1", text)
     return for_mkdocs(EVENT_SECTION.sub(r"](\1events/\2.md)", text))
 
 

@@ -15,7 +15,8 @@ from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.estimate import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.schema import Events, Missing, infer
+from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.schema import Missing
 from tallybayes.storage.checkpoint import Checkpoint
 
 __all__ = ["begin", "fit"]

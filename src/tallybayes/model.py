@@ -23,8 +23,9 @@ from tallybayes.evidence.count import choose_all, count_all
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
-from tallybayes.inference.estimate import Belief, Choices, Variances, estimate, variances
+from tallybayes.inference.estimate import Belief, Variances, estimate, variances
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import leave_one_out
 from tallybayes.inference.scorer import Scorer

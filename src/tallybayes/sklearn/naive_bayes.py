@@ -22,7 +22,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import begin
-from tallybayes.inference.estimate import Alpha, Choices, Prior
+from tallybayes.inference.choices import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, infer

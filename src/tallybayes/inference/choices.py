@@ -70,6 +70,8 @@ class Choices:
                 raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", repr(alpha)))
         if isinstance(self.prior, str):
             _one_of("prior", self.prior, ("learned", "uniform"))
+        else:
+            object.__setattr__(self, "prior", _plain_prior(self.prior))
 
     def alphas(self, block: Block) -> Floats:  # (F,)
         """The weight of the prior for each column of a block."""
@@ -130,6 +132,15 @@ class Choices:
                 raise BadOption(
                     wanted("alpha", "names or globs of columns", repr(pattern), did_you_mean(pattern, schema.columns))
                 )
+
+
+def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, float] | Sequence[float]:
+    """Return a given prior as plain values, so that equal priors compare equal; one of no numbers as it is."""
+    if isinstance(prior, Mapping):
+        each = {c.item() if isinstance(c, np.generic) else c: p for c, p in prior.items()}
+        return {c: float(p) if _is_number(p) else p for c, p in each.items()}
+    listed = np.asarray(prior, object).tolist()
+    return tuple(map(float, listed)) if isinstance(listed, list) and all(map(_is_number, listed)) else prior
 
 
 def _one_of(where: str, value: Any, allowed: Sequence[str | None]) -> None:

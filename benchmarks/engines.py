@@ -23,7 +23,7 @@ from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
 from tallybayes.evidence import count_threads
 from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
-from tallybayes.inference.estimate import Choices
+from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
 from tallybayes.storage import model_file
 

@@ -12,10 +12,11 @@ from tallybayes.evidence.count import count_all, count_and_choose
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
-from tallybayes.inference.estimate import Alpha, Choices, Prior, Rule, Unseen
+from tallybayes.inference.choices import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.schema import Events, Missing, infer
+from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.schema import Missing
 from tallybayes.storage.checkpoint import Checkpoint
 
 __all__ = ["begin", "fit"]

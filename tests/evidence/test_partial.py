@@ -12,7 +12,8 @@ from tallybayes import sources
 from tallybayes.errors import BadModelFile
 from tallybayes.evidence import count_threads
 from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
-from tallybayes.schema.schema import Schema, infer
+from tallybayes.schema.infer import infer
+from tallybayes.schema.schema import Schema
 from tests.engines.rows import EVENTS, mixed
 
 TABLE = mixed(400)

@@ -13,8 +13,10 @@ from hypothesis import strategies as st
 from tallybayes import sources
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.evidence import row_sample
-from tallybayes.evidence.row_sample import BottomKSample, row_hashes
-from tallybayes.schema.schema import Schema, infer
+from tallybayes.evidence.row_hash import row_hashes
+from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.schema.infer import infer
+from tallybayes.schema.schema import Schema
 
 EVENTS = {"prose": "text", "calls": "poisson"}
 ROW = st.tuples(

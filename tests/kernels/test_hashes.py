@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import random_array
 
 from tallybayes import kernels
-from tallybayes.evidence.row_sample import _stirred
+from tallybayes.evidence.row_hash import _stirred
 from tallybayes.kernels import reference
 
 

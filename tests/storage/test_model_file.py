@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import pickle
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +35,31 @@ def mixed() -> tb.Model:
     events = {"calls": "poisson"}
     prior = {"yes": 0.25, "no": 0.75}
     return tb.fit(rows, "play", events=events, weights="w", prior=prior, alpha={"wind": 2.0}, missing="category")
+
+
+@pytest.mark.parametrize(
+    "prior",
+    [
+        [0.25, 0.75],
+        (0.25, 0.75),
+        np.array([0.25, 0.75]),
+        {"no": 0.25, "yes": 0.75},
+        {"no": np.float64(0.25), "yes": 0.75},
+    ],
+)
+def test_a_model_with_a_given_prior_equals_its_file(tmp_path: Path, prior: Any) -> None:
+    model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", prior=prior)
+    model.save(tmp_path / "given.tally")
+    again = tb.load(tmp_path / "given.tally")
+    assert again == model
+    assert again.prior == {"no": 0.25, "yes": 0.75}
+
+
+def test_priors_that_say_the_same_are_equal() -> None:
+    model = tb.fit({"x": ["p", "q"], "y": [0, 1]}, "y", prior=[0.25, 0.75], calibrate=None)
+    assert model == model.with_(prior=np.array([0.25, 0.75]))
+    by_class = model.with_(prior={0: 0.25, 1: 0.75})
+    assert by_class == model.with_(prior={np.int64(0): np.float32(0.25), np.int64(1): 0.75})
 
 
 @pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 import tallybayes as tb
 from tallybayes.fitting import begin
-from tallybayes.inference.estimate import Choices
+from tallybayes.inference.choices import Choices
 
 
 def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:

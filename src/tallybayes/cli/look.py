@@ -139,7 +139,7 @@ def looked(source: sources.Source, data: list[str]) -> Look:
 
     from tallybayes.cli.training import label_among
     from tallybayes.errors import BadData, wanted
-    from tallybayes.schema.schema import infer
+    from tallybayes.schema.infer import infer
 
     batches_ = iter(source)
     first = next(batches_, None)

@@ -6,26 +6,23 @@ is room for. Two choices of different rows merge into the choice of all rows, so
 
 from __future__ import annotations
 
-import hashlib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tallybayes import kernels, sources
-from tallybayes.categories import Categories
+from tallybayes import sources
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.inputs import Codes, Dense, Sparse, Texts
-from tallybayes.evidence.evidence import class_codes, row_weights
-from tallybayes.schema.column_names import NumberedNames
+from tallybayes.events.inputs import Texts
+from tallybayes.evidence.evidence import row_weights
+from tallybayes.evidence.row_hash import Hashes, row_hashes
 from tallybayes.schema.schema import Schema
 
-__all__ = ["BottomKSample", "row_hashes"]
+__all__ = ["BottomKSample"]
 
 # Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
 MOST_ROWS = 50_000
@@ -34,8 +31,6 @@ MOST_BYTES = 5 << 19
 _FEWEST = 8
 # Of batches that are kept for a few of their rows no more than this stays in memory.
 _HELD_BYTES = 128 << 20
-
-Hashes = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -235,64 +230,6 @@ def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
     """Where a batch lies: the same for all of its slices."""
     each = ([buffer.address for buffer in column.buffers() if buffer is not None] for column in batch.columns)
     return next((tuple(addresses) for addresses in each if addresses), ())
-
-
-def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
-    """A hash of each row's values, class and weight; what a column is called matters, where it stands does not."""
-    out = np.zeros(len(rows), np.int64)
-    for block in schema.blocks:
-        with rows.refusing(block):
-            _add(rows.encode(block), block.columns, out)
-    codes, labels = class_codes(rows, schema.label)
-    kernels.hash_codes((codes,), _of_values(labels, _seed("class")), [len(labels)], out)
-    weights = row_weights(rows, schema.weight)
-    if weights is not None:
-        kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
-    return _stirred(out)
-
-
-def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
-    if isinstance(data, Codes) and data.settle is not None:
-        data = data.settle()
-    if isinstance(data, Dense):
-        kernels.hash_dense(data.columns, _seeds(columns), out)
-    elif isinstance(data, Sparse):
-        kernels.hash_sparse(*data.parts(), data.width, _seed("sparse"), out)
-    elif isinstance(data, Texts):
-        for column, seed in zip(data.columns, _seeds(columns), strict=True):
-            kernels.hash_texts(column, int(seed), out)
-    else:
-        pairs = zip(data.labels, _seeds(columns), strict=True)
-        hashes = np.concatenate([np.zeros(0, np.int64), *(_of_values(labels, int(seed)) for labels, seed in pairs)])
-        kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
-
-
-def _of_values(labels: Categories, seed: int) -> Hashes:
-    """A hash of each value of a column."""
-    out = np.zeros(len(labels), np.int64)
-    kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
-    return out
-
-
-def _seeds(columns: Sequence[str]) -> Hashes:
-    if isinstance(columns, NumberedNames):
-        return _stirred(np.arange(1, len(columns) + 1, dtype=np.int64))
-    return np.array([_seed(name) for name in columns], np.int64)
-
-
-@cache
-def _seed(name: str) -> int:
-    return int.from_bytes(
-        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
-    )
-
-
-def _stirred(words: Hashes) -> Hashes:
-    """Every bit of each made to depend on all of its bits."""
-    bits = words.view(np.uint64)
-    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)
-    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x81DADEF4BC2DD44D)
-    return (bits ^ (bits >> np.uint64(33))).view(np.int64)
 
 
 def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:

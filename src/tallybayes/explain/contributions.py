@@ -153,7 +153,7 @@ Ask: TypeAlias = Callable[[list[Encoded], RowBatch | None], ContrastWeights]
 
 
 def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int | None) -> Contributions:
-    """What each column says of each row: see `Why.contributions`."""
+    """What each column says of each row: see `Model.contributions`."""
     question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     return Contributions(
@@ -162,7 +162,7 @@ def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int |
 
 
 def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, threads: int | None) -> Shapley:
-    """How far each column moves each row: see `Why.shapley`."""
+    """How far each column moves each row: see `Model.shapley`."""
     question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     means = np.stack(

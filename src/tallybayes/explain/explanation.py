@@ -264,7 +264,7 @@ def _signed(term: float) -> str:
 
 
 def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
-    """Why one row is answered as it is: see `Why.explain`."""
+    """Why one row is answered as it is: see `Model.explain`."""
     question = ClassContrast.about(of, against, model.classes)
     row = _one(row)
     blocks, batch = encoded_rows(model, row), None

@@ -115,7 +115,7 @@ class Importance(Result):
 
 
 def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
-    """How much each column matters: see `Why.importance`."""
+    """How much each column matters: see `Model.importance`."""
     bits = information(model)
     if rows is None:
         return Importance(model.schema.columns, bits)
@@ -132,7 +132,7 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
 
 
 def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> Model:
-    """The model of some of the columns: see `Why.select`."""
+    """The model of some of the columns: see `Model.select`."""
     if columns is None and rows is None:
         want = "how many columns, their names, or rows to choose by"
         raise BadOption(wanted("select", want, "none of them"))

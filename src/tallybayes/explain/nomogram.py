@@ -232,7 +232,7 @@ class _Odds:
 
 
 def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
-    """Points for one class against another: see `Why.nomogram`."""
+    """Points for one class against another: see `Model.nomogram`."""
     question = ClassContrast.about(of, against, model.classes)
     if len(model.classes) > 2 and (question.of is None or question.against is None):
         want = "two of the model's classes, as in nomogram('a', 'b')"

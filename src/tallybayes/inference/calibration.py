@@ -17,7 +17,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.inference.estimate import Choices
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.score import LeftOutRows
 from tallybayes.inference.temperature import Start, fit_temper, losses

@@ -15,7 +15,8 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.estimate import Belief, Choices, Variances, log_prior, options_for
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief, Variances, log_prior, options_for
 from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["LeftOutRows", "add_encoded", "add_scores", "add_variances", "encoded", "leave_one_out"]

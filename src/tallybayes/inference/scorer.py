@@ -13,7 +13,8 @@ from tallybayes import engines
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.estimate import Belief, Choices, Variances
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief, Variances
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import add_encoded, add_scores, add_variances
 from tallybayes.schema.schema import Schema

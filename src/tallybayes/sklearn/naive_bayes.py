@@ -22,10 +22,11 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import begin
-from tallybayes.inference.estimate import Alpha, Choices, Prior
+from tallybayes.inference.choices import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.schema import Events, Schema, infer
+from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.schema import Schema
 from tallybayes.sklearn.arrays import Array, class_codes
 
 __all__ = ["NaiveBayes"]

@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.text.text import Text
-from tallybayes.inference.estimate import Alpha, Choices, Prior
+from tallybayes.inference.choices import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.sklearn.arrays import Array
 from tallybayes.sklearn.naive_bayes import NaiveBayes

@@ -19,7 +19,7 @@ from tallybayes.errors import BadModelFile, wanted
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
-from tallybayes.inference.estimate import Alpha, Choices
+from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model

@@ -10,7 +10,8 @@ from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
-from tallybayes.schema.schema import Events, Missing, Schema, infer
+from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.schema import Missing, Schema
 from tallybayes.structure.dependence import Dependence
 from tallybayes.structure.pairs import PairCounts
 

@@ -19,7 +19,8 @@ from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events.inputs import Floats
 from tallybayes.fitting import fit
 from tallybayes.inference.posterior import ImpossibleRowWarning
-from tallybayes.schema.schema import Schema, infer
+from tallybayes.schema.infer import infer
+from tallybayes.schema.schema import Schema
 from tallybayes.validation.comparison import Candidate, Comparison
 from tallybayes.validation.logistic import PARTNERS, Partner, fitted
 from tallybayes.validation.plan import parse

@@ -12,7 +12,8 @@ import numpy.typing as npt
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.inference.estimate import Belief, Choices
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief
 from tallybayes.model import Model
 from tallybayes.validation.training import EarlierBlocks, OtherFolds
 

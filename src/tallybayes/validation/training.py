@@ -12,7 +12,8 @@ import numpy as np
 
 from tallybayes.categories import Categories
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.estimate import Belief, Choices, log_prior, options_for
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief, log_prior, options_for
 
 __all__ = ["EarlierBlocks", "OtherFolds"]
 

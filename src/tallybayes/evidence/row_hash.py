@@ -1,0 +1,82 @@
+"""A hash of each row's content: values, class and weight, whatever the order of the columns."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes import kernels
+from tallybayes.categories import Categories
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.inputs import Codes, Dense, Sparse, Texts
+from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.schema.column_names import NumberedNames
+from tallybayes.schema.schema import Schema
+
+__all__ = ["Hashes", "row_hashes"]
+
+Hashes = npt.NDArray[np.int64]
+
+
+def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
+    """A hash of each row's values, class and weight; what a column is called matters, where it stands does not."""
+    out = np.zeros(len(rows), np.int64)
+    for block in schema.blocks:
+        with rows.refusing(block):
+            _add(rows.encode(block), block.columns, out)
+    codes, labels = class_codes(rows, schema.label)
+    kernels.hash_codes((codes,), _of_values(labels, _seed("class")), [len(labels)], out)
+    weights = row_weights(rows, schema.weight)
+    if weights is not None:
+        kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
+    return _stirred(out)
+
+
+def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
+    if isinstance(data, Codes) and data.settle is not None:
+        data = data.settle()
+    if isinstance(data, Dense):
+        kernels.hash_dense(data.columns, _seeds(columns), out)
+    elif isinstance(data, Sparse):
+        kernels.hash_sparse(*data.parts(), data.width, _seed("sparse"), out)
+    elif isinstance(data, Texts):
+        for column, seed in zip(data.columns, _seeds(columns), strict=True):
+            kernels.hash_texts(column, int(seed), out)
+    else:
+        pairs = zip(data.labels, _seeds(columns), strict=True)
+        hashes = np.concatenate([np.zeros(0, np.int64), *(_of_values(labels, int(seed)) for labels, seed in pairs)])
+        kernels.hash_codes(data.columns, hashes, data.sizes, out, low=data.low)
+
+
+def _of_values(labels: Categories, seed: int) -> Hashes:
+    """A hash of each value of a column."""
+    out = np.zeros(len(labels), np.int64)
+    kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
+    return out
+
+
+def _seeds(columns: Sequence[str]) -> Hashes:
+    if isinstance(columns, NumberedNames):
+        return _stirred(np.arange(1, len(columns) + 1, dtype=np.int64))
+    return np.array([_seed(name) for name in columns], np.int64)
+
+
+@cache
+def _seed(name: str) -> int:
+    return int.from_bytes(
+        hashlib.blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little", signed=True
+    )
+
+
+def _stirred(words: Hashes) -> Hashes:
+    """Every bit of each made to depend on all of its bits."""
+    bits = words.view(np.uint64)
+    bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)
+    bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x81DADEF4BC2DD44D)
+    return (bits ^ (bits >> np.uint64(33))).view(np.int64)

@@ -1,0 +1,167 @@
+"""Infer what each column is, from what the user declared and the Arrow types."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from functools import cache
+from typing import Any, TypeAlias, get_args
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes import sources
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.events import Event, parse
+from tallybayes.schema.column_names import NumberedNames, names
+from tallybayes.schema.schema import Block, Missing, Schema
+
+__all__ = ["Events", "infer"]
+
+Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
+_IGNORE = "ignore"
+# Prose has at least so many words on average; two or three make a name, a place, a job.
+_PROSE_WORDS, _PROSE_SAMPLE = 4.0, 1000
+
+
+def infer(
+    fields: pa.Schema,
+    label: str,
+    *,
+    weight: str | None = None,
+    events: Events = None,
+    missing: Missing = "skip",
+    where: str = "the data",
+    first: Callable[[], pa.RecordBatch | None] | None = None,
+) -> Schema:
+    """The schema of a source with these fields.
+
+    Parameters
+    ----------
+    fields : pyarrow.Schema
+        The fields of the source.
+    label, weight : str
+        The columns of classes and of row weights.
+    events : str, Event or mapping, optional
+        One event model for all columns, or a mapping from names or globs to event models. What is not named is
+        inferred: text, booleans, dates and dictionaries are categorical, numbers are Gaussian, sparse rows
+        multinomial. "ignore" leaves a column out.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is.
+    where : str
+        What messages call the source.
+    first : callable, optional
+        Gives the first rows. It is asked only where a column of text is not declared, to tell prose from names.
+
+    Examples
+    --------
+    >>> fields = pa.schema([("outlook", pa.string()), ("humidity", pa.int64()), ("play", pa.string())])
+    >>> infer(fields, "play").events()
+    {'outlook': 'categorical', 'humidity': 'gaussian'}
+    """
+    if missing not in get_args(Missing):
+        raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
+    for role, name in (("label", label), ("weight", weight)):
+        if name is not None and name not in fields.names:
+            raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
+    features = [field for field in fields if field.name not in (label, weight)]
+    chosen = _Chooser(events, first)
+    columns: list[Sequence[str]] = []
+    blocks: dict[Event, list[Sequence[str]]] = {}
+    for field in features:
+        for event, members in chosen.of(field):
+            columns.append(members)
+            blocks.setdefault(event, []).append(members)
+    chosen.check(n for field in features for n in _columns_of(field))
+    if not blocks:
+        raise BadData(wanted(where, "at least one column besides the label", "none"))
+    grouped = tuple(Block(event, _join(members)) for event, members in blocks.items())
+    return Schema(label, weight, grouped, _join(columns), missing)
+
+
+class _Chooser:
+    """Finds each column's event model among what the user declared, or infers it."""
+
+    def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None = None) -> None:
+        self._first = None if first is None else cache(first)
+        given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
+        self._declared = {
+            name: spec if spec == _IGNORE else parse(spec, f"events[{name!r}]") for name, spec in given.items()
+        }
+        self._open = not isinstance(events, Mapping)
+        self._used: set[str] = set()
+
+    def of(self, field: pa.Field) -> list[tuple[Event, Sequence[str]]]:
+        """The event models of a field's columns, each with the columns it is for."""
+        columns = _columns_of(field)
+        patterns = [p for p in self._declared if p != "*"]
+        if not patterns:  # one event model for all: no need to look at each of a hundred thousand names
+            event = self._declared.get("*") or self._inferred(field)
+            self._used.add("*")
+            return [] if event == _IGNORE else [(event, columns)]  # type: ignore[list-item]
+        runs: dict[Any, list[str]] = {}
+        for name in columns:
+            event = self._match(name) or self._inferred(field)
+            if event != _IGNORE:
+                runs.setdefault(event, []).append(name)
+        return [(event, names(members)) for event, members in runs.items()]
+
+    def _match(self, name: str) -> Event | str | None:
+        pattern = name if name in self._declared else next((p for p in self._declared if fnmatchcase(name, p)), None)
+        if pattern is None:
+            return None
+        self._used.add(pattern)
+        return self._declared[pattern]
+
+    def _inferred(self, field: pa.Field) -> Event:
+        if sources.is_prose(field):
+            return parse("text")
+        if (pa.types.is_string(field.type) or pa.types.is_large_string(field.type)) and self._first is not None:
+            first = self._first()
+            if first is not None and _looks_like_prose(first.column(field.name)):
+                return parse("text")
+        return _inferred(field)
+
+    def check(self, columns: Any) -> None:
+        """Raise if a declared name or glob fits no column."""
+        unused = [p for p in self._declared if p not in self._used and p != "*"]
+        if unused:
+            raise BadOption(
+                wanted("events", "names or globs of columns", repr(unused[0]), did_you_mean(unused[0], columns))
+            )
+
+
+def _columns_of(field: pa.Field) -> Sequence[str]:
+    """The names of the columns that a field holds: one, or those of a matrix."""
+    if sources.kind_of(field) == "column":
+        return (field.name,)
+    given = sources.names_of(field)
+    return NumberedNames(sources.width_of(field)) if given is None else names(given)
+
+
+def _inferred(field: pa.Field) -> Event:
+    if sources.kind_of(field) == "sparse":
+        return parse("multinomial")
+    type_ = field.type.value_type if sources.kind_of(field) == "matrix" else field.type
+    is_ = pa.types
+    if sources.was_bool(field):
+        return parse("bernoulli")
+    if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_decimal(type_):
+        return parse("gaussian")
+    if is_.is_nested(type_) or is_.is_binary(type_) or is_.is_duration(type_):
+        what = "text, numbers, booleans or dates"
+        raise BadData(wanted(f"column {field.name!r}", what, str(type_), "Convert it, or declare it 'ignore'"))
+    return parse("categorical")
+
+
+def _looks_like_prose(column: pa.Array) -> bool:
+    """Whether the values are many words, mostly distinct."""
+    sample = column.slice(0, _PROSE_SAMPLE).drop_null()
+    if len(sample) == 0:
+        return False
+    words = pc.mean(pc.list_value_length(pc.utf8_split_whitespace(sample))).as_py()
+    return bool(words >= _PROSE_WORDS) and bool(pc.count_distinct(sample).as_py() > len(sample) / 2)
+
+
+def _join(parts: list[Sequence[str]]) -> Sequence[str]:
+    return parts[0] if len(parts) == 1 else names(name for part in parts for name in part)

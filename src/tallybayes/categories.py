@@ -1,8 +1,8 @@
-"""Names of things that rows can be: the classes, and the values of a categorical column.
+"""Categories: the sorted distinct values of the label, or of a categorical column.
 
-Labels are sorted and unique, so two models that have seen the same things name them in the same order. They may be
-text, whole numbers, booleans, dates, times or (since NumPy users hold classes in float arrays) real numbers; all of
-one column are of one kind. A null stands last where missing is declared a value of its own.
+Because they are sorted and unique, two models that have seen the same values have them in the same order. Values may
+be text, whole numbers, booleans, dates, times or real numbers (NumPy users hold classes in float arrays); all values
+of one column are of one kind. A null comes last, where missing is declared a value of its own.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _KINDS = {
     "numbers": pa.float64(),
     "nothing": pa.null(),
 }
-# A column of integers spanning less than this is numbered by a table, which is faster than hashing.
+# Largest minus smallest value: integer columns with a smaller span are encoded by table, which is faster than hashing.
 _TABLE_SPAN = 1 << 16
 
 Codes = npt.NDArray[np.int32]
@@ -49,12 +49,12 @@ class Categories:
     """
 
     def __init__(self, array: pa.Array) -> None:
-        # Nothing is of no kind, and neither is a null alone, which goes with labels of any kind.
+        # An empty array, or nulls alone, has no kind of its own and merges with values of any kind.
         self.array = array if array.null_count < len(array) else pa.nulls(len(array))
 
     @classmethod
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:
-        """The distinct values, in order; a null comes last."""
+        """Return the distinct values, sorted; a null comes last."""
         array = plain(values if isinstance(values, pa.Array) else pa.array(list(values)))
         unique = pc.unique(array)
         if isinstance(unique, pa.DictionaryArray):
@@ -63,17 +63,17 @@ class Categories:
 
     @cached_property
     def values(self) -> tuple[Any, ...]:
-        """As Python objects."""
+        """The values as Python objects."""
         return tuple(self.array.to_pylist())
 
     @cached_property
     def positions(self) -> dict[Any, int]:
-        """The place of each value."""
-        return {value: place for place, value in enumerate(self.values)}
+        """The position of each value."""
+        return {value: position for position, value in enumerate(self.values)}
 
     @cached_property
     def kind(self) -> str:
-        """What they are, in words."""
+        """The kind of the values, in words."""
         return kind(self.array.type)
 
     def __len__(self) -> int:
@@ -102,7 +102,7 @@ class Categories:
         return Categories.of(pa.concat_arrays([self.array.cast(type_), other.array.cast(type_)]))
 
     def join(self, other: Categories) -> tuple[Categories, npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-        """The labels of both, and where in them those of each are.
+        """Return the union, and the positions in it of the values of each side.
 
         Examples
         --------
@@ -111,13 +111,13 @@ class Categories:
         (Labels('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
-            union, mine, theirs = merge_vocabularies(self.array, other.array)  # a pass over both, where `|` sorts
+            union, mine, theirs = merge_vocabularies(self.array, other.array)  # one pass; `|` sorts
             return Categories(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
         both = self | other
         return both, both.find(self.array), both.find(other.array)
 
     def find(self, values: pa.Array, *, where: str = "labels") -> npt.NDArray[np.intp]:
-        """The position of each value, −1 where it is not among the labels.
+        """Return the position of each value, −1 if it is not one of the categories.
 
         Examples
         --------
@@ -134,31 +134,31 @@ class Categories:
         return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.intp)
 
     def take(self, index: npt.NDArray[Any]) -> Categories:
-        """The labels at the given (rising) positions, or where a mask is true."""
+        """Return the categories at the given (rising) positions, or where a mask is true."""
         index = np.flatnonzero(index) if index.dtype == bool else index
         return self if len(index) == len(self) else Categories(self.array.take(pa.array(index)))
 
     def to_numpy(self) -> npt.NDArray[Any]:
-        """As an array whose elements compare with ``==`` to what the user gave."""
+        """Return an array whose elements compare with ``==`` to the user's values."""
         if pa.types.is_string(self.array.type):
             return np.array(self.values, dtype=object if None in self.values else str)
         return np.asarray(self.array.to_numpy(zero_copy_only=False))
 
 
 def kind(type_: pa.DataType) -> str:
-    """The kind of label that an Arrow type holds, in words."""
-    return next((name for name, known in _KINDS.items() if known == type_), str(type_))
+    """Return the kind of values that an Arrow type holds, in words."""
+    return next((name for name, plain_type in _KINDS.items() if plain_type == type_), str(type_))
 
 
 def plain_types() -> dict[str, pa.DataType]:
-    """The one Arrow type of each kind of label."""
+    """Return the Arrow type used for each kind of value."""
     return dict(_KINDS)
 
 
 def plain(array: pa.Array) -> pa.Array:
-    """The same values in the one Arrow type of their kind (text, int64, bool, date, time, float64).
+    """Cast values to the Arrow type of their kind: text, int64, bool, date, time, float64.
 
-    A dictionary stays a dictionary, of plain values.
+    A dictionary array stays one, with its values cast.
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
@@ -190,14 +190,14 @@ def _plain_type(type_: pa.DataType) -> pa.DataType:
 
 
 def _as_kind(values: pa.Array, type_: pa.DataType, where: str) -> pa.Array:
-    """Values cast to the kind of the labels where nothing is lost by it (3 and 3.0 are the same label)."""
+    """Cast values to the categories' type where nothing is lost (3 and 3.0 are equal)."""
     numeric = (pa.int64(), pa.float64(), pa.bool_())
     inner = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
     if inner == type_:
         return values.dictionary_decode()
     if inner in numeric and type_ in numeric:
         if inner == pa.float64() and type_ != inner:
-            # 2.5 is no whole number: it is a value never seen, not an error.
+            # 2.5 is not a whole number: that is an unseen value, not an error.
             whole = pc.equal(values, pc.round(values))
             values = pc.if_else(whole, values, pa.scalar(None, inner))
         return values.cast(pa.int64()).cast(type_) if type_ == pa.bool_() else values.cast(type_)
@@ -206,14 +206,14 @@ def _as_kind(values: pa.Array, type_: pa.DataType, where: str) -> pa.Array:
 
 
 def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Categories]:
-    """Each value's position among the distinct values of this array.
+    """Encode each value as its position among the array's distinct values.
 
     Parameters
     ----------
     array : pyarrow.Array
-        Values of any kind that labels can be.
+        Values of any kind that categories can have.
     null_is_label : bool
-        Whether a null is a label of its own; otherwise its code is −1.
+        Whether a null is a category of its own; otherwise its code is −1.
 
     Examples
     --------
@@ -225,9 +225,9 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Cate
     if pa.types.is_floating(array.type):
         array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
     if pa.types.is_integer(array.type) and array.null_count == 0 and len(array):
-        quick = _encode_small_integers(array.to_numpy())
-        if quick is not None:
-            return quick
+        by_table = _encode_small_integers(array.to_numpy())
+        if by_table is not None:
+            return by_table
     if pa.types.is_null(array.type):
         return np.full(len(array), 0 if null_is_label else -1, np.int32), Categories(array[: bool(null_is_label)])
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
@@ -237,13 +237,16 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Cate
 
 
 def _rank(used: Codes, dictionary: pa.Array, null_is_label: bool) -> tuple[Codes, Categories]:
-    """Codes into a dictionary (which may repeat, hold nulls or hold values that no row has) as codes into labels."""
+    """Turn codes into a dictionary into codes into sorted categories.
+
+    The dictionary may have repeated values, nulls, and values that no row has.
+    """
     seen = np.zeros(len(dictionary), bool)
     seen[used[used >= 0]] = True
     if pa.types.is_floating(dictionary.type):
         dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, dictionary.type), dictionary)
     labels = Categories.of(dictionary.filter(pa.array(seen)).drop_null())
-    rank = np.full(len(dictionary) + 1, -1, np.int32)  # the last entry is where a null's −1 looks
+    rank = np.full(len(dictionary) + 1, -1, np.int32)  # the last entry is for nulls, whose code is −1
     rank[:-1] = labels.find(dictionary)
     codes = rank[used]
     if null_is_label and (codes < 0).any():

@@ -1,7 +1,7 @@
-"""Every way in which tallybayes says no: one hierarchy, one sentence each.
+"""All errors of tallybayes: one hierarchy, one form of message.
 
-The sentence has one form, *where: what was wanted, what was got. What to do.* It is what the command line prints,
-so it must make sense to someone who has never seen the code.
+The message has the form *where: what was wanted, what was got. What to do.* The command line prints it as it is, so it
+must make sense to someone who has never seen the code.
 """
 
 from __future__ import annotations
@@ -22,31 +22,31 @@ __all__ = [
 
 
 class TallyError(ValueError):
-    """The base of all errors that a user's input can cause."""
+    """Base class of all errors caused by user input."""
 
 
 class BadOption(TallyError):
-    """An argument is not one of those that make sense."""
+    """An argument has an invalid value."""
 
 
 class BadData(TallyError):
-    """The rows are not what the schema says they are."""
+    """The rows do not match the schema."""
 
 
 class CannotMerge(TallyError):
-    """Two pieces of evidence do not speak of the same columns, or a difference would be negative."""
+    """Two pieces of evidence have different columns, or a difference would be negative."""
 
 
 class BadModelFile(TallyError):
-    """A model file is truncated, altered, from another version, or not a model file at all."""
+    """A model file is truncated, altered, from another version, or not a model file."""
 
 
 class SkippedLinesWarning(UserWarning):
-    """Lines of a file were passed over, as was asked for: how many, and where the first of them are."""
+    """Malformed lines were skipped on request; gives their number and the first positions."""
 
 
 def wanted(where: str, want: str, got: str, do: str = "") -> str:
-    """The one sentence: *where: wanted ..., got .... What to do.*
+    """Return the message *where: wanted ..., got .... What to do.*
 
     Examples
     --------
@@ -60,7 +60,7 @@ def wanted(where: str, want: str, got: str, do: str = "") -> str:
 
 
 def did_you_mean(name: str, among: Iterable[str]) -> str:
-    """A closing sentence that offers the nearest names, for errors about a name that is not there.
+    """Return a sentence with the most similar names, for errors about unknown names.
 
     Examples
     --------

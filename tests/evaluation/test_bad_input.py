@@ -53,7 +53,10 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: evaluate(p=[[0.2, 0.3, 0.5]] * 2),
         "probabilities: wanted a column for each of 2 classes, got 3 columns.",
     ),
-    "text as probabilities": (lambda: evaluate(p="much"), "probabilities: wanted numbers, got str of something else."),
+    "text as probabilities": (
+        lambda: evaluate(p="much"),
+        "probabilities: wanted numbers, got a str that is not numeric.",
+    ),
     "a label that is no class": (
         lambda: evaluate(["ham", "spma"]),
         "labels: wanted one of the classes, got 'spma' (row 2). Did you mean 'spam'?",
@@ -125,7 +128,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a curve of three classes": (
         lambda: roc(["a", "b", "c"], [1, 2, 3]),
-        "ROC curve: wanted two classes, got 3. Name the class that is looked for with positive=.",
+        "ROC curve: wanted two classes, got 3. Name the positive class with positive=.",
     ),
     "the curve of an evaluation of three classes": (
         lambda: tb.evaluate(["a", "b", "c"], np.eye(3), "abc").roc,
@@ -137,17 +140,17 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a ratio below 0": (
         lambda: roc(LABELS, [1, 2]).operating_point(ratio=-1),
-        "ratio: wanted a number above 0, of negatives for each positive, got -1.",
+        "ratio: wanted a number above 0 (negatives per positive), got -1.",
     ),
     "a matrix of costs where two are wanted": (
         lambda: roc(LABELS, [1, 2]).operating_point(costs=[[0, 1], [1, 0]]),
-        "costs: wanted two numbers not below 0, what a false positive and a false negative cost, "
+        "costs: wanted two numbers not below 0 (the costs of a false positive and of a false negative), "
         "got an array of shape (2, 2).",
     ),
     "negative costs of a point": (
         lambda: roc(LABELS, [1, 2]).operating_point(costs=(-1, 1)),
-        "costs: wanted two numbers not below 0, what a false positive and a false negative cost, "
-        "not both of them 0, got [-1.0, 1.0].",
+        "costs: wanted two numbers not below 0 (the costs of a false positive and of a false negative), "
+        "not both 0, got [-1.0, 1.0].",
     ),
     "a level that is no share": (
         lambda: roc(LABELS, [1, 2]).interval(95),

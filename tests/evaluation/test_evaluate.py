@@ -63,8 +63,8 @@ def test_a_class_that_no_row_has_is_said_to_have_no_sensitivity() -> None:
     assert list(seen.curves) == ["a", "b"]
     assert seen.macro.sensitivity == 1.0
     assert seen.notes == (
-        "No row is of 'c': no sensitivity, no ROC curve, and left out of averages of these.",
-        "Never decided for 'c': no precision, and left out of the averages of it.",
+        "No rows of 'c': sensitivity and ROC curve are undefined there, and averages omit them.",
+        "Never decided for 'c': precision is undefined there, and averages omit it.",
     )
 
 
@@ -72,7 +72,7 @@ def test_rows_of_one_class_alone_have_no_curve_and_no_warning() -> None:
     seen = tb.evaluate(["a", "a"], [[0.8, 0.2], [0.6, 0.4]], ["a", "b"])
     assert seen.curves == {}
     assert math.isnan(seen.auc)
-    assert "All rows are of one class: there is no ROC curve." in seen.notes
+    assert "All rows are of one class, so there is no ROC curve." in seen.notes
     assert "All rows are of one class" in str(seen)
     with pytest.raises(tb.errors.BadOption, match="It needs rows of both classes"):
         _ = seen.roc

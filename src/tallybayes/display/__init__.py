@@ -1,1 +1,1 @@
-"""How results look: tables, progress, shades and charts."""
+"""The look of results: tables, progress bars, shaded images and charts."""

@@ -1,4 +1,4 @@
-"""A bar on standard error while something long is done: how much, how fast, how long still."""
+"""A progress bar on standard error: amount done, rate, and time left."""
 
 from __future__ import annotations
 
@@ -10,41 +10,42 @@ from typing import Any
 
 __all__ = ["counting", "watched"]
 
-# What is done within a second needs no bar.
-_PATIENCE = 1.0
+_PATIENCE = 1.0  # seconds; shorter work needs no bar
 
 
 @contextmanager
 def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int], None]]:
-    """A bar that is told how many of something are done, if standard error is a terminal.
+    """Show a progress bar while the block runs, if standard error is a terminal.
+
+    Call the function it yields with the number of units done so far.
 
     Parameters
     ----------
     name : str
-        What is being done.
+        The description of the work.
     unit : str
-        What is counted.
+        The unit that is counted, such as rows.
     total : int or None
-        How many there will be, where that is known.
+        The total number of units, or None if unknown.
     """
     if not watched():
         yield lambda done: None
         return
-    begun, last, bar, task = time.monotonic(), 0, None, None
+    start, last, bar, task = time.monotonic(), 0, None, None
 
-    def tell(done: int) -> None:
+    def update(done: int) -> None:
         nonlocal bar, task, last
         last = done
-        if bar is None and time.monotonic() - begun > _PATIENCE:
+        if bar is None and time.monotonic() - start > _PATIENCE:
             bar = _bar(unit)
             bar.start()
             task = bar.add_task(name, total=total, rate=0.0)
         if bar is not None:
-            rate = done / (time.monotonic() - begun)
+            rate = done / (time.monotonic() - start)
             bar.update(task, completed=done, total=None if total is None else max(total, done), rate=rate)
 
     try:
-        yield tell
+        yield update
     finally:
         if bar is not None:
             bar.update(task, completed=last, total=last)
@@ -52,7 +53,7 @@ def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int]
 
 
 def watched() -> bool:
-    """Whether somebody may look at a bar: whether standard error is a terminal."""
+    """Return whether standard error is a terminal, so that a bar can be seen."""
     return sys.stderr.isatty()
 
 
@@ -62,7 +63,7 @@ def _bar(unit: str) -> Any:
     from rich.text import Text
 
     class Rate(ProgressColumn):
-        """How many, and how many in a second."""
+        """A column with the number of units done, and the rate per second."""
 
         def render(self, task: Any) -> Text:
             rate = task.fields["rate"]

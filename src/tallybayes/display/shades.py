@@ -1,4 +1,4 @@
-"""Images as lines of characters, dark where a value is high: for terminals and plain text."""
+"""Images as lines of characters, darker for higher values, for terminals and plain text."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ Floats = npt.NDArray[np.float64]
 __all__ = ["shaded"]
 
 _SHADES = np.array(list(" ░▒▓█"))
-# Images up to this width have two characters to a pixel; a character is about twice as high as wide.
-_NARROW = 18
-_WIDEST = 40
+_NARROW = 18  # pixels; up to this width a pixel is two characters, because a character is twice as high as wide
+_WIDEST = 40  # pixels; wider images are shrunk to fit a terminal
 
 
 def shaded(images: Floats) -> list[list[str]]:
-    """The lines of each image (C, H, W), all on one scale.
+    """Return the lines of each image (C, H, W), all on one scale.
 
     Examples
     --------
@@ -32,7 +31,7 @@ def shaded(images: Floats) -> list[list[str]]:
 
 
 def _averaged(image: Floats, down: int, across: int) -> Floats:
-    """The mean of each patch of so many rows and columns; those at the edge may be smaller."""
+    """Return the mean of each patch of down × across pixels (fewer at the edges)."""
     rows, columns = (np.arange(0, size, step) for size, step in zip(image.shape, (down, across), strict=True))
     total = np.add.reduceat(np.add.reduceat(image, rows, axis=0), columns, axis=1)
     ones = np.ones(image.shape)

@@ -1,7 +1,7 @@
-"""Results that can be shown: tables of text that become a rich table, plain text or HTML, and plain values for JSON.
+"""Displayable results: tables for terminals, plain text and HTML, and plain values for JSON.
 
-The one door to rich outside the command line, opened when something is shown. A result says what its tables hold
-(`Grid`, `Sheet`); how they look is decided here, once.
+This is the only module outside the command line that uses rich, and it imports rich only when something is displayed.
+A result defines what its tables contain (`Grid`, `Sheet`); this module defines how they look.
 """
 
 from __future__ import annotations
@@ -17,13 +17,12 @@ from typing import Any
 
 __all__ = ["Column", "Grid", "Result", "Sheet", "html", "number", "plain"]
 
-# Plain text is as wide as its tables are: a terminal cuts, a string need not.
-_WIDE = 400
+_WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
 
 
 @dataclass(frozen=True)
 class Column:
-    """A heading, and on which side its cells stand."""
+    """A heading, and whether its cells are aligned right."""
 
     name: str
     right: bool = True
@@ -31,16 +30,16 @@ class Column:
 
 @dataclass(frozen=True)
 class Grid:
-    """One table: cells are text, already formatted.
+    """One table of formatted text cells.
 
     Attributes
     ----------
     title : str
-        What the table is about; may be empty.
+        The title; may be empty.
     columns : tuple of Column or str
-        A plain name is a column of numbers, except the first, which names the rows and stands on the left.
+        A plain name is a right-aligned column of numbers, except the first, which names the rows and is left-aligned.
     rows : tuple of tuples of str
-        A cell for each column.
+        One cell for each column.
     notes : tuple of str
         Sentences below the table.
 
@@ -61,7 +60,7 @@ class Grid:
     notes: tuple[str, ...] = ()
 
     def heads(self) -> tuple[Column, ...]:
-        """The columns, each with its side."""
+        """Return the columns, each with its alignment."""
         return tuple(one if isinstance(one, Column) else Column(one, right=k > 0) for k, one in enumerate(self.columns))
 
     def __rich__(self) -> Any:
@@ -76,7 +75,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Sheet:
-    """Tables below each other, and sentences below them."""
+    """Several tables one below the other, followed by notes."""
 
     title: str
     grids: tuple[Grid, ...]
@@ -93,21 +92,21 @@ class Sheet:
 
 
 class Result(ABC):
-    """What a result can do besides holding numbers: be shown in a terminal or a notebook, as text, as plain values."""
+    """Base of results, which display in terminals and notebooks and convert to plain values."""
 
     @abstractmethod
     def shown(self) -> Grid | Sheet:
-        """The tables that a person wants to see."""
+        """Return the tables to display."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that `json.dumps` takes; what JSON has no number for (NaN, infinity) is None."""
+        """Return plain values for `json.dumps`; NaN and infinity are None."""
 
     def __rich__(self) -> Any:
         return _rich(self.shown())
 
     def _repr_html_(self) -> str:
-        """What a notebook shows."""
+        """Return the HTML that a notebook displays."""
         return html(self.shown())
 
     def __str__(self) -> str:
@@ -115,7 +114,7 @@ class Result(ABC):
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A figure as tables print it: whole numbers whole, others to so many digits, – where there is none.
+    """Format a figure for tables: integers without decimals, NaN as a dash.
 
     Examples
     --------
@@ -130,7 +129,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The same in plain values: arrays and tuples as lists, NaN and infinities as None, dates as text.
+    """Convert to plain values: arrays to lists, NaN and infinities to None, dates to text.
 
     Examples
     --------
@@ -153,12 +152,12 @@ def plain(value: Any) -> Any:
 
 
 def html(shown: Grid | Sheet) -> str:
-    """The tables as HTML, every name in them escaped; their looks are left to the page.
+    """Return the tables as HTML with all text escaped; the page provides the style.
 
     Examples
     --------
-    >>> made = html(Grid("", ("kind", "count"), (("<b>", "3"),), ("Counted on Monday.",)))
-    >>> "&lt;b&gt;" in made, made.endswith("<p>Counted on Monday.</p></div>")
+    >>> text = html(Grid("", ("kind", "count"), (("<b>", "3"),), ("Counted on Monday.",)))
+    >>> "&lt;b&gt;" in text, text.endswith("<p>Counted on Monday.</p></div>")
     (True, True)
     """
     title = f"<p><strong>{escape(shown.title)}</strong></p>" if shown.title else ""
@@ -169,7 +168,7 @@ def html(shown: Grid | Sheet) -> str:
 
 def _html_table(grid: Grid) -> str:
     sides = ["right" if head.right else "left" for head in grid.heads()]
-    # Written at each cell: a notebook has rules of its own, which a page's style sheet does not reach.
+    # The style is on each cell, because a notebook has its own rules and a style sheet of ours does not reach them.
     heads = (
         f'<th style="text-align:{side}">{escape(head.name)}</th>'
         for head, side in zip(grid.heads(), sides, strict=True)
@@ -208,7 +207,7 @@ def _table(grid: Grid) -> Any:
     for column in grid.heads():
         table.add_column(Text(column.name), justify="right" if column.right else "left")
     for row in grid.rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: a class called [red] is a name and no colour
+        table.add_row(*(Text(cell) for cell in row))  # Text: a class called [red] is a name, not a colour
     return table
 
 

@@ -1,7 +1,7 @@
-"""Evaluation: the true classes and what was said of them in, figures out.
+"""Evaluation: true classes and predicted probabilities in, figures out.
 
-Knows nothing of models, evidence or files. `evaluate` gives everything at once; `confusion`, `roc`, `average_roc` and
-`calibration` give one thing each. All results are frozen, print themselves as tables, and have `to_dict`.
+It does not depend on models, evidence or files. `evaluate` returns everything at once; `confusion`, `roc`,
+`average_roc` and `calibration` return one result each. All results are frozen, print as tables, and have `to_dict`.
 """
 
 from tallybayes.evaluation.confusion import Averages, Confusion, confusion

@@ -1,4 +1,4 @@
-"""The area under a ROC curve, its variance by DeLong, and an interval for it."""
+"""The area under a ROC curve, DeLong's variance of it, and its confidence interval."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ __all__ = ["Area", "area", "interval"]
 
 
 class Area(NamedTuple):
-    """The area under a curve, and how well it is known.
+    """The area under a ROC curve, with its variance.
 
     Attributes
     ----------
     auc : float
         The area.
     variance : float
-        Of that estimate, by DeLong; NaN where there is only one row of a class.
+        DeLong's variance of the area; NaN where a class has only one row.
     freedom : float
-        The degrees of freedom of the variance, by Satterthwaite: near those of the class that decides it.
+        Satterthwaite's degrees of freedom of the variance, close to those of the class that contributes most to it.
     """
 
     auc: float
@@ -32,19 +32,19 @@ class Area(NamedTuple):
 
 
 def area(positives: Floats, negatives: Floats) -> Area:
-    """The area, and its variance, from the weight of both classes at each score, from the highest score down.
+    """Return the area under the curve, and its variance.
 
     Parameters
     ----------
     positives, negatives : ndarray, shape (T,)
-        The number (weight) of rows of each kind at each of T distinct scores, highest first.
+        The number (weight) of positive and of negative rows at each of T distinct scores, highest first.
 
     Notes
     -----
-    The area is the chance that a positive row scores above a negative one, a tie counting half. DeLong, DeLong and
+    The area is the probability that a positive row scores above a negative one; a tie counts half. DeLong, DeLong and
     Clarke-Pearson (1988): with v₊ the share of negatives that a positive beats, and v₋ the share of positives that beat
-    a negative, the variance is var(v₊)/m + var(v₋)/n. Rows of one score have one v, so that cumulative sums give it, in
-    O(T) after the sort that the curve needs anyway.
+    a negative, the variance is var(v₊)/m + var(v₋)/n. Rows with equal scores have equal v, so cumulative sums give it
+    in O(T), after the sort that the curve needs anyway.
 
     Examples
     --------
@@ -65,24 +65,26 @@ def area(positives: Floats, negatives: Floats) -> Area:
 
 
 def interval(size: Area, fewest: float, level: float = LEVEL) -> tuple[float, float]:
-    """Where the area may lie: DeLong's variance and Student's t, on the scale of log-odds, which stays within 0 and 1.
+    """Return a confidence interval for the area.
+
+    It uses DeLong's variance and Student's t on the log-odds scale, so it stays within 0 and 1.
 
     Parameters
     ----------
     size : Area
-        As `area` gives it.
+        As returned by `area`.
     fewest : float
-        The number (weight) of rows of the rarer class. Where the variance says nothing (a perfect detector, one row of
-        a class, scores that are all alike), Wilson's interval of so many rows stands in: a perfect score on five
-        positives does not make a perfect detector.
+        The number (weight) of rows of the rarer class. Where the variance is 0 or undefined (a perfect detector, a
+        class with one row, equal scores everywhere), Wilson's interval for this number of rows is returned instead: a
+        perfect score on five positives does not make a perfect detector.
     level : float
-        How often such an interval holds the truth.
+        The confidence level: how often such an interval contains the true value.
 
     Notes
     -----
-    The variance is a sum of two, each estimated from its own class, as in Welch's test; with the normal quantile in
-    place of t, an interval of 95 % from five positives and a hundred negatives holds the truth 87 times of a hundred,
-    with t 92 times, and auc ± 1.96 σ 75 times (normal scores two deviations apart).
+    The variance is a sum of two, each estimated from its own class, as in Welch's test. Coverage of a 95 % interval
+    from five positives and a hundred negatives (normal scores, means two standard deviations apart): 92 % with t, 87 %
+    with the normal quantile instead, 75 % with auc ± 1.96 σ.
 
     Examples
     --------
@@ -98,7 +100,7 @@ def interval(size: Area, fewest: float, level: float = LEVEL) -> tuple[float, fl
     if not variance > 0 or not 0 < auc < 1:
         low, high = wilson(auc, fewest, level)
         return float(low), float(high)
-    # Asked for only here: a curve is often drawn without it, and scipy takes a quarter of a second to load.
+    # Imported here because a curve is often drawn without an interval, and scipy takes a quarter of a second to load.
     from scipy.special import stdtrit
 
     middle = math.log(auc / (1 - auc))

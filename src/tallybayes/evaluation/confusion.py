@@ -1,4 +1,4 @@
-"""The confusion matrix, and every figure that follows from it."""
+"""The confusion matrix, and the figures derived from it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["Averages", "Confusion", "confusion", "counted"]
 
-# A matrix with more classes is too wide to read; its largest mistakes are shown instead.
-_WIDEST = 12
+_WIDEST = 12  # classes; a wider matrix is unreadable, so its most frequent mistakes are shown instead
 
 
 class Averages(NamedTuple):
-    """Figures averaged over the classes that have them."""
+    """Figures averaged over the classes where they are defined."""
 
     sensitivity: float
     specificity: float
@@ -31,18 +30,18 @@ class Averages(NamedTuple):
 
     @property
     def recall(self) -> float:
-        """Another name of sensitivity."""
+        """Another name for sensitivity."""
         return self.sensitivity
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Confusion(Result):
-    """How often each class was decided for when each class was true.
+    """The number of rows for each pair of true class and decided class.
 
     Attributes
     ----------
     classes : tuple
-        Their names.
+        The names of the classes.
     matrix : ndarray, shape (C, C)
         The number (weight) of rows, true × decided.
 
@@ -65,7 +64,7 @@ class Confusion(Result):
     def from_counts(
         cls, *, tp: float, fp: float, tn: float, fn: float, classes: Iterable[Any] = ("negative", "positive")
     ) -> Confusion:
-        """The matrix of two classes, negative and positive, from its four counts."""
+        """Build the matrix of two classes, negative and positive, from its four counts."""
         names = class_names(classes)
         if len(names) != 2:
             raise BadOption(wanted("classes", "two, negative and positive", f"{len(names)}"))
@@ -76,14 +75,14 @@ class Confusion(Result):
         return cls(names, matrix)
 
     def __getitem__(self, name: Any) -> Rates:
-        """The four counts of one class against all others, and what follows from them."""
+        """Return the four counts of one class against all others, and their rates."""
         c = position(name, self.classes, "class")
         rates = self.rates
         return Rates(*(float(part[c]) for part in (rates.tp, rates.fp, rates.tn, rates.fn)))
 
     @cached_property
     def rates(self) -> Rates:
-        """The same of all classes at once: every figure an array of shape (C,)."""
+        """The counts and rates of all classes at once, as arrays of shape (C,)."""
         tp = np.diagonal(self.matrix).copy()
         fp, fn = self.matrix.sum(axis=0) - tp, self.matrix.sum(axis=1) - tp
         return Rates(tp, fp, self.total - tp - fp - fn, fn)
@@ -100,27 +99,29 @@ class Confusion(Result):
 
     @property
     def shares(self) -> Floats:  # (C, C)
-        """Of the rows of each class, the share decided for each; NaN of a class that no row has."""
+        """The matrix with each row divided by its sum; NaN for a class without rows."""
         return np.asarray(divided(self.matrix, self.support[:, None]))
 
     @property
     def accuracy(self) -> float:
-        """The share of rows decided rightly."""
+        """The share of rows decided correctly."""
         return float(np.trace(self.matrix) / self.total)
 
     @property
     def macro(self) -> Averages:
-        """Averages in which each class counts alike; a class without the figure (NaN) is left out."""
+        """Averages with equal weight for each class; undefined figures (NaN) are left out."""
         return self._averaged(np.ones(len(self.classes)))
 
     @property
     def weighted(self) -> Averages:
-        """Averages in which each class counts as much as it has rows."""
+        """Averages with each class weighted by its number of rows."""
         return self._averaged(self.support)
 
     @property
     def mcc(self) -> float:
-        """Matthews' correlation of truth and decision: 1 perfect, 0 like guessing, and where only one class is decided.
+        """Matthews' correlation of truth and decision.
+
+        1 is perfect; 0 is no better than guessing, and is also returned where only one class is true or decided.
 
         Examples
         --------
@@ -131,13 +132,15 @@ class Confusion(Result):
         true, decided = shares.sum(axis=1), shares.sum(axis=0)
         together = np.trace(shares) - true @ decided
         spread = (1 - true @ true) * (1 - decided @ decided)
-        # A single class leaves a spread of a few last digits, not of nothing: it is told by counting the classes.
-        one = min(np.count_nonzero(true), np.count_nonzero(decided)) < 2
-        return 0.0 if one else float(together / np.sqrt(spread))
+        # With a single class, rounding leaves a spread of a few last digits instead of 0: count the classes instead.
+        one_class = min(np.count_nonzero(true), np.count_nonzero(decided)) < 2
+        return 0.0 if one_class else float(together / np.sqrt(spread))
 
     @property
     def kappa(self) -> float:
-        """Cohen's κ: how much of the agreement that chance leaves open was reached; NaN where it leaves nothing open.
+        """Cohen's κ: agreement beyond chance, as a share of the most possible.
+
+        NaN where chance alone gives full agreement.
 
         Examples
         --------
@@ -152,7 +155,7 @@ class Confusion(Result):
         return (self.accuracy - chance) / (1 - chance)
 
     def flipped(self) -> Confusion:
-        """Of two classes: the matrix had every decision been the other one.
+        """Return the matrix with every decision reversed; two classes only.
 
         Examples
         --------
@@ -172,7 +175,7 @@ class Confusion(Result):
         return Confusion(self.classes, self.matrix + other.matrix)
 
     def mistakes(self, most: int = 10) -> tuple[tuple[Any, Any, float], ...]:
-        """The most frequent mistakes: true class, class decided for, and number of rows."""
+        """Return the most frequent mistakes: true class, decided class, number of rows."""
         wrong = self.matrix.copy()
         np.fill_diagonal(wrong, 0)
         order = np.argsort(-wrong, axis=None, kind="stable")[:most]
@@ -180,7 +183,7 @@ class Confusion(Result):
         return tuple((self.classes[i], self.classes[j], n) for (i, j), n in pairs if n > 0)
 
     def shown(self) -> Grid:
-        """The matrix, or the largest mistakes where it is too wide to read."""
+        """Return the matrix as a table, or only its most frequent mistakes if too wide."""
         names = [str(name) for name in self.classes]
         if len(names) <= _WIDEST:
             cells = zip(names, self.matrix.tolist(), strict=True)
@@ -189,9 +192,8 @@ class Confusion(Result):
         return Grid("Most frequent mistakes", ("true", "decided", "rows"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: the matrix, true × decided, and the figures of each class and averaged."""
-        listed = ("accuracy", "mcc", "kappa")
-        figures = {name: getattr(self, name) for name in listed}
+        """Return plain values: the matrix (true × decided), and figures per class and averaged."""
+        figures = {name: getattr(self, name) for name in ("accuracy", "mcc", "kappa")}
         averages = {"macro": self.macro._asdict(), "weighted": self.weighted._asdict()}
         per_class = [{"class": name, **self[name].to_dict()} for name in self.classes]
         out = {"classes": self.classes, "matrix": self.matrix, **figures, **averages, "per_class": per_class}
@@ -205,14 +207,14 @@ class Confusion(Result):
 
 
 def confusion(labels: Any, predicted: Any, classes: Iterable[Any], *, weights: Any = None) -> Confusion:
-    """The confusion matrix of labels and predictions.
+    """Return the confusion matrix of labels and predictions.
 
     Parameters
     ----------
     labels, predicted : array_like, shape (n,)
-        The true class and the class decided for, of each row.
+        The true class and the predicted class of each row.
     classes : sequence
-        The classes, in the order in which they shall stand.
+        The classes, in the order of the matrix.
     weights : array_like, shape (n,), optional
         The weight of each row; 2 is the row twice.
 
@@ -233,12 +235,12 @@ def confusion(labels: Any, predicted: Any, classes: Iterable[Any], *, weights: A
 
 
 def counted(true: Places, decided: Places, classes: tuple[Any, ...], weights: Floats | None) -> Confusion:
-    """The confusion matrix of positions among the classes."""
+    """Return the confusion matrix of class positions."""
     size = len(classes)
     flat = np.bincount(true * size + decided, weights=weights, minlength=size * size)
     return Confusion(classes, flat.reshape(size, size).astype(np.float64))
 
 
 def _average(figures: Floats, weights: Floats) -> float:
-    there = ~np.isnan(figures)
-    return float(divided(figures[there] @ weights[there], weights[there].sum()))
+    defined = ~np.isnan(figures)
+    return float(divided(figures[defined] @ weights[defined], weights[defined].sum()))

@@ -1,4 +1,7 @@
-"""The upper convex hull of a rising curve: the points that some class ratio and costs make best."""
+"""The upper convex hull of a rising curve.
+
+Its points are those that are optimal for some class ratio and some costs.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +12,14 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["corners", "upper_hull"]
 
-# A pass over all points that removes less than this share of them costs more than going through the rest one by one.
+# Share of points: a vectorised pass that removes fewer costs more than finishing with the loop over single points.
 _WORTH_A_PASS = 0.1
 
 
 def corners(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
-    """The positions of the points at which a curve bends; those between lie on the line and say nothing more.
+    """Return the positions of the points at which a curve bends.
+
+    The points between them are on straight lines and carry no information.
 
     Examples
     --------
@@ -27,7 +32,7 @@ def corners(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
 
 
 def upper_hull(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
-    """The positions of the points on the upper convex hull, from the first point to the last.
+    """Return the positions of the points on the upper convex hull.
 
     Parameters
     ----------
@@ -36,9 +41,9 @@ def upper_hull(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
 
     Notes
     -----
-    A point not above the line between its neighbours is none of the hull's, so whole arrays of them go at once: of the
-    curve of a million rows a dozen passes leave a few hundred points. What then is left is gone through as in Andrew's
-    monotone chain. Counts rather than rates as coordinates make the comparisons exact.
+    A point not above the line between its neighbours is not on the hull, so whole arrays of them are removed at once:
+    for the curve of a million rows, a dozen passes leave a few hundred points. Andrew's monotone chain processes the
+    rest. Coordinates that are counts rather than rates make the comparisons exact.
 
     Examples
     --------
@@ -59,7 +64,7 @@ def upper_hull(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
 
 
 def _turn(x: Floats, y: Floats) -> Floats:
-    """Below 0 where a point lies above the line between its neighbours, 0 where it lies on it."""
+    """Return the turn at each inner point: negative above its neighbours' line, 0 on it."""
     dx, dy = np.diff(x), np.diff(y)
     return np.asarray(dx[:-1] * dy[1:] - dy[:-1] * dx[1:])
 

@@ -1,4 +1,4 @@
-"""Everything there is to say of probabilities against the truth, in one object."""
+"""Everything known about predicted probabilities against true classes, in one object."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ __all__ = ["Evaluation", "evaluate"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Result):
-    """How good probabilities are: decisions, losses, calibration and ROC curves.
+    """The quality of predicted probabilities: decisions, losses, calibration and ROC curves.
 
     Attributes
     ----------
     confusion : Confusion
-        How often each class was decided for when each class was true.
+        The number of rows for each pair of true class and decided class.
     loss : LogLoss
-        The log-loss, and the rows that make it infinite.
+        The log-loss, and the number of rows that make it infinite.
     brier : float
-        The mean squared distance of the probabilities from the truth.
+        The Brier score: the mean squared distance of the probabilities from the truth.
     calibration : Calibration
         The probability of the most probable class in bins, and how often that class was the true one.
     curves : dict
-        The ROC curve of each class against the others; of two classes, of the positive one. A class that no row has,
-        or that all have, has none.
+        The ROC curve of each class against the others; with two classes, only of the positive one. A class that no row
+        or every row has is left out.
     cost : float or None
-        The mean cost of a decision, where costs were given.
+        The mean cost of a decision; None if no costs were given.
     costs : ndarray, shape (C, C), or None
-        These costs, decided × true.
+        The costs, decided × true.
     """
 
     confusion: Confusion
@@ -65,7 +65,7 @@ class Evaluation(Result):
 
     @property
     def classes(self) -> tuple[Any, ...]:
-        """The classes, in the order of all figures per class."""
+        """The classes, in the order of all per-class figures."""
         return self.confusion.classes
 
     @property
@@ -75,36 +75,36 @@ class Evaluation(Result):
 
     @property
     def accuracy(self) -> float:
-        """The share of rows decided rightly."""
+        """The share of rows decided correctly."""
         return self.confusion.accuracy
 
     def accuracy_interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Wilson's interval for the accuracy."""
+        """Return Wilson's confidence interval for the accuracy."""
         low, high = wilson(self.accuracy, self.rows, level)
         return float(low), float(high)
 
     def __getitem__(self, name: Any) -> Rates:
-        """Sensitivity, specificity, precision, ... of one class."""
+        """Return sensitivity, specificity, precision, ... of one class."""
         return self.confusion[name]
 
     @property
     def sensitivity(self) -> Floats:  # (C,)
-        """Of the rows of each class, the share found; NaN of a class that no row has."""
+        """The share of each class's rows that was found; NaN without such rows."""
         return np.asarray(self.confusion.rates.sensitivity)
 
     @property
     def recall(self) -> Floats:  # (C,)
-        """Another name of sensitivity."""
+        """Another name for sensitivity."""
         return self.sensitivity
 
     @property
     def specificity(self) -> Floats:  # (C,)
-        """Of the rows of the other classes, the share not taken for this one."""
+        """The share of the other classes' rows that was not taken for this class."""
         return np.asarray(self.confusion.rates.specificity)
 
     @property
     def precision(self) -> Floats:  # (C,)
-        """Of the rows decided for each class, the share that was of it; NaN of a class never decided for."""
+        """The share of rows decided for a class that belong to it; NaN if none."""
         return np.asarray(self.confusion.rates.precision)
 
     @property
@@ -114,12 +114,12 @@ class Evaluation(Result):
 
     @property
     def macro(self) -> Averages:
-        """Sensitivity, specificity, precision and F1, each class counting alike."""
+        """Sensitivity, specificity, precision and F1, averaged with equal weight for each class."""
         return self.confusion.macro
 
     @property
     def weighted(self) -> Averages:
-        """The same, each class counting as much as it has rows."""
+        """The same figures, averaged with each class weighted by its number of rows."""
         return self.confusion.weighted
 
     @property
@@ -134,12 +134,12 @@ class Evaluation(Result):
 
     @property
     def log_loss(self) -> float:
-        """The mean of −log P(true class); infinite where a true class was given probability 0."""
+        """The mean of −log P(true class); infinite if any such P is 0."""
         return self.loss.mean
 
     @property
     def impossible(self) -> int:
-        """The number of rows whose true class was given probability 0."""
+        """The number of rows with probability 0 for their true class."""
         return self.loss.impossible
 
     @property
@@ -149,34 +149,40 @@ class Evaluation(Result):
 
     @property
     def auc(self) -> float:
-        """The area under the ROC curve; of more than two classes, the mean over those that have one."""
+        """The area under the ROC curve; the mean over all curves if there are several."""
         return float(np.mean([curve.auc for curve in self.curves.values()])) if self.curves else float("nan")
 
     @property
     def roc(self) -> RocCurve:
-        """The ROC curve of the positive class, where there are two classes."""
+        """The ROC curve of the positive class; two classes only."""
         if len(self.curves) != 1:
             do = "Name the class, as in evaluation.curves['a']" if self.curves else "It needs rows of both classes"
             raise BadOption(wanted("roc", "the curve of two classes", f"{len(self.curves)} curves", do))
         return next(iter(self.curves.values()))
 
     def operating_point(self, *, ratio: float | None = None, costs: Any = None) -> OperatingPoint:
-        """Of two classes, the cheapest threshold; costs as in `RocCurve.operating_point`, by default those given."""
+        """Return the cheapest threshold, as `RocCurve.operating_point`; two classes only.
+
+        The default costs are those that the evaluation was made with, else 1 for each error.
+        """
         if costs is None:
             costs = (1.0, 1.0) if self.costs is None else self._error_costs(self.costs)
         return self.roc.operating_point(ratio=ratio, costs=costs)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What has to be said beside the figures: what is undefined or infinite, and why."""
+        """Sentences about figures that are undefined or infinite, with the reason."""
         return remarks(self.confusion, self.loss, self.curves)
 
     def shown(self) -> Sheet:
-        """Figures overall and by class, the confusion matrix, and the calibration."""
+        """Return tables: figures overall and by class, confusion matrix, calibration."""
         return sheet(self)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; None for what is undefined (a share of nothing) or infinite (see `impossible` and `notes`)."""
+        """Return plain values.
+
+        A figure that is undefined (0 / 0) or infinite is None; `impossible` and `notes` give the reason.
+        """
         low, high = self.accuracy_interval()
         losses = {"log_loss": self.log_loss, "impossible": self.impossible, "log_loss_of_the_rest": self.loss.rest}
         out = {
@@ -203,7 +209,7 @@ class Evaluation(Result):
         return f"<Evaluation: {number(self.rows)} rows, {len(self.classes)} classes, {figures}>"
 
     def _error_costs(self, costs: Floats) -> tuple[float, float]:
-        """What the two errors cost more than the right decision does."""
+        """Return the costs of the two errors, less those of the correct decisions."""
         p = position(self.roc.positive, self.classes, "positive")
         q = 1 - p
         return float(costs[p, q] - costs[q, q]), float(costs[q, p] - costs[p, p])
@@ -219,7 +225,7 @@ def evaluate(
     costs: Any = None,
     bins: Bins = BINS,
 ) -> Evaluation:
-    """Everything there is to say of probabilities, given the true classes.
+    """Evaluate predicted probabilities against the true classes.
 
     Parameters
     ----------
@@ -230,14 +236,14 @@ def evaluate(
     classes : sequence
         The classes, in the order of the columns.
     weights : array_like, shape (n,), optional
-        The weight of each row; 2 is the row twice, 0 as if it were not there.
+        The weight of each row; 2 is the row twice, 0 leaves it out.
     positive : object, optional
-        Of two classes, the one that is looked for; by default the second.
+        The positive class, if there are two; by default the second.
     costs : array_like, shape (C, C), optional
-        ``costs[i][j]`` is what it costs to decide for class i when class j is true. Decisions are then for the
-        cheapest class and not for the most probable.
+        ``costs[i][j]`` is the cost of deciding for class i when class j is true. Each row is then decided for the class
+        of least expected cost instead of the most probable one.
     bins : int or sequence of float
-        The number of bins of equal width in which calibration is looked at, or the ends of the bins.
+        The number of equally wide calibration bins, or the edges of the bins.
 
     Returns
     -------
@@ -260,7 +266,7 @@ def evaluate(
         true, p, w = true[w > 0], p[w > 0], w[w > 0]
     if positive is not None and len(names) > 2:
         raise BadOption(wanted("positive", "two classes", f"{len(names)}", "Leave it out: every class has its curve"))
-    looked_for = 1 if positive is None else position(positive, names, "positive")
+    positive_at = 1 if positive is None else position(positive, names, "positive")
     prices = None if costs is None else cost_matrix(costs, len(names))
     most = _largest(p)
     decided = most if prices is None else np.argmin(p @ prices.T, axis=1)
@@ -271,21 +277,22 @@ def evaluate(
         log_loss(true_probabilities(true, p), w),
         brier(true, p, w),
         binned(most == true, confidence, w, edges),
-        _curves(true, p, names, w, [looked_for] if len(names) == 2 else list(range(len(names)))),
+        _curves(true, p, names, w, [positive_at] if len(names) == 2 else list(range(len(names)))),
         None if prices is None else float(np.average(prices[decided, true], weights=w)),
         prices,
     )
 
 
 def _largest(p: Floats) -> Places:  # (n,)
-    """The first of the most probable classes. Of two classes in one comparison, ten times as fast as by argmax."""
+    """Return the first of the most probable classes of each row."""
+    # For two classes one comparison does; it is ten times as fast as argmax.
     return (p[:, 1] > p[:, 0]).astype(np.intp) if p.shape[1] == 2 else np.argmax(p, axis=1)
 
 
 def _curves(
     true: Places, p: Floats, names: tuple[Any, ...], weights: Floats | None, of: list[int]
 ) -> dict[Any, RocCurve]:
-    there = np.bincount(true, minlength=len(names)) > 0
-    if there.sum() < 2:
+    has_rows = np.bincount(true, minlength=len(names)) > 0
+    if has_rows.sum() < 2:
         return {}
-    return {names[c]: curve_of(true == c, p[:, c], names[c], weights) for c in of if there[c]}
+    return {names[c]: curve_of(true == c, p[:, c], names[c], weights) for c in of if has_rows[c]}

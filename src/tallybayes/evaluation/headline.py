@@ -1,4 +1,4 @@
-"""The few figures that answer "how good is it?", each with its interval, beside those of always saying the same."""
+"""The headline figures with their intervals, for a model and for the majority-class baseline."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ __all__ = ["Figure", "headline", "majority"]
 
 
 class Figure(NamedTuple):
-    """A figure, and between which bounds it lies.
+    """A figure with its 95 % interval.
 
     Attributes
     ----------
     value : float
-        As measured.
+        The measured value.
     low, high : float
         Its 95 % interval; NaN where there is none.
     """
@@ -33,7 +33,7 @@ class Figure(NamedTuple):
 
 
 def majority(labels: Any, classes: Iterable[Any], *, weights: Any = None) -> Evaluation:
-    """The evaluation of looking at nothing: every row is given the shares that the classes have.
+    """Evaluate the baseline that gives every row the class shares as probabilities.
 
     Examples
     --------
@@ -48,22 +48,22 @@ def majority(labels: Any, classes: Iterable[Any], *, weights: Any = None) -> Eva
 
 
 def headline(seen: Evaluation, positive: Any = None, level: float = LEVEL) -> dict[str, Figure]:
-    """Accuracy, log-loss, sensitivity and specificity, each with its interval, and the area under the ROC curve.
+    """Return accuracy, log-loss, sensitivity, specificity and AUC, with their intervals.
 
     Parameters
     ----------
     seen : Evaluation
-        Of which they are taken.
+        The evaluation that the figures are taken from.
     positive : object, optional
-        Whose sensitivity and specificity are told. Of more than two classes and none named, they are averages in
-        which each class counts alike.
+        The class whose sensitivity and specificity are returned. By default they are averaged over all classes with
+        equal weight.
     level : float
-        That of the intervals.
+        The confidence level of the intervals.
 
     Notes
     -----
-    Shares have Wilson's interval, areas DeLong's, log-loss the normal one about a mean. An averaged sensitivity is a
-    mean of independent shares, whose variances add; an averaged specificity is not, and has no interval.
+    Shares have Wilson's interval, areas DeLong's, and log-loss the normal interval of a mean. An averaged sensitivity
+    is a mean of independent shares, so their variances add. An averaged specificity is not, and has no interval.
 
     Examples
     --------
@@ -97,8 +97,8 @@ def _share(share: float, count: float, level: float) -> Figure:
 
 
 def _mean_share(shares: Floats, counts: Floats, z: float) -> Figure:
-    known = ~np.isnan(shares)
-    s, n = shares[known], counts[known]
+    defined = ~np.isnan(shares)
+    s, n = shares[defined], counts[defined]
     if not len(s):
         return Figure(*[float("nan")] * 3)
     mean, error = float(s.mean()), float(np.sqrt((s * (1 - s) / n).sum())) / len(s)

@@ -1,4 +1,4 @@
-"""The door: what the user gave as checked arrays, or one sentence that says what is wrong with it."""
+"""Input checks: user input as checked arrays, or an error of one sentence."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ __all__ = [
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
-# What is left of a sum of a thousand float32 probabilities, and less than what rounding to four digits does.
+# Largest accepted distance of a sum from 1: the rounding error of a thousand float32 probabilities. Probabilities that
+# were rounded to four digits miss by more, and are refused.
 _NOT_ONE = 1e-5
 
 
 def class_names(classes: Iterable[Any]) -> tuple[Any, ...]:
-    """The classes as Python objects, in the order given: at least two, no two alike."""
+    """Return the classes as Python objects; at least two, all different."""
     names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
     if len(names) < 2:
         raise BadOption(wanted("classes", "at least two", f"{len(names)}"))
@@ -45,7 +46,7 @@ def class_names(classes: Iterable[Any]) -> tuple[Any, ...]:
 
 
 def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places:  # (n,)
-    """The position of each label among the classes.
+    """Return the position of each label among the classes.
 
     Examples
     --------
@@ -57,7 +58,7 @@ def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places
         raise BadData(wanted(where, "at least one row", "none"))
     try:
         found = Categories(plain(_arrow(classes, "classes"))).find(array)
-    except (TallyError, pa.ArrowException):  # of another kind than the classes: none of them is among these
+    except (TallyError, pa.ArrowException):  # labels of another type than the classes: none of them can match
         found = np.full(len(array), -1, np.intp)
     if found.min() < 0:
         row = int(np.argmax(found < 0))
@@ -69,7 +70,7 @@ def places(labels: Any, classes: Sequence[Any], where: str = "labels") -> Places
 
 
 def distinct(labels: Any) -> tuple[Any, ...]:
-    """The distinct labels, sorted."""
+    """Return the distinct labels, sorted."""
     array = _arrow(labels, "labels")
     if len(array) == 0:
         raise BadData(wanted("labels", "at least one row", "none"))
@@ -80,14 +81,14 @@ def distinct(labels: Any) -> tuple[Any, ...]:
 
 
 def position(name: Any, classes: Sequence[Any], where: str) -> int:
-    """The position of one class."""
+    """Return the position of one class."""
     if name not in classes:
         raise BadOption(wanted(where, "one of the classes", repr(name), did_you_mean(name, map(str, classes))))
     return classes.index(name)
 
 
 def row_weights(weights: Any, size: int) -> Floats | None:  # (n,)
-    """Finite weights not below 0, at least one of them above; None where all rows count alike."""
+    """Return finite weights ≥ 0, at least one of them positive; None if unweighted."""
     if weights is None:
         return None
     w = numbers(weights, "weights")
@@ -99,7 +100,7 @@ def row_weights(weights: Any, size: int) -> Floats | None:  # (n,)
 
 
 def probability_rows(probabilities: Any, size: int, classes: Sequence[Any]) -> Floats:  # (n, C)
-    """Rows of probabilities, each summing to 1."""
+    """Return rows of probabilities that each sum to 1."""
     where, n_classes = "probabilities", len(classes)
     p = numbers(probabilities, where, dimensions=(1, 2))
     if p.ndim == 1:
@@ -108,7 +109,7 @@ def probability_rows(probabilities: Any, size: int, classes: Sequence[Any]) -> F
     if p.shape[1] != n_classes:
         raise BadData(wanted(where, f"a column for each of {n_classes} classes", f"{p.shape[1]} columns"))
     _same_length(where, len(p), size)
-    # Columns and not rows are gone through: an array of a million pairs is summed eight times as fast this way.
+    # Column by column: for a million rows of two classes this is eight times as fast as a sum over rows.
     total, low = p[:, 0].copy(), p[:, 0].copy()
     for c in range(1, n_classes):
         total += p[:, c]
@@ -123,7 +124,7 @@ def probability_rows(probabilities: Any, size: int, classes: Sequence[Any]) -> F
 
 
 def scores_of(scores: Any, size: int) -> Floats:  # (n,)
-    """One finite number per row."""
+    """Return one finite number per row."""
     s = numbers(scores, "scores")
     _same_length("scores", len(s), size)
     _all("scores", s, np.isfinite(s), "finite numbers", "Give probabilities instead")
@@ -131,7 +132,7 @@ def scores_of(scores: Any, size: int) -> Floats:  # (n,)
 
 
 def cost_matrix(costs: Any, size: int) -> Floats:  # (C, C)
-    """What it costs to decide for one class (row) when another (column) is true."""
+    """Return the cost of deciding for one class (row) when another (column) is true."""
     want = f"a {size} × {size} matrix of finite numbers not below 0, decided × true"
     try:
         matrix = np.asarray(costs, np.float64)
@@ -145,12 +146,12 @@ def cost_matrix(costs: Any, size: int) -> Floats:  # (C, C)
     return matrix
 
 
-def numbers(given: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Floats:
-    """The numbers as an array of doubles."""
+def numbers(values: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Floats:
+    """Return numbers as an array of doubles."""
     try:
-        array = np.asarray(given, np.float64)
+        array = np.asarray(values, np.float64)
     except (TypeError, ValueError):
-        raise BadData(wanted(where, "numbers", f"{type(given).__name__} of something else")) from None
+        raise BadData(wanted(where, "numbers", f"a {type(values).__name__} that is not numeric")) from None
     if array.ndim not in dimensions:
         raise BadData(wanted(where, "one number per row", f"an array of shape {array.shape}"))
     return array

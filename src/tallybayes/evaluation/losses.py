@@ -1,4 +1,4 @@
-"""What probabilities lose against what came true: log-loss and Brier score."""
+"""Losses of predicted probabilities: log-loss and Brier score."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ __all__ = ["LogLoss", "brier", "log_loss", "true_probabilities"]
 
 
 class LogLoss(NamedTuple):
-    """The mean of −log P(true class), and what makes it infinite.
+    """The mean of −log P(true class), and the rows that make it infinite.
 
     Attributes
     ----------
     mean : float
-        Infinite as soon as a single row was given probability 0 for its true class.
+        The mean over all rows; infinite if any row has probability 0 for its true class.
     impossible : int
         The number of such rows.
     rest : float
-        The mean over the other rows; NaN where there are none.
+        The mean over the other rows; NaN if there are none.
     error : float
-        The standard error of that mean; NaN of fewer than two rows.
+        The standard error of `rest`; NaN for fewer than two rows.
     """
 
     mean: float
@@ -34,23 +34,25 @@ class LogLoss(NamedTuple):
 
 
 def true_probabilities(places: Places, probabilities: Floats) -> Floats:  # (n,)
-    """The probability that each row's true class was given."""
+    """Return the predicted probability of each row's true class."""
     return np.asarray(np.take_along_axis(probabilities, places[:, None], axis=1)[:, 0])
 
 
 def log_loss(true: Floats, weights: Floats | None = None) -> LogLoss:
-    """The log-loss, never clipped: a row held impossible that came true costs infinitely much, and is counted.
+    """Return the log-loss, without clipping.
+
+    A row with probability 0 for its true class makes the loss infinite, and is counted.
 
     Parameters
     ----------
     true : ndarray, shape (n,)
-        The probability that each row's true class was given.
+        The predicted probability of each row's true class.
     weights : ndarray, shape (n,), optional
         The weight of each row, above 0.
 
     Notes
     -----
-    scikit-learn replaces a 0 by 2.2e-16, which costs 36 per row: an average that depends on the type of the array.
+    scikit-learn replaces a 0 by 2.2e-16, which costs 36 per row, so its average depends on the type of the array.
 
     Examples
     --------
@@ -76,11 +78,14 @@ def _mean_and_error(losses: Floats, weights: Floats | None) -> tuple[float, floa
 
 
 def brier(places: Places, probabilities: Floats, weights: Floats | None = None) -> float:
-    """The Brier score: the mean squared distance of the probabilities from 1 for the true class and 0 for the others.
+    """Return the Brier score.
+
+    It is the mean squared distance of the probabilities from 1 for the true class and 0 for the others.
 
     Notes
     -----
-    Of two classes one is looked at, so the score goes from 0 to 1; of more, all are summed, and it goes from 0 to 2.
+    With two classes only the second is used, so the score is between 0 and 1. With more, the squared distances of all
+    classes are summed, so it is between 0 and 2.
 
     Examples
     --------

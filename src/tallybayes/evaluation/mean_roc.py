@@ -1,4 +1,4 @@
-"""ROC curves of repeats, averaged."""
+"""The mean of several ROC curves."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class AverageRoc(Result):
     Attributes
     ----------
     fpr : ndarray, shape (G,)
-        The grid, from 0 to 1.
+        The grid of false positive rates, from 0 to 1.
     tpr, spread : ndarray, shape (G,)
-        The mean over the curves, and their standard deviation (NaN of a single curve).
+        The mean over the curves, and their standard deviation (NaN for a single curve).
     aucs : ndarray, shape (K,)
         The area under each curve.
     """
@@ -42,18 +42,18 @@ class AverageRoc(Result):
 
     @property
     def auc_spread(self) -> float:
-        """The standard deviation of the areas; NaN of a single curve."""
+        """The standard deviation of the areas; NaN for a single curve."""
         return float(_deviation(self.aucs[:, None])[0])
 
     def shown(self) -> Grid:
-        """Every tenth of the way."""
+        """Return the curve at every tenth of the false positive rate, as a table."""
         at = np.unique(np.searchsorted(self.fpr, np.linspace(0, 1, 11) - 1e-9))
         rows = tuple(tuple(map(number, row)) for row in zip(self.fpr[at], self.tpr[at], self.spread[at], strict=True))
         title = f"Mean of {len(self.aucs)} ROC curves: AUC {number(self.auc)} ± {number(self.auc_spread)}"
         return Grid(title, ("fpr", "tpr", "±"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; the spread of a single curve is None."""
+        """Return plain values; the spread of a single curve is None."""
         out = {name: getattr(self, name) for name in ("fpr", "tpr", "spread", "aucs", "auc", "auc_spread")}
         return dict(plain(out))
 
@@ -62,18 +62,20 @@ class AverageRoc(Result):
 
 
 def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:
-    """ROC curves averaged vertically: at each false positive rate, the mean of their true positive rates.
+    """Average ROC curves vertically.
+
+    At each false positive rate, the result has the mean of the true positive rates.
 
     Parameters
     ----------
     curves : iterable of RocCurve
-        Such as one for each repeat.
+        The curves, such as one for each repeat.
     grid : int
-        At how many false positive rates from 0 to 1.
+        The number of false positive rates, equally spaced from 0 to 1.
 
     Notes
     -----
-    Between two points a curve is the line; where it rises straight up, its upper end counts (Fawcett 2006).
+    Between two points a curve is interpolated linearly; a vertical segment counts with its upper end (Fawcett 2006).
 
     Examples
     --------
@@ -92,11 +94,11 @@ def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:
     if not isinstance(grid, int) or grid < 2:
         raise BadOption(wanted("grid", "at least 2 points", repr(grid)))
     fpr = np.linspace(0.0, 1.0, grid)
-    # np.interp takes the last of several points above one another, which is the upper end.
+    # np.interp takes the last of several points with the same x, which is the upper end.
     heights = np.stack([np.interp(fpr, curve.fpr, curve.tpr) for curve in listed])  # (K, G)
     return AverageRoc(fpr, heights.mean(axis=0), _deviation(heights), np.array([curve.auc for curve in listed]))
 
 
 def _deviation(values: Floats) -> Floats:
-    """The standard deviation down the first axis; NaN of a single one, without a warning."""
+    """Return the standard deviation over the first axis; NaN, without a warning, for one value."""
     return values.std(axis=0, ddof=1) if len(values) > 1 else np.full(values.shape[1:], np.nan)

@@ -1,4 +1,4 @@
-"""The best point of a ROC curve, given how many negatives there are for a positive and what the two errors cost."""
+"""The cheapest point of a ROC curve, for a class ratio and two error costs."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["OperatingPoint", "cheapest"]
 
 @dataclass(frozen=True, repr=False)
 class OperatingPoint(Result):
-    """Where to put the threshold, and what is to be expected there.
+    """A decision threshold, with its expected error rates and cost.
 
     Attributes
     ----------
     threshold : float
-        Decide for the positive class from this score on (below it, where `reversed`); infinite: for no row at all.
+        Decide for the positive class at this score or above (below it, if `reversed`). Infinite: never decide for it.
     fpr, tpr : float
         The false and true positive rates.
     cost : float
         The expected cost per row.
     slope : float
-        Of the line along which costs are equal: ratio × cost of a false positive / cost of a false negative.
+        The slope of a line of equal cost: ratio × cost of a false positive / cost of a false negative.
     reversed : bool
-        Whether the detector is a flipped one, which decides for the positive class *below* the threshold.
+        Whether decisions are reversed: for the positive class *below* the threshold.
     """
 
     threshold: float
@@ -42,17 +42,17 @@ class OperatingPoint(Result):
 
     @property
     def specificity(self) -> float:
-        """Of the negatives, the share left alone."""
+        """The share of negatives not called positive."""
         return 1 - self.fpr
 
     def shown(self) -> Grid:
-        """The point as a table of one row."""
+        """Return the point as a table of one row."""
         rule = f"score {'<' if self.reversed else '≥'} {number(self.threshold)}"
         cells = (rule, *(number(value) for value in (self.fpr, self.tpr, self.cost, self.slope)))
         return Grid("", ("positive where", "fpr", "tpr", "cost per row", "slope"), (cells,))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; a threshold of None stands for the infinite one, that no row reaches."""
+        """Return plain values; an infinite threshold is None."""
         return dict(plain(asdict(self)))
 
     def __repr__(self) -> str:
@@ -61,9 +61,10 @@ class OperatingPoint(Result):
 
 
 def cheapest(fpr: Floats, tpr: Floats, ratio: float, costs: Any) -> tuple[int, float, float]:
-    """The position of the cheapest point, its expected cost per row, and the slope of the lines of equal cost.
+    """Return the position of the cheapest point, its cost, and the equal-cost slope.
 
-    Where several points cost the same, the one with the fewest false positives.
+    The cost is the expected cost per row. Of several points with equal cost, the one with the fewest false positives
+    is returned.
 
     Examples
     --------
@@ -75,7 +76,7 @@ def cheapest(fpr: Floats, tpr: Floats, ratio: float, costs: Any) -> tuple[int, f
     """
     false_positive, false_negative = _pair(costs)
     if not (isinstance(ratio, int | float | np.number) and 0 < ratio < math.inf):
-        raise BadOption(wanted("ratio", "a number above 0, of negatives for each positive", repr(ratio)))
+        raise BadOption(wanted("ratio", "a number above 0 (negatives per positive)", repr(ratio)))
     cost = (false_positive * ratio * fpr + false_negative * (1 - tpr)) / (1 + ratio)
     slope = ratio * false_positive / false_negative if false_negative else math.inf
     best = int(np.argmin(cost))
@@ -83,7 +84,7 @@ def cheapest(fpr: Floats, tpr: Floats, ratio: float, costs: Any) -> tuple[int, f
 
 
 def _pair(costs: Any) -> tuple[float, float]:
-    want = "two numbers not below 0, what a false positive and a false negative cost"
+    want = "two numbers not below 0 (the costs of a false positive and of a false negative)"
     try:
         pair = np.asarray(costs, np.float64)
     except (TypeError, ValueError):
@@ -91,5 +92,5 @@ def _pair(costs: Any) -> tuple[float, float]:
     if pair.shape != (2,):
         raise BadOption(wanted("costs", want, f"an array of shape {pair.shape}"))
     if not (np.isfinite(pair).all() and (pair >= 0).all() and pair.any()):
-        raise BadOption(wanted("costs", want + ", not both of them 0", f"{pair.tolist()}"))
+        raise BadOption(wanted("costs", want + ", not both 0", f"{pair.tolist()}"))
     return float(pair[0]), float(pair[1])

@@ -1,4 +1,4 @@
-"""Intervals for shares: how far off a share may be that was seen in so many rows."""
+"""Confidence intervals for proportions."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ LEVEL = 0.95
 
 
 def checked(level: float) -> float:
-    """The level, if it is one."""
+    """Return the confidence level if it is valid, else raise."""
     if not 0 < level < 1:
         raise BadOption(wanted("level", "a number between 0 and 1", repr(level), "Such as 0.95"))
     return level
 
 
 def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> tuple[Any, Any]:
-    """Wilson's interval, low and high: the shares that make what was seen not too surprising.
+    """Return Wilson's confidence interval for a proportion, low and high.
 
     Parameters
     ----------
     share : array_like
-        The share seen, such as 8 / 10.
+        The observed share, such as 8 / 10.
     count : array_like
-        The number (weight) of rows it was seen in; where it is 0 the interval is NaN.
+        The number (weight) of rows it was observed in; the interval is NaN where it is 0.
     level : float
-        How often such an interval holds the truth.
+        The confidence level: how often such an interval contains the true share.
 
     Notes
     -----
     With z standard deviations the ends are (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n), E. B. Wilson 1927.
-    Unlike p ± z·σ they stay within 0 and 1, and do not close up where all rows agree.
+    Unlike p ± z·σ, they stay within 0 and 1, and do not shrink to a point where all rows agree.
 
     Examples
     --------
@@ -59,5 +59,5 @@ def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> 
 
 
 def _clipped(ends: Floats) -> Any:
-    """Within 0 and 1 to the last digit; a number where a number was given."""
+    """Clip rounding errors beyond 0 and 1; return a scalar for a scalar."""
     return np.clip(ends, 0.0, 1.0)[()] if ends.ndim else float(np.clip(ends, 0.0, 1.0))

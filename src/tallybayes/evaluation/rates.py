@@ -1,4 +1,4 @@
-"""Four counts, true and false positives and negatives, and the shares that they make."""
+"""True and false positives and negatives, and the rates derived from them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ __all__ = ["Rates", "divided"]
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """True and false positives and negatives: of one class as numbers, or of all of them as arrays.
+    """True and false positives and negatives of one class, or arrays for all classes.
 
-    A share of nothing (the sensitivity of a class that no row has) is NaN.
+    A share of nothing, such as the sensitivity of a class without rows, is NaN.
 
     Examples
     --------
@@ -32,17 +32,17 @@ class Rates:
 
     @property
     def sensitivity(self) -> Any:
-        """Of the positives, the share that was found: TP / (TP + FN)."""
+        """The share of positives that was found: TP / (TP + FN)."""
         return divided(self.tp, self.tp + self.fn)
 
     @property
     def specificity(self) -> Any:
-        """Of the negatives, the share that was left alone: TN / (TN + FP)."""
+        """The share of negatives not called positive: TN / (TN + FP)."""
         return divided(self.tn, self.tn + self.fp)
 
     @property
     def precision(self) -> Any:
-        """Of those called positive, the share that was: TP / (TP + FP)."""
+        """The share of rows called positive that are: TP / (TP + FP)."""
         return divided(self.tp, self.tp + self.fp)
 
     @property
@@ -52,27 +52,27 @@ class Rates:
 
     @property
     def recall(self) -> Any:
-        """Another name of sensitivity."""
+        """Another name for sensitivity."""
         return self.sensitivity
 
     @property
     def tpr(self) -> Any:
-        """Another name of sensitivity: the height of a point in ROC space."""
+        """Another name for sensitivity: the y-coordinate in ROC space."""
         return self.sensitivity
 
     @property
     def fpr(self) -> Any:
-        """Of the negatives, the share called positive: where a point stands in ROC space from left to right."""
+        """The share of negatives called positive: the x-coordinate in ROC space."""
         return divided(self.fp, self.tn + self.fp)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: the four counts, sensitivity (recall), specificity, precision, F1 and false positive rate."""
+        """Return plain values: the four counts, sensitivity, specificity, precision, F1 and FPR."""
         names = ("sensitivity", "specificity", "precision", "f1", "fpr")
         return dict(plain({**asdict(self), **{name: getattr(self, name) for name in names}}))
 
 
 def divided(part: Any, whole: Any) -> Any:
-    """The share, NaN of nothing; a Python number where numbers were given."""
+    """Divide part by whole, 0 / 0 giving NaN; return a Python number for numbers."""
     with np.errstate(divide="ignore", invalid="ignore"):
         share = np.divide(part, whole)
     return share if share.ndim else float(share)

@@ -1,4 +1,4 @@
-"""Calibration: of the rows that were said to be so with probability p, what share was so?"""
+"""Calibration: how often events happen that were given probability p."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ BINS = 10
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(Result):
-    """Rows in bins by the probability they were given, and what came true in each.
+    """Rows binned by their predicted probability, with the observed frequency in each bin.
 
     Attributes
     ----------
     edges : ndarray, shape (B + 1,)
-        Where the bins end; a bin holds its right end (and the first its left).
+        The edges of the bins; a bin contains its right edge (the first also its left).
     count : ndarray, shape (B,)
-        The number (weight) of rows in each.
+        The number (weight) of rows in each bin.
     confidence : ndarray, shape (B,)
-        Their mean probability; NaN in an empty bin, as are the following.
+        The mean predicted probability; NaN in an empty bin, as are `observed`, `low` and `high`.
     observed : ndarray, shape (B,)
-        The share of them that came true.
+        The share of rows where the event happened.
     low, high : ndarray, shape (B,)
         Wilson's 95 % interval for that share.
     """
@@ -50,28 +50,28 @@ class Calibration(Result):
 
     @property
     def ece(self) -> float:
-        """The expected calibration error: the distance of confidence and share, averaged over the rows."""
+        """The expected calibration error: mean distance of confidence from observed share, over rows."""
         return float(self._gaps() @ self.count / self.count.sum())
 
     @property
     def largest(self) -> float:
-        """The distance in the worst bin."""
+        """The largest distance of confidence from observed share in any bin."""
         return float(self._gaps().max())
 
     def shown(self) -> Grid:
-        """The bins that have rows."""
+        """Return a table of the bins that have rows."""
         rows = []
         for b in np.flatnonzero(self.count):
-            given = f"{self.edges[b]:.3g} to {self.edges[b + 1]:.3g}"
+            range_ = f"{self.edges[b]:.3g} to {self.edges[b + 1]:.3g}"
             interval = f"{self.low[b]:.4f} to {self.high[b]:.4f}"
             rows.append(
-                (given, number(self.count[b]), f"{self.confidence[b]:.4f}", f"{self.observed[b]:.4f}", interval)
+                (range_, number(self.count[b]), f"{self.confidence[b]:.4f}", f"{self.observed[b]:.4f}", interval)
             )
         columns = ("probability", "rows", "mean", "observed", "95 % interval")
         return Grid(f"Calibration error {self.ece:.4f}", columns, tuple(rows))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: the error, and the bins (None for what an empty one has not)."""
+        """Return plain values: the error, and the bins (None where one is empty)."""
         names = ("count", "confidence", "observed", "low", "high")
         bins = {name: getattr(self, name) for name in names}
         return dict(plain({"ece": self.ece, "largest": self.largest, "edges": self.edges, **bins}))
@@ -84,18 +84,18 @@ class Calibration(Result):
 
 
 def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins: Bins = BINS) -> Calibration:
-    """The calibration of probabilities that something is so.
+    """Return the calibration of the probabilities of an event.
 
     Parameters
     ----------
     happened : array_like of bool, shape (n,)
-        Whether it was so.
+        Whether the event happened.
     probabilities : array_like, shape (n,)
-        The probability that it was said to have.
+        The predicted probability of the event.
     weights : array_like, shape (n,), optional
         The weight of each row; 2 is the row twice.
     bins : int or sequence of float
-        The number of bins of equal width, or the ends of the bins, rising from 0 to 1.
+        The number of equally wide bins, or the edges of the bins, rising from 0 to 1.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins:
 
 
 def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
-    """The calibration of checked arrays."""
-    # Only the ends between bins are looked at: a sum of float32 may exceed 1 by its last digit.
+    """Return the calibration of checked arrays."""
+    # Only the inner edges are compared: a float32 sum may exceed 1 by its last digit.
     bins, size = np.searchsorted(edges[1:-1], p, side="left"), len(edges) - 1
     w = np.ones(len(p)) if weights is None else weights
     count = np.bincount(bins, w, size).astype(np.float64)
@@ -131,7 +131,7 @@ def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, e
 
 
 def bin_edges(bins: Bins) -> Floats:  # (B + 1,)
-    """The ends of the bins."""
+    """Return the edges of the bins."""
     if isinstance(bins, int | np.integer):
         if bins < 1:
             raise BadOption(wanted("bins", "at least one", repr(bins)))

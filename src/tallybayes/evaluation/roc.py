@@ -1,4 +1,4 @@
-"""The ROC curve: what each threshold finds, and what it pays for it in false alarms."""
+"""The ROC curve: true against false positive rate at each threshold."""
 
 from __future__ import annotations
 
@@ -20,14 +20,12 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["Hull", "RocCurve", "curve_of", "roc"]
 
-# As many points as a picture can show; of a curve of a million rows, JSON is not asked to hold more.
-_POINTS = 512
-# And as many as a person reads.
-_LINES = 12
+_POINTS = 512  # a picture shows no more, so JSON need not hold all of a curve of a million rows
+_LINES = 12  # of a printed table; more are not read
 
 
 class Hull(NamedTuple):
-    """The points of a curve on its upper convex hull, from (0, 0) to (1, 1), and the area under it."""
+    """The upper convex hull of a curve, and the area under it."""
 
     fpr: Floats
     tpr: Floats
@@ -42,14 +40,14 @@ class RocCurve(Result):
     Attributes
     ----------
     positive : object
-        The class that is looked for.
+        The positive class.
     fp, tp : ndarray, shape (T,)
         The number (weight) of negatives and of positives called positive at each threshold, from none to all. Points
         on the line between their neighbours are left out.
     thresholds : ndarray, shape (T,)
-        A row is called positive from this score on; the first is infinite and calls none.
+        A row is called positive at this score or above; the first threshold is infinite, and no row reaches it.
     area : Area
-        The area under the curve, its variance by DeLong, and the degrees of freedom of that.
+        The area under the curve, DeLong's variance of it, and the degrees of freedom of the variance.
     reversed : bool
         Whether decisions are reversed: a row is then called positive *below* the threshold.
     """
@@ -63,7 +61,7 @@ class RocCurve(Result):
 
     @property
     def auc(self) -> float:
-        """The area under the curve: the chance that a positive row scores above another, a tie counting half."""
+        """The area: the probability that a positive scores above a negative, ties counting half."""
         return self.area.auc
 
     @property
@@ -78,22 +76,22 @@ class RocCurve(Result):
 
     @property
     def negatives(self) -> float:
-        """The number (weight) of the others."""
+        """The number (weight) of negative rows."""
         return float(self.fp[-1])
 
     @cached_property
     def fpr(self) -> Floats:  # (T,)
-        """The share of negatives called positive, at each threshold."""
+        """The false positive rate at each threshold."""
         return np.asarray(self.fp / self.fp[-1])
 
     @cached_property
     def tpr(self) -> Floats:  # (T,)
-        """The share of positives called positive, at each threshold."""
+        """The true positive rate at each threshold."""
         return np.asarray(self.tp / self.tp[-1])
 
     @cached_property
     def hull(self) -> Hull:
-        """The upper convex hull: the thresholds that some class ratio and costs make best.
+        """The upper convex hull: the thresholds optimal for some class ratio and costs.
 
         Examples
         --------
@@ -106,18 +104,21 @@ class RocCurve(Result):
         return Hull(fpr, tpr, self.thresholds[at], float(np.diff(fpr) @ (tpr[1:] + tpr[:-1]) / 2))
 
     def interval(self, level: float = LEVEL) -> tuple[float, float]:
-        """Where the area may lie, by DeLong's variance and Student's t on the scale of log-odds."""
+        """Return a confidence interval for the area.
+
+        It uses DeLong's variance and Student's t on the log-odds scale.
+        """
         return interval(self.area, min(self.positives, self.negatives), level)
 
     def operating_point(self, *, ratio: float | None = None, costs: Any = (1.0, 1.0)) -> OperatingPoint:
-        """The cheapest point: where the line of equal costs touches the hull.
+        """Return the cheapest point, where a line of equal cost touches the hull.
 
         Parameters
         ----------
         ratio : float, optional
-            How many negatives there will be for each positive; by default as many as there were here.
+            The expected number of negatives per positive; by default the ratio of these rows.
         costs : pair of float
-            What a false positive and a false negative cost.
+            The costs of a false positive and of a false negative.
 
         Examples
         --------
@@ -133,7 +134,9 @@ class RocCurve(Result):
         return OperatingPoint(float(thresholds[at]), float(fpr[at]), float(tpr[at]), cost, slope, self.reversed)
 
     def flipped(self) -> RocCurve:
-        """The detector with every decision reversed, whose curve lies as far above the diagonal as this one's below it.
+        """Return the curve of the detector with every decision reversed.
+
+        It runs as far above the diagonal as this curve runs below it.
 
         Examples
         --------
@@ -148,11 +151,14 @@ class RocCurve(Result):
         return replace(self, fp=fp, tp=tp, thresholds=thresholds, area=size, reversed=not self.reversed)
 
     def upright(self) -> RocCurve:
-        """This curve, or where it runs below the diagonal (area below one half) the flipped one."""
+        """Return this curve, or the flipped one if the area is below one half."""
         return self if self.auc >= 0.5 else self.flipped()
 
     def thinned(self, points: int = _POINTS) -> RocCurve:
-        """The curve at no more than so many points, those of the hull first; area and variance stay as they were."""
+        """Return the curve at a limited number of points, preferring those of the hull.
+
+        Area and variance do not change.
+        """
         if len(self.fp) <= points:
             return self
         at = upper_hull(self.fp, self.tp)
@@ -162,18 +168,18 @@ class RocCurve(Result):
         return replace(self, fp=self.fp[at], tp=self.tp[at], thresholds=self.thresholds[at])
 
     def shown(self) -> Grid:
-        """The points of the hull, and the area."""
+        """Return a table of the points of the hull, and the area."""
         hull, (low, high) = self.hull, self.interval()
         at = np.unique(np.linspace(0, len(hull.fpr) - 1, _LINES).round().astype(np.intp))
         rule = "score <" if self.reversed else "score ≥"
         title = f"ROC of {self.positive}: AUC {self.auc:.4f} ({low:.4f} to {high:.4f})"
         rows = zip(hull.thresholds[at], hull.fpr[at], hull.tpr[at], strict=True)
-        of = f"{len(at)} of the {len(hull.fpr)} points on the convex hull, of {len(self.fp)} in all"
-        notes = (f"{of}; the area under the hull is {hull.auc:.4f}.", *self.notes())
+        points = f"{len(at)} of the {len(hull.fpr)} points on the convex hull, of {len(self.fp)} in all"
+        notes = (f"{points}; the area under the hull is {hull.auc:.4f}.", *self.notes())
         return Grid(title, (rule, "fpr", "tpr"), tuple(tuple(map(number, row)) for row in rows), notes)
 
     def notes(self) -> tuple[str, ...]:
-        """What has to be said of the curve."""
+        """Return notes on the curve: whether it is reversed or below the diagonal."""
         if self.reversed:
             return ("Decisions are reversed: a row is called positive below the threshold.",)
         if self.auc < 0.5:
@@ -182,7 +188,10 @@ class RocCurve(Result):
         return ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: area, interval, hull, the curve at no more than 512 points; a threshold of None is infinite."""
+        """Return plain values: area, interval, hull, and at most 512 points of the curve.
+
+        An infinite threshold is None.
+        """
         low, high = self.interval()
         thin, names = self.thinned(), ("fpr", "tpr", "thresholds")
         out = {"positive": self.positive, "reversed": self.reversed, "auc": self.auc, "low": low, "high": high}
@@ -191,24 +200,24 @@ class RocCurve(Result):
         return dict(plain(out))
 
     def __repr__(self) -> str:
-        said = " (reversed: positive below the threshold)" if self.reversed else ""
+        note = " (reversed: positive below the threshold)" if self.reversed else ""
         low, high = self.interval()
         rows = f"{number(self.positives)} + {number(self.negatives)} rows"
-        return f"<RocCurve of {self.positive!r}{said}: {rows}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f})>"
+        return f"<RocCurve of {self.positive!r}{note}: {rows}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f})>"
 
 
 def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) -> RocCurve:
-    """The ROC curve of a score that should be high for one class.
+    """Return the ROC curve of a score that should be high for one class.
 
     Parameters
     ----------
     labels : array_like, shape (n,)
         The true class of each row.
     scores : array_like, shape (n,)
-        Probabilities, log-odds or anything else that grows with the belief in the positive class.
+        Probabilities, log-odds or any other score that is higher for the positive class.
     positive : object, optional
-        The class that is looked for, against all others; of two classes by default the greater (1 of 0 and 1, True,
-        "yes" of "no" and "yes").
+        The positive class, against all others. With two classes the default is the greater one: 1 of 0 and 1, True of
+        False and True, "yes" of "no" and "yes".
     weights : array_like, shape (n,), optional
         The weight of each row; 2 is the row twice.
 
@@ -224,7 +233,7 @@ def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) 
     if len(names) < 2:
         raise BadData(wanted("ROC curve", "rows of two classes", f"only {names[0]!r}"))
     if positive is None and len(names) > 2:
-        do = "Name the class that is looked for with positive="
+        do = "Name the positive class with positive="
         raise BadOption(wanted("ROC curve", "two classes", f"{len(names)}", do))
     at = len(names) - 1 if positive is None else position(positive, names, "positive")
     codes = places(labels, names)
@@ -233,22 +242,22 @@ def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) 
 
 
 def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None) -> RocCurve:
-    """The curve of checked arrays."""
+    """Return the curve of checked arrays."""
     order = np.argsort(-scores)
     falling = scores[order]
-    last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # of the rows of one score
+    last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # the last row of each distinct score
     hits = is_positive[order]
     if weights is None:
         found = np.cumsum(hits)[last].astype(np.float64)
         missed = last + 1 - found
-    else:  # each summed for itself: in a difference of rounded sums a count could fall
+    else:  # summed separately: a difference of rounded sums could make a count fall
         found, missed = (np.cumsum(weights[order] * kind)[last] for kind in (hits, ~hits))
     if not found[-1] or not missed[-1]:
         only = "no row of" if not found[-1] else "only rows of"
         raise BadData(wanted("ROC curve", "rows of two classes", f"{only} {positive!r}"))
     size = area(np.diff(found, prepend=0.0), np.diff(missed, prepend=0.0))
     fp, tp = np.concatenate([[0.0], missed]), np.concatenate([[0.0], found])
-    new = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))  # a score that only rows of no weight have
+    new = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))  # drops scores that only rows of weight 0 have
     fp, tp, thresholds = fp[new], tp[new], np.append(np.inf, falling[last])[new]
     kept = corners(fp, tp)
     return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size)

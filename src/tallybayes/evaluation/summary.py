@@ -1,4 +1,4 @@
-"""How an evaluation is shown: its tables, and the remarks below them."""
+"""The tables of an evaluation, and the remarks below them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["remarks", "sheet"]
 
 
 def remarks(confusion: Confusion, loss: LogLoss, curves: Mapping[Any, RocCurve]) -> tuple[str, ...]:
-    """A sentence for everything that is undefined, infinite or upside down."""
+    """Return a sentence for each figure that is undefined, infinite or below the diagonal."""
     notes = []
     if loss.impossible:
         rows = "1 row" if loss.impossible == 1 else f"{loss.impossible} rows"
@@ -27,19 +27,19 @@ def remarks(confusion: Confusion, loss: LogLoss, curves: Mapping[Any, RocCurve])
         notes.append(f"Log-loss is infinite: {rows} had probability 0 for the true class; {rest}.")
     absent = _named(confusion, confusion.support == 0)
     if absent:
-        notes.append(f"No row is of {absent}: no sensitivity, no ROC curve, and left out of averages of these.")
+        notes.append(f"No rows of {absent}: sensitivity and ROC curve are undefined there, and averages omit them.")
     never = _named(confusion, confusion.matrix.sum(axis=0) == 0)
     if never:
-        notes.append(f"Never decided for {never}: no precision, and left out of the averages of it.")
+        notes.append(f"Never decided for {never}: precision is undefined there, and averages omit it.")
     if not curves:
-        notes.append("All rows are of one class: there is no ROC curve.")
+        notes.append("All rows are of one class, so there is no ROC curve.")
     for curve in curves.values():
         notes.extend(curve.notes())
     return tuple(notes)
 
 
 def sheet(seen: Evaluation) -> Sheet:
-    """Figures overall, by class, the confusion matrix, and the calibration."""
+    """Return tables: figures overall and by class, confusion matrix, calibration."""
     grids = (_overall(seen), _by_class(seen), seen.confusion.shown(), seen.calibration.shown())
     title = f"Evaluation: {number(seen.rows)} rows, {len(seen.classes)} classes"
     return Sheet(title, grids, seen.notes)
@@ -63,7 +63,7 @@ def _by_class(seen: Evaluation) -> Grid:
     rows = []
     for name, support in zip(seen.classes, seen.confusion.support, strict=True):
         one, curve = seen[name], seen.curves.get(name)
-        # Of two classes only the positive one has a curve; the other's would be the same one seen from the other side.
+        # With two classes only the positive one has a curve; the other's is the same curve, mirrored.
         area = number(curve.auc) if curve else "–" if len(seen.classes) > 2 or not seen.curves else ""
         figures = (one.sensitivity, one.specificity, one.precision, one.f1)
         rows.append((str(name), number(support), *map(number, figures), area))

@@ -1,11 +1,11 @@
-"""Arrays of exact numbers: integers on a fixed exponent grid, so that a sum never depends on its order.
+"""Arrays of exact numbers: integers on a fixed exponent grid, so sums are order-independent.
 
-A value is ``Σ_k limbs[..., k] · 2^(32·(base + k))``. The kernels hand over limbs of any size; here they are brought
-into the one canonical form (every limb but the last in [0, 2^32), the last signed, no needless limb at either end),
-so that equal values are equal bits. Everything that a model remembers is made of these.
+A value is ``Σ_k limbs[..., k] · 2^(32·(base + k))``. The kernels return limbs of any size. This module brings them
+into a canonical form (every limb but the last in [0, 2^32), the last signed, no superfluous limb at either end), so
+that equal values have equal bits. All evidence is stored in such arrays.
 
-Carries are settled when the form is asked for and not before: most sums are only added, subtracted and rounded, which
-unsettled limbs do as well, and to settle them costs more than all of that.
+Carries are propagated only when the canonical form is needed. Most sums are only added, subtracted and rounded, which
+works without it, and propagating carries costs more than all of these.
 """
 
 from __future__ import annotations
@@ -25,21 +25,20 @@ _LIMB = 32
 _MASK = (1 << _LIMB) - 1
 _HALF = 1 << (_LIMB - 1)
 
-# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact one instead.
-_CANCELLED = 1e-4
-_REMEMBERED = 1 << 18
-# Limbs whose size is known to be below 2^this may be added, and so many of them summed that they stay below 2^63.
+_CANCELLED = 1e-4  # a difference of doubles below this share of the minuend has lost digits: compute it exactly
+_REMEMBERED = 1 << 18  # values; larger arrays of doubles are not cached
+# Bits of a limb's magnitude: in canonical form, if nothing is known, and the most from which a sum stays below 2^63.
 _SETTLED_BITS, _ANY_BITS, _MOST_BITS = _LIMB, 63, 62
 
 Floats = npt.NDArray[np.float64]
 
 
 class _Digits(NamedTuple):
-    """Limbs, and what is known of them; in one tuple, so that threads see all of it or nothing."""
+    """Limbs and their properties, in one tuple so that threads see a consistent state."""
 
     limbs: npt.NDArray[np.int64]
     base: int
-    bits: int  # no limb is 2^bits or larger in size
+    bits: int  # every limb is below 2^bits in magnitude
     resolved: bool
 
 
@@ -51,7 +50,7 @@ class Exact:
     limbs : ndarray of int64, shape (..., L)
         Digits in base 2^32, least significant first; need not be canonical.
     base : int
-        The grid position of the first digit: it counts 2^(32·base).
+        The grid position of the first digit, which has the unit 2^(32·base).
 
     Examples
     --------
@@ -72,7 +71,7 @@ class Exact:
         self._digits = _Digits(limbs, base, bits, resolved=False)
 
     def _settle(self) -> _Digits:
-        """The canonical form, found once."""
+        """Return the canonical form, computed once."""
         digits = self._digits
         if not digits.resolved:
             self._digits = digits = _settled(digits.limbs, digits.base)
@@ -90,40 +89,43 @@ class Exact:
 
     @property
     def is_zero(self) -> bool:
-        """Whether all values are zero; then they take no memory."""
+        """Whether all values are zero; such an array takes no memory."""
         return self._settle().bits == 0
 
     def settle(self) -> Self:
-        """The same, its carries settled now: what is to be kept for long is better small."""
+        """Propagate carries now and return self; worthwhile for values that are kept long."""
         self._settle()
         return self
 
     @staticmethod
     def zeros(shape: tuple[int, ...]) -> Exact:
-        """All zeros; they take no memory however large the shape, since most sums of missing values are zero."""
-        made = Exact(_no_limbs(shape), bits=0)
-        made._digits = made._digits._replace(resolved=True)
-        return made
+        """Return zeros, which take no memory whatever the shape.
+
+        Most sums over missing values are zero.
+        """
+        zeros = Exact(_no_limbs(shape), bits=0)
+        zeros._digits = zeros._digits._replace(resolved=True)
+        return zeros
 
     @staticmethod
     def from_limbs(limbs: Limbs) -> Exact:
-        """The canonical form of what a kernel summed."""
+        """Wrap the limbs that a kernel returned."""
         return Exact(limbs.limbs, limbs.base)
 
     @staticmethod
     def from_counts(counts: npt.ArrayLike) -> Exact:
-        """Whole numbers below 2^62 in size."""
+        """Convert integers below 2^62 in magnitude."""
         return Exact(np.asarray(counts, np.int64)[..., None])
 
     @staticmethod
     def of(values: npt.ArrayLike) -> Exact:
-        """The exact values of the given floats or integers (small arrays; sums of columns are the kernels' work)."""
-        given = np.asarray(values)
-        if given.dtype.kind in "iub":
-            return Exact.from_counts(given)
-        flat = given.astype(np.float64).reshape(1, -1)
+        """Convert floats or integers exactly; for small arrays (kernels sum whole columns)."""
+        array = np.asarray(values)
+        if array.dtype.kind in "iub":
+            return Exact.from_counts(array)
+        flat = array.astype(np.float64).reshape(1, -1)
         sums = kernels.power_sums(flat, np.zeros(1, np.int32), 1, order=1)
-        return Exact.from_limbs(sums.first).reshape(given.shape)
+        return Exact.from_limbs(sums.first).reshape(array.shape)
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -159,14 +161,14 @@ class Exact:
         return Exact(limbs, low, bits=max(left.bits, right.bits) + 1)
 
     def _on_one_grid(self, other: Exact) -> tuple[_Digits, _Digits, int, int]:
-        """The digits of both, small enough to be added, and the grid positions from which and to which they reach."""
+        """Return both sides' digits, small enough to add, and their joint grid range."""
         left, right = self._below(_MOST_BITS), other._below(_MOST_BITS)
         low = min(left.base, right.base)
         high = max(left.base + left.limbs.shape[-1], right.base + right.limbs.shape[-1])
         return left, right, low, high
 
     def _below(self, bits: int) -> _Digits:
-        """The digits as they are if all are below 2^bits in size, else settled."""
+        """Return the digits unchanged if below 2^bits in magnitude, else in canonical form."""
         return self._digits if self._digits.bits < bits else self._settle()
 
     def _is_plainly_zero(self) -> bool:
@@ -174,25 +176,25 @@ class Exact:
         return digits.bits == 0 or not (digits.resolved or digits.limbs.any())
 
     def _like(self, limbs: npt.NDArray[np.int64]) -> Exact:
-        """Some of these digits, or all in another arrangement."""
+        """Return a new array of some or all of these digits, rearranged."""
         return Exact(limbs, self._digits.base, bits=self._digits.bits)
 
     def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
-        """The entries at the given positions of one axis."""
+        """Return the entries at the given positions of one axis."""
         if self._digits.bits == 0:
             size = np.count_nonzero(index) if index.dtype == bool else len(index)
             return Exact.zeros((*self.shape[:axis], int(size), *self.shape[axis + 1 :]))
         return self._like(self._digits.limbs[(slice(None),) * axis + (index,)])
 
     def spread(self, index: npt.NDArray[np.intp], size: int, axis: int = 0) -> Exact:
-        """The inverse of `take`: an axis of the given size, zero but at `index`, where these values stand."""
+        """Invert `take`: put the values at `index` of an axis otherwise zero."""
         if size == self.shape[axis] and np.array_equal(index, np.arange(size)):
             return self
         shape = (*self.shape[:axis], size, *self.shape[axis + 1 :])
         if self._is_plainly_zero():
             return Exact.zeros(shape)
         limbs = np.zeros((*shape, self._digits.limbs.shape[-1]), np.int64)
-        if axis == 1 and limbs.shape[-1] == 1:  # row by row, as memory is laid out; at once, NumPy goes by columns
+        if axis == 1 and limbs.shape[-1] == 1:  # row by row, in memory order; in one call NumPy goes by columns
             for new, old in zip(limbs[..., 0], self._digits.limbs[..., 0], strict=True):
                 new[index] = old
         else:
@@ -200,23 +202,23 @@ class Exact:
         return self._like(limbs)
 
     def sum(self, axis: int = 0) -> Exact:
-        """The exact sum over one axis."""
+        """Return the exact sum over one axis."""
         if self._digits.bits == 0:
             return Exact.zeros(self.shape[:axis] + self.shape[axis + 1 :])
         digits, more = self._summable(axis)
         return Exact(digits.limbs.sum(axis=axis, dtype=np.int64), digits.base, bits=digits.bits + more)
 
     def _summable(self, axis: int) -> tuple[_Digits, int]:
-        """Digits small enough to be summed over an axis, and by how many bits the sums may be longer."""
+        """Return digits small enough to sum over an axis, and the bits gained."""
         more = int(self.shape[axis]).bit_length()
         return self._summable_by(more), more
 
     def _summable_by(self, more: int) -> _Digits:
-        """Digits of which 2^more may be summed."""
+        """Return digits small enough to sum 2^more of them."""
         return self._below(_MOST_BITS - more)
 
     def others(self) -> Exact:
-        """For each position of the first axis, the exact sum of all the others.
+        """Return, for each position of the first axis, the exact sum of all others.
 
         Examples
         --------
@@ -228,33 +230,33 @@ class Exact:
         return whole._like(np.broadcast_to(whole._digits.limbs, shape)) - self
 
     def group(self, starts: npt.NDArray[np.intp], axis: int = -1) -> Exact:
-        """The exact sums of consecutive groups along an axis, each beginning at one of `starts` (none empty)."""
+        """Return exact sums of consecutive, non-empty groups along an axis; `starts` are their beginnings."""
         axis = axis if axis >= 0 else axis + len(self.shape)
         digits, more = self._summable(axis)
         return Exact(np.add.reduceat(digits.limbs, starts, axis=axis), digits.base, bits=digits.bits + more)
 
     def reshape(self, shape: tuple[int, ...]) -> Exact:
-        """The same values in another shape."""
+        """Return the same values in another shape."""
         return self._like(self._digits.limbs.reshape(*shape, self._digits.limbs.shape[-1]))
 
     def used(self) -> npt.NDArray[np.bool_]:  # (V,)
-        """Of an array (R, V), the columns that are not all zero."""
+        """Return which columns of an array (R, V) are not all zero."""
         return np.asarray(self.limbs.any(axis=(0, -1)))
 
     def nonzero(self) -> npt.NDArray[np.bool_]:
-        """Where the value is not zero."""
+        """Return where the value is not zero."""
         return np.asarray(self.limbs.any(axis=-1))
 
     def negative(self) -> npt.NDArray[np.bool_]:
-        """Where the value is below zero."""
+        """Return where the value is below zero."""
         return np.asarray(self.limbs[..., -1] < 0)
 
     def to_limbs(self) -> Limbs:
-        """What a kernel takes: digits with or without settled carries."""
+        """Return limbs for a kernel, in canonical form or not."""
         return Limbs(self._digits.limbs, self._digits.base)
 
     def to_float(self) -> Floats:
-        """The nearest doubles; remembered for small arrays, which leave-one-out asks for again and again."""
+        """Return the nearest doubles, cached for small arrays: leave-one-out needs them repeatedly."""
         if self._float is not None:
             return self._float
         values = kernels.to_float(self.to_limbs())
@@ -264,14 +266,14 @@ class Exact:
         return values
 
     def less(self, index: tuple[npt.NDArray[Any], ...], *factors: Floats) -> Floats:
-        """Entries less a product of doubles each, as if subtracted exactly.
+        """Subtract a product of doubles from each selected entry, without cancellation error.
 
         Parameters
         ----------
         index : tuple of ndarrays, shape (n,)
-            Which entries.
+            The positions of the entries.
         factors : ndarrays, shape (n,)
-            Their product is what is taken away, such as a weight and a value.
+            The factors of the product to subtract, such as a weight and a value.
 
         Examples
         --------
@@ -290,7 +292,7 @@ class Exact:
         return left
 
     def fraction(self, *index: int) -> Fraction:
-        """One entry as an exact fraction.
+        """Return one entry as an exact fraction.
 
         Examples
         --------
@@ -303,7 +305,7 @@ class Exact:
 
 
 def nearest(value: Fraction) -> float:
-    """The nearest double; beyond the largest, infinity.
+    """Return the nearest double, or ±infinity beyond the largest.
 
     Examples
     --------
@@ -317,10 +319,10 @@ def nearest(value: Fraction) -> float:
 
 
 def _settled(limbs: npt.NDArray[np.int64], base: int) -> _Digits:
-    """The canonical form of any limbs."""
-    # Seen as unsigned a negative number is large, so that counts, which mostly are small, are looked at once.
+    """Return the canonical form of any limbs."""
+    # Viewed as unsigned, negative numbers are large, so small counts (the common case) need only one pass.
     largest = int(limbs.view(np.uint64).max()) if limbs.size else 0
-    if largest and not (limbs.shape[-1] == 1 and largest < _HALF):  # else it is canonical as it is
+    if largest and not (limbs.shape[-1] == 1 and largest < _HALF):  # else already canonical
         limbs, base = _canonical(limbs, base)
     if largest == 0 or limbs.shape[-1] == 0:
         return _Digits(_no_limbs(limbs.shape[:-1]), 0, 0, resolved=True)
@@ -328,7 +330,7 @@ def _settled(limbs: npt.NDArray[np.int64], base: int) -> _Digits:
 
 
 def _widen(value: _Digits, low: int, high: int) -> npt.NDArray[np.int64]:
-    """The limbs on the grid positions low..high."""
+    """Return the limbs on the grid positions low..high."""
     count = value.limbs.shape[-1]
     if value.base == low and low + count == high:
         return value.limbs
@@ -338,12 +340,12 @@ def _widen(value: _Digits, low: int, high: int) -> npt.NDArray[np.int64]:
 
 
 def _no_limbs(shape: tuple[int, ...]) -> npt.NDArray[np.int64]:
-    """Zeros of any shape in the memory of one."""
+    """Return zeros of any shape that take the memory of one."""
     return np.broadcast_to(np.zeros((), np.int64), (*shape, 1))
 
 
 def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.int64], int]:
-    """Carried, then trimmed at the top and at the bottom; of nothing but zeros no limb is left."""
+    """Propagate carries, then trim both ends; all zeros leave no limb."""
     limbs = _carry(limbs)
     while limbs.shape[-1] > 1 and _top_is_sign_only(limbs):
         limbs = limbs[..., :-1]
@@ -355,7 +357,7 @@ def _canonical(limbs: npt.NDArray[np.int64], base: int) -> tuple[npt.NDArray[np.
 
 
 def _carry(limbs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """A new array in which every limb but the last lies in [0, 2^32) and the last fits 32 signed bits."""
+    """Return new limbs in [0, 2^32), the last in 32 signed bits."""
     count = limbs.shape[-1]
     carried = np.zeros((*limbs.shape[:-1], count + 2), np.int64)  # two more limbs hold any int64 at the top
     carried[..., :count] = limbs
@@ -366,6 +368,6 @@ def _carry(limbs: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
 
 
 def _top_is_sign_only(limbs: npt.NDArray[np.int64]) -> bool:
-    """Whether the last limb only repeats the sign of the one below it."""
+    """Return whether the last limb only repeats the sign of the one below."""
     sign = -(limbs[..., -2] >= _HALF).astype(np.int64)
     return bool(np.array_equal(limbs[..., -1], sign))

@@ -1,10 +1,10 @@
-"""The hot loops: exact sums per class, scores, and the normaliser. All arrays in, all arrays out.
+"""The hot loops: exact sums per class, scores, and the normaliser; arrays in, arrays out.
 
 Every function is single-threaded and releases the GIL: the caller slices rows and runs the slices on its own threads.
-Exact sums come back as ``Limbs``, so that what slices give can be added in any order and gives the same integers.
-The door is strict about types and shapes (``TypeError``, ``ValueError``) and no input can crash the process.
+Exact sums are returned as ``Limbs``, so the results of slices can be added in any order and give the same integers.
+Types and shapes are checked strictly (``TypeError``, ``ValueError``), and no input can crash the process.
 
-``reference`` has the same functions in plain NumPy: the specification, which tests compare with these.
+``reference`` has the same functions in plain NumPy. It is the specification that tests compare the compiled ones with.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# The compiled module. The door (counts.py, scores.py, moments.py) gives these their meaning, defaults and names.
+# The compiled module. Its wrappers (counts.py, scores.py, moments.py, ...) document the functions and add defaults.
 from collections.abc import Sequence
 from typing import Any
 
@@ -77,7 +77,7 @@ def join_places(
 def find_places(starts: _Array, rows: _Array, of_rows: _Array, of_columns: _Array, /) -> _Integers: ...
 
 _Strings = tuple[_Integers, NDArray[np.uint8]]  # offsets, bytes
-_Parts = tuple[Any, ...]  # a column or options taken apart: see text_normalise.py and text.py
+_Parts = tuple[Any, ...]  # the parts of a column or of options: see text_normalise.py and text.py
 _Csr = tuple[_Integers, NDArray[np.int32], _Integers, _Integers]
 
 class TextCharacters: ...

@@ -1,8 +1,7 @@
-"""What each column says of each row: the door to the kernels that keep a score's terms apart.
+"""Wrappers of the kernels that return a score's terms column by column.
 
-``asked`` (n, C) says by what each class's terms are multiplied before they are summed: 1 for a class and −1 for its
-rival give what each column says for the one against the other. A class of which nothing is asked (0) adds nothing,
-even where its term is −∞.
+``asked`` (n, C) holds the factor of each class's terms in their sum: 1 for a class and −1 for its rival give each
+column's contribution for the one against the other. A class with factor 0 adds nothing, even if its term is −∞.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def terms_dense(
     asked: Floats,
     out: Floats,
 ) -> None:
-    """Add the terms of ``score_gaussian`` (power None) or ``score_student``, column by column, to out.
+    """Add the terms of ``score_gaussian`` (power None) or ``score_student`` to out, by column.
 
     Parameters
     ----------
@@ -55,7 +54,7 @@ def terms_codes(
     low: int = 0,
     outside: Literal["skip", "last"] = "skip",
 ) -> None:
-    """Add the terms of ``score_codes``, column by column, to out.
+    """Add the terms of ``score_codes`` to out, by column.
 
     Parameters
     ----------

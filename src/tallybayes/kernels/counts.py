@@ -1,4 +1,4 @@
-"""Exact sums and counts per class: the door to the counting kernels."""
+"""Wrappers of the counting kernels: exact sums and counts per class."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ __all__ = ["count_codes", "count_pairs", "count_sparse", "power_sums"]
 def power_sums(
     columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
 ) -> PowerSums:
-    """Exact sums of w, w·x and w·x² over the rows of each class, for each column; NaN is missing and left out.
+    """Return exact sums of w, w·x and w·x² per class and column.
+
+    NaN is a missing value and is left out.
 
     Parameters
     ----------
@@ -27,7 +29,7 @@ def power_sums(
     order : {1, 2}
         1 leaves out the squares.
     weights : float64 ndarray, shape (n,), optional
-        Finite and not below 0; 1 if not given.
+        Finite and not below 0; by default 1.
 
     Returns
     -------
@@ -60,7 +62,7 @@ def count_codes(
     low: int = 0,
     weights: Floats | None = None,
 ) -> tuple[Limbs, NDArray[np.int64]]:
-    """Exact weight of each code of each column per class, and how many codes of each column fell outside.
+    """Return the exact weight of each code per class, and the codes outside.
 
     Parameters
     ----------
@@ -75,9 +77,9 @@ def count_codes(
     Returns
     -------
     Limbs, shape (C, sum(sizes))
-        The columns laid end to end.
+        The weights, columns concatenated.
     int64 ndarray, shape (F,)
-        Codes outside.
+        The number of codes outside, per column.
 
     Examples
     --------
@@ -97,7 +99,7 @@ def count_pairs(
     *,
     weights: Floats | None = None,
 ) -> Limbs:
-    """Exact weight of each two codes of each two columns per class.
+    """Return the exact weight of each pair of codes per class and column pair.
 
     Parameters
     ----------
@@ -111,7 +113,7 @@ def count_pairs(
     Returns
     -------
     Limbs, shape (C, sum over f < g of sizes[f] * sizes[g])
-        The tables of the pairs (0, 1), (0, 2), ..., (1, 2), ... laid end to end, each row by row.
+        The tables of the pairs (0, 1), (0, 2), ..., (1, 2), ... concatenated, each in row-major order.
 
     Examples
     --------
@@ -133,12 +135,12 @@ def count_sparse(
     weights: Floats | None = None,
     binary: bool = False,
 ) -> Limbs:
-    """Exact sums of the entries of a compressed sparse row matrix per class and column.
+    """Return exact sums of a compressed sparse row (CSR) matrix per class and column.
 
     Parameters
     ----------
     indptr : int32 or int64 ndarray, shape (n + 1,)
-        Row i has the entries indptr[i], ..., indptr[i + 1] - 1. It need not start at 0: slice it to slice rows.
+        Row i has the entries indptr[i], ..., indptr[i + 1] - 1. It need not start at 0, so slicing it slices rows.
     indices, data : ndarray, shape (entries,)
         Columns (int32 or int64) and values (float64, float32, int32 or int64) of the entries.
     n_columns : int
@@ -146,7 +148,7 @@ def count_sparse(
     n_classes : int
     weights : float64 ndarray, shape (n,), optional
     binary : bool
-        Count an entry above 0 as 1. An index that a row repeats is counted as often as it is there.
+        Count an entry above 0 as 1. An index repeated in a row is counted each time.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""Hashes of rows, added to what ``out`` holds modulo 2**64: the door to those kernels.
+"""Wrappers of the row-hash kernels, which add to ``out`` modulo 2**64.
 
 ``out`` is always an int64 array of shape (n,). A row's hash is the sum of its cells' hashes: it does not depend on the
-row's place, its neighbours or the order of its columns. What is missing adds nothing.
+row's position, its neighbours or the order of its columns. A missing value adds nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ Words: TypeAlias = NDArray[np.int64]
 
 
 def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
-    """Add a hash of each number, its column having a seed of its own; NaN adds nothing, -0.0 is 0.0.
+    """Add a hash of each number, seeded by column.
+
+    NaN adds nothing, and -0.0 hashes as 0.0.
 
     Parameters
     ----------
@@ -40,13 +42,13 @@ def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
 
 
 def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
-    """Add the hashes that a row's codes point to; a code outside its column's range adds nothing.
+    """Add the hashes that a row's codes point to; codes out of range add nothing.
 
     Parameters
     ----------
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
     hashes : int64 ndarray, shape (sum(sizes),)
-        Of each value, the columns laid end to end.
+        The hash of each value, columns concatenated.
     sizes : sequence of int, length F
     out : int64 ndarray, shape (n,)
     low : int

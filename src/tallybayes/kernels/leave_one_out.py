@@ -1,4 +1,4 @@
-"""Scores of rows that are first taken from the moments they were counted in: the door to that kernel."""
+"""Wrapper of the leave-one-out kernel: rows scored by moments that exclude them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ __all__ = ["Coefficients", "leave_dense"]
 
 
 class Coefficients(NamedTuple):
-    """How a class's moments, and those of the column as a whole, make its density; each of shape (C, F).
+    """Coefficients, each of shape (C, F), that map moments to a class's density.
 
-    With n, mean, m2 a class's weight, mean and sum of squared deviations and N, M, M2 the column's,
-    ``scale2 = share * (m2 + between * (mean - M)**2) + whole * M2 / N`` about ``mean - pull * (mean - M)``.
-    `freedom` is a Student density's, `constant` is added to every value's log-density.
+    With n, mean, m2 the weight, mean and sum of squared deviations of a class, and N, M, M2 those of the whole column,
+    the density has ``scale2 = share * (m2 + between * (mean - M)**2) + whole * M2 / N`` and the location
+    ``mean - pull * (mean - M)``. `freedom` is the degrees of freedom of a Student density. `constant` is added to
+    every log-density.
     """
 
     pull: Floats
@@ -41,29 +42,31 @@ def leave_dense(
     floor: float,
     student: bool,
 ) -> NDArray[np.int64]:  # (k, 2)
-    """Add each row's log-density under each class, the row taken from its class's moments and the column's.
+    """Add each row's log-density under each class, with the row left out.
+
+    The row is subtracted from the moments of its class and of the whole column.
 
     Parameters
     ----------
     columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
     classes : int32 ndarray, shape (n,)
     moments : float64 ndarray, shape (3, C, F)
-        n, mean and m2 of each class, all rows counted; an m2 of 0 means that all values are the same.
+        n, mean and m2 of each class, over all rows; an m2 of 0 means that all values are equal.
     whole : float64 ndarray, shape (3, F)
         The same over all classes.
     full, less : Coefficients
-        Of all rows of a class, and of one row less.
+        The coefficients for all rows of a class, and for one row less.
     out : float64 ndarray, shape (n, C)
     floor : float
-        The least scale2, as a share of M2 / N.
+        The smallest scale2, as a share of M2 / N.
     student : bool
-        Whether the density is Student's rather than normal.
+        Whether the density is Student's t rather than normal.
 
     Returns
     -------
     int64 ndarray, shape (k, 2)
-        Row and column of the cells that were left out, because what remains without the row is too small a part of
-        what was there: exact arithmetic has to see to them.
+        Row and column of the cells that were skipped, because subtracting the row cancels too many digits. The caller
+        must score these in exact arithmetic.
 
     Examples
     --------

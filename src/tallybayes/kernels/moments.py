@@ -1,4 +1,4 @@
-"""From exact sums to doubles, rounded once, at the very end: the door to those kernels."""
+"""Wrappers of the kernels that round exact sums to doubles, once, at the end."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["exact_moments", "to_float"]
 
 
 def to_float(exact: Limbs) -> Floats:
-    """The double nearest to each exact number, ±inf beyond the largest.
+    """Return the double nearest to each exact number, ±inf beyond the largest.
 
     Parameters
     ----------
@@ -33,14 +33,15 @@ def to_float(exact: Limbs) -> Floats:
 
 
 def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
-    """Weight, mean and sum of squared deviations, from the exact sums of w, w·x and w·x².
+    """Return weight, mean and sum of squared deviations from exact power sums.
 
-    The differences are taken in integers, so that no cancellation is felt however far the mean is from 0: each
-    result is within 2 units in the last place.
+    Differences are computed in integers, so there is no cancellation however far the mean is from 0: each result is
+    within 2 units in the last place.
 
     Parameters
     ----------
-    n, s1, s2 : Limbs, of one shape (...)
+    n, s1, s2 : Limbs, all of shape (...)
+        The exact sums of w, w·x and w·x².
 
     Returns
     -------

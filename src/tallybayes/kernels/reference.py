@@ -1,7 +1,7 @@
-"""The kernels in plain NumPy and Python integers: slow, obvious, and the specification of the compiled ones.
+"""The specification of the compiled kernels, in plain NumPy and Python integers.
 
-Nothing here is fast and nothing is clever; tests compare every compiled kernel with its twin of the same name.
-Every exact sum of products of p doubles is a Python integer in units of ``2**(-1088 * p)``: a double is a multiple of
+The code is slow and obvious on purpose. Tests compare every compiled kernel with its twin of the same name here. An
+exact sum of products of p doubles is a Python integer in units of ``2**(-1088 * p)``: a double is a multiple of
 2**-1074, and 1088 is the next multiple of a limb's 32 bits.
 """
 
@@ -23,13 +23,13 @@ _WORD = 2**64 - 1
 
 
 def _units(x: float) -> int:
-    """The integer x * 2**1088."""
+    """Return the integer x * 2**1088."""
     numerator, denominator = float(x).as_integer_ratio()
     return (numerator << 32 * WORD) // denominator
 
 
 def _columns(columns: Any) -> list[NDArray[Any]]:
-    """A table or a sequence of columns, as a list of columns."""
+    """Return a table or a sequence of columns as a list of columns."""
     if isinstance(columns, np.ndarray):
         return [columns[:, f] for f in range(columns.shape[1])]
     return list(columns)
@@ -42,7 +42,7 @@ def _zeros(*shape: int) -> Objects:
 
 
 def limbs(values: Objects, words: int = 0) -> Limbs:
-    """Python integers, in units of ``2**(-32 * words)``, as limbs over the range that they need."""
+    """Convert Python integers, in units of ``2**(-32 * words)``, to as few limbs as possible."""
     flat = [int(v) for v in values.ravel()]
     low = min(((v & -v).bit_length() - 1) // 32 for v in flat if v) if any(flat) else words
     high = max((v.bit_length() // 32 for v in flat if v), default=low)
@@ -57,7 +57,7 @@ def limbs(values: Objects, words: int = 0) -> Limbs:
 
 
 def integers(exact: Limbs) -> Objects:
-    """Limbs as Python integers in units of ``2**(32 * base)``."""
+    """Convert limbs to Python integers in units of ``2**(32 * base)``."""
     out = _zeros(*exact.limbs.shape[:-1])
     for k in range(exact.limbs.shape[-1]):
         out = out + exact.limbs[..., k].astype(object) * (1 << 32 * k)
@@ -67,7 +67,7 @@ def integers(exact: Limbs) -> Objects:
 def power_sums(
     columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
 ) -> PowerSums:
-    """Exact sums of w, w*x and w*x*x per class and column; NaN is missing."""
+    """Return exact sums of w, w*x and w*x*x per class and column; NaN is missing."""
     parts = _columns(columns)
     shape = n_classes, len(parts)
     weight, first, second = _zeros(*shape), _zeros(*shape), _zeros(*shape)
@@ -94,7 +94,7 @@ def count_codes(
     low: int = 0,
     weights: Floats | None = None,
 ) -> tuple[Limbs, NDArray[np.int64]]:
-    """Exact weight of each code of each column per class, columns laid end to end; and how many codes fell outside."""
+    """Return the exact weight of each code per class, and the codes outside."""
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     counts = _zeros(n_classes, int(offsets[-1]))
     outside = np.zeros(len(sizes), dtype=np.int64)
@@ -116,7 +116,7 @@ def count_pairs(
     *,
     weights: Floats | None = None,
 ) -> Limbs:
-    """Exact weight of each two codes of each two columns per class, the tables of the pairs laid end to end."""
+    """Return the exact weight of each pair of codes per class and column pair."""
     coded, tables = _columns(columns), [_zeros(n_classes, 0)]
     for f, g in itertools.combinations(range(len(sizes)), 2):
         table = _zeros(n_classes, sizes[f], sizes[g])
@@ -139,7 +139,7 @@ def count_sparse(
     weights: Floats | None = None,
     binary: bool = False,
 ) -> Limbs:
-    """Exact weighted sums of the entries of a CSR matrix (binary: of their presence) per class and column."""
+    """Return exact weighted sums of CSR entries (binary: their presence) per class and column."""
     counts = _zeros(n_classes, n_columns)
     for i, c in enumerate(classes):
         w = 1 << 32 * WORD if weights is None else _units(weights[i])
@@ -156,14 +156,20 @@ def _exact(x: float | int) -> int:
 
 
 def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
-    """Add the sum over columns of ``constant - ((x - mean) * scale)**2`` to out; NaN adds nothing."""
+    """Add normal log-densities to out.
+
+    Adds the sum over columns of ``constant - ((x - mean) * scale)**2``; NaN adds nothing.
+    """
     for f, column in enumerate(_columns(columns)):
         z = (np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f]
         out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - z * z)
 
 
 def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
-    """Add the sum over columns of ``constant - power * log1p(((x - mean) * scale)**2)`` to out; NaN adds nothing."""
+    """Add Student's t log-densities to out.
+
+    Adds the sum over columns of ``constant - power * log1p(((x - mean) * scale)**2)``; NaN adds nothing.
+    """
     for f, column in enumerate(_columns(columns)):
         z = np.abs((np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f])
         log = np.where(z > 1e100, 2 * np.log(np.maximum(z, 1)), np.log1p(np.minimum(z, 1e100) ** 2))
@@ -182,8 +188,8 @@ def leave_dense(
     floor: float,
     student: bool,
 ) -> NDArray[np.int64]:
-    """Add each row's log-density with the row taken out; returns the cells where that cancels too many digits."""
-    lost = []
+    """Add leave-one-out log-densities; return the cells where that cancels too many digits."""
+    cancelled = []
     for f, column in enumerate(_columns(columns)):
         for i, own in enumerate(classes):
             x = float(column[i])
@@ -194,7 +200,7 @@ def leave_dense(
             own_m2 = m2 - (x - mean) ** 2 * n / (n - 1) if n > 1 else m2
             whole_m2 = M2 - (x - M) ** 2 * N / (N - 1) if N > 1 else M2
             if N <= 1 or (n > 1 and m2 > 0 and not own_m2 > 1e-4 * m2) or (M2 > 0 and not whole_m2 > 1e-4 * M2):
-                lost.append((i, f))
+                cancelled.append((i, f))
                 continue
             location, variance = M - (x - M) / (N - 1), whole_m2 / (N - 1)
             least = max(floor * (variance if M2 > 0 else min(max(location**2, 1.0), 1e300)), 1e-300)
@@ -208,7 +214,7 @@ def leave_dense(
                 q = (x - at + pull * (at - location)) ** 2 / scale2
                 log = (freedom + 1) / 2 * np.log1p(q / freedom) if student else q / 2
                 out[i, c] += constant - np.log(scale2) / 2 - log
-    return np.array(lost, np.int64).reshape(-1, 2)
+    return np.array(cancelled, np.int64).reshape(-1, 2)
 
 
 def _mixed(word: int, seed: int) -> int:
@@ -218,12 +224,12 @@ def _mixed(word: int, seed: int) -> int:
 
 
 def _key(column: int, seed: int) -> int:
-    """What moves the numbers of a column."""
+    """Return the offset that is added to the bits of a column's numbers."""
     return _mixed(column & _WORD, (seed & _WORD) ^ 0xA0761D6478BD642F)
 
 
 def _hash(x: float, key: int) -> int:
-    """The product of both halves of a number's bits, as signed numbers, with its upper half put into its lower."""
+    """Multiply the signed halves of a number's bits, and fold the product."""
     if np.isnan(x):
         return 0
     bits = (int(np.float64(x + 0.0).view(np.uint64)) + key) & _WORD
@@ -271,7 +277,7 @@ def score_codes(
     low: int = 0,
     outside: Literal["skip", "last"] = "skip",
 ) -> None:
-    """Add to each row of out the rows of the table that its codes point to."""
+    """Add the rows of the table that a row's codes point to."""
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     for f, column in enumerate(_columns(columns)):
         for i in range(len(out)):
@@ -291,7 +297,7 @@ def terms_dense(
     asked: Floats,
     out: Floats,
 ) -> None:
-    """Add each column's log-densities, multiplied by what is asked of each class and summed, to out (n, F)."""
+    """Add each column's log-densities, summed with the factors ``asked``, to out (n, F)."""
     for f, column in enumerate(_columns(columns)):
         for c in range(asked.shape[1]):
             terms = np.zeros((len(out), 1))
@@ -314,7 +320,7 @@ def terms_codes(
     low: int = 0,
     outside: Literal["skip", "last"] = "skip",
 ) -> None:
-    """Add each code's row of the table, multiplied by what is asked of each class and summed, to out (n, F)."""
+    """Add each code's table row, summed with the factors ``asked``, to out (n, F)."""
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     for f, column in enumerate(_columns(columns)):
         terms = np.zeros_like(asked)
@@ -326,15 +332,15 @@ def terms_codes(
 def score_own_codes(
     columns: Codes, table: Floats, sizes: Sizes, classes: NDArray[np.int32], out: Floats, *, low: int = 0
 ) -> None:
-    """As score_codes, each row's own class only."""
-    everyone = np.zeros_like(out)
-    score_codes(columns, table, sizes, everyone, low=low)
+    """Do as score_codes, for each row's own class only."""
+    scores = np.zeros_like(out)
+    score_codes(columns, table, sizes, scores, low=low)
     rows = np.arange(len(out))
-    out[rows, classes] += everyone[rows, classes]
+    out[rows, classes] += scores[rows, classes]
 
 
 def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
-    """Add to each row of out its CSR entries times their rows of the table; an entry of 0 adds nothing."""
+    """Add each row's CSR entries times their rows of the table; 0 adds nothing."""
     for i in range(len(out)):
         for k in range(indptr[i], indptr[i + 1]):
             if data[k] != 0:
@@ -342,7 +348,7 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
 
 
 def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:
-    """Scores less the greatest of their row, that greatest, and the log of the sum of exponentials of the former."""
+    """Return scores less their row's maximum, that maximum, and the shifted log-sum-exp."""
     top = scores.max(axis=1, initial=-np.inf)
     top = np.where(np.isneginf(top), 0.0, top)
     with np.errstate(divide="ignore", over="ignore"):
@@ -351,7 +357,7 @@ def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Each row of scores as probabilities, in out or in place; returns the log of each row's sum of exponentials."""
+    """Turn scores into probabilities, in out or in place; return each row's log-sum-exp."""
     shifted, top, log_sum = _shifted(scores)
     out = scores if out is None else out
     out[...] = np.exp(shifted - np.where(np.isneginf(log_sum), 0.0, log_sum)[:, None])
@@ -359,7 +365,7 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
 
 
 def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Each row of scores as log probabilities, in out or in place; returns what was subtracted."""
+    """Turn scores into log-probabilities, in out or in place; return each row's log-sum-exp."""
     shifted, top, log_sum = _shifted(scores)
     out = scores if out is None else out
     out[...] = shifted - np.where(np.isneginf(log_sum), 0.0, log_sum)[:, None]
@@ -369,7 +375,7 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
 def temper(
     scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
 ) -> tuple[float, ...]:
-    """Losses of tempered scores, and the weighted sums of them and their derivatives by u and v."""
+    """Compute losses under a temperature, and the weighted sums of them and their derivatives."""
     silent = np.isnan(logs)
     t = np.where(silent, 1.0, np.exp(u + v * logs))
     p = np.exp(scores * t[:, None])
@@ -385,7 +391,7 @@ def temper(
 
 
 def _ratio(numerator: int, denominator: int) -> float:
-    """The double nearest to a quotient of integers."""
+    """Return the double nearest to a quotient of integers."""
     try:
         return numerator / denominator
     except OverflowError:
@@ -393,19 +399,19 @@ def _ratio(numerator: int, denominator: int) -> float:
 
 
 def _scaled(value: int, words: int) -> tuple[int, int]:
-    """``value * 2**(32 * words)`` as numerator and denominator."""
+    """Return ``value * 2**(32 * words)`` as numerator and denominator."""
     return (value << 32 * words, 1) if words >= 0 else (value, 1 << -32 * words)
 
 
 def to_float(exact: Limbs) -> Floats:
-    """The double nearest to each exact number."""
+    """Return the double nearest to each exact number."""
     values = integers(exact)
     out = [_ratio(*_scaled(int(v), exact.base)) for v in values.ravel()]
     return np.array(out, dtype=np.float64).reshape(values.shape)
 
 
 def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
-    """Weight, mean and sum of squared deviations from the exact sums of w, w*x and w*x*x."""
+    """Return weight, mean and sum of squared deviations from exact power sums."""
     mean, m2 = np.zeros(n.limbs.shape[:-1]), np.zeros(n.limbs.shape[:-1])
     counts, sums, squares = integers(n), integers(s1), integers(s2)
     for cell in np.ndindex(mean.shape):

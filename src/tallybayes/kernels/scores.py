@@ -1,7 +1,7 @@
-"""Log scores of rows under each class, added to what ``out`` holds, and the normaliser: the door to those kernels.
+"""Wrappers of the kernels that add log scores per class to ``out``, and normalise.
 
 ``out`` is always a C-contiguous float64 array of shape (n, C). A row's scores depend on that row alone, to the last
-bit, so that slicing the rows changes nothing.
+bit, so slicing the rows changes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ __all__ = [
 
 
 def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
-    """Add ``constant - ((x - mean) * scale)**2``, summed over the columns that are not NaN, to out.
+    """Add normal log-densities to out.
+
+    Adds ``constant - ((x - mean) * scale)**2``, summed over the columns; NaN adds nothing.
 
     Parameters
     ----------
@@ -46,9 +48,10 @@ def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floa
 
 
 def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
-    """Add ``constant - power * log1p(((x - mean) * scale)**2)``, summed over the columns that are not NaN, to out.
+    """Add Student's t log-densities to out.
 
-    Neighbouring columns of equal power share a logarithm, so that order them so if there is a choice.
+    Adds ``constant - power * log1p(((x - mean) * scale)**2)``, summed over the columns; NaN adds nothing. Adjacent
+    columns of equal power share a logarithm, so put them next to each other if possible.
 
     Parameters
     ----------
@@ -81,13 +84,13 @@ def score_codes(
     ----------
     columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
     table : float64 ndarray, shape (sum(sizes), C)
-        The columns laid end to end, as ``count_codes`` gives them, transposed.
+        The columns concatenated, as ``count_codes`` returns them, transposed.
     sizes : sequence of int, length F
     out : float64 ndarray, shape (n, C)
     low : int
         The first code of every column.
     outside : {"skip", "last"}
-        A code outside its column's range adds nothing, or what the column's last code would.
+        A code outside its column's range adds nothing, or the same as the column's last code.
 
     Examples
     --------
@@ -104,7 +107,9 @@ def score_codes(
 def score_own_codes(
     columns: Codes, table: Floats, sizes: Sizes, classes: NDArray[np.int32], out: Floats, *, low: int = 0
 ) -> None:
-    """Add what ``score_codes`` would, but only to ``out[i, classes[i]]``: what leaving a row out changes.
+    """Do as ``score_codes``, but only for ``out[i, classes[i]]``.
+
+    These are the entries that leaving a row out changes.
 
     Parameters
     ----------
@@ -123,7 +128,9 @@ def score_own_codes(
 
 
 def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
-    """Add each row's entries times their columns' rows of the table; an entry of 0 adds nothing, even to -inf.
+    """Add each row's entries times their columns' rows of the table.
+
+    An entry of 0 adds nothing, even where the table is -inf.
 
     Parameters
     ----------
@@ -144,7 +151,7 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
 
 
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Turn each row of scores into probabilities, in ``out`` or in place; the logs of the sums of exponentials.
+    """Turn each row of scores into probabilities, in ``out`` or in place.
 
     Parameters
     ----------
@@ -154,7 +161,7 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     Returns
     -------
     float64 ndarray, shape (n,)
-        ``log(sum(exp(scores)))`` of each row; -inf, and zeros in ``out``, where all scores are -inf.
+        ``log(sum(exp(scores)))`` of each row; -inf, and zeros in ``out``, if all scores are -inf.
 
     Examples
     --------
@@ -168,7 +175,7 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
 
 
 def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Turn each row of scores into log probabilities, in ``out`` or in place; the logs of the sums of exponentials.
+    """Turn each row of scores into log-probabilities, in ``out`` or in place.
 
     Parameters
     ----------
@@ -178,7 +185,7 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     Returns
     -------
     float64 ndarray, shape (n,)
-        As ``softmax``; a row of -inf stays as it is.
+        As ``softmax``; a row of -inf is left unchanged.
 
     Examples
     --------
@@ -194,25 +201,25 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
 def temper(
     scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
 ) -> tuple[float, float, float, float, float, float]:
-    """The loss of each row under the temperature ``exp(u + v * log)``, and its sums with their derivatives.
+    """Compute the loss under temperature ``exp(u + v * log)``, and its derivatives.
 
     Parameters
     ----------
     scores : float64 ndarray, shape (n, C)
-        The greatest of each row 0, all finite.
+        Finite scores, shifted so that the largest of each row is 0.
     own : float64 ndarray, shape (n,)
-        Those of the rows' own classes.
+        The scores of the rows' own classes.
     logs : float64 ndarray, shape (n,)
-        NaN for a row whose temperature is 1 whatever u and v are.
+        The log of each row's size, centred; NaN for a row whose temperature is always 1.
     weights : float64 ndarray, shape (n,), or None
     u, v : float
     loss : float64 ndarray, shape (n,)
-        Written to.
+        OUT: the loss of each row.
 
     Returns
     -------
     tuple of float
-        The weighted sum of the losses; its derivatives by u and by v; by u twice, by u and v, by v twice.
+        The weighted sum of the losses; its first derivatives by u and v; its second by u², uv and v².
 
     Examples
     --------

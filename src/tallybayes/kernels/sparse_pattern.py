@@ -1,7 +1,7 @@
-"""Entries of a matrix that is mostly zeros: where they stand, the door to those kernels.
+"""Wrappers of the sparsity-pattern kernels: the positions of a sparse matrix's entries.
 
-Places are given column by column: those of column v are the entries ``starts[v]`` to ``starts[v + 1]``, of which
-``rows`` says the row, rising. ``sparse_pattern_reference`` has the same functions in plain Python.
+Positions are stored column by column: column v has the entries ``starts[v]`` to ``starts[v + 1]``, and ``rows`` holds
+the row of each, rising. ``sparse_pattern_reference`` has the same functions in plain Python.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Rows = NDArray[np.int32]
 def join_places(
     starts: Starts, rows: Rows, other_starts: Starts, other_rows: Rows
 ) -> tuple[Starts, Rows, NDArray[np.int64], NDArray[np.int64]]:
-    """The places of both, and where among them the entries of each are.
+    """Return the union of two patterns, and the index in it of each side's entries.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def join_places(
     starts, rows : ndarray
         The union.
     from_left, from_right : int64 ndarray
-        Where in it each entry of either is.
+        The index in the union of each entry of either side.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def join_places(
 def find_places(
     starts: Starts, rows: Rows, of_rows: NDArray[np.int64], of_columns: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """The entry of each of some cells; -1 where none stands.
+    """Return the index of the entry at each given cell, -1 if there is none.
 
     Parameters
     ----------

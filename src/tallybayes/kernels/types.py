@@ -1,4 +1,4 @@
-"""What the kernels take and give back: exact numbers as limbs, and the two errors that name a cell."""
+"""Types of the kernels: exact numbers as limbs, and errors that name a cell."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Limbs(NamedTuple):
     Attributes
     ----------
     limbs : int64 ndarray, shape (..., L)
-        Any int64 values: carries need not have been settled, so limbs of equal base add and subtract as arrays.
+        Any int64 values. Carries need not be propagated, so limbs of equal base add and subtract as arrays.
     base : int
         The power of 2**32 of the first limb.
     """
@@ -33,7 +33,7 @@ class Limbs(NamedTuple):
 
 
 class PowerSums(NamedTuple):
-    """Exact sums over the rows of each class: of w, of w·x and (order 2) of w·x², each ``Limbs`` of shape (C, F)."""
+    """Exact sums of w, w·x and (order 2) w·x² per class, each (C, F)."""
 
     weight: Limbs
     first: Limbs
@@ -41,7 +41,7 @@ class PowerSums(NamedTuple):
 
 
 class _CellError(ValueError):
-    """A value that cannot be counted, and where it stands."""
+    """A value that cannot be counted, with its row and column."""
 
     wanted = "a number"
 
@@ -54,7 +54,7 @@ class _CellError(ValueError):
 
 
 class NotFinite(_CellError):
-    """An infinite value among numbers whose sums are wanted."""
+    """An infinite value among numbers to be summed."""
 
     wanted = "a finite number"
 

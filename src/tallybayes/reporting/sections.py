@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
 
-from tallybayes.display.charts.column import column_chart, lying_chart, words_chart
+from tallybayes.display.charts.column import column_chart, horizontal_bar_chart, words_chart
 from tallybayes.display.charts.explanation import explanation_chart
 from tallybayes.display.charts.reliability import reliability_chart
 from tallybayes.display.charts.roc import roc_chart
@@ -258,7 +258,7 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
     note = f"and {len(table.rows) - _VALUES} more values" if len(table.rows) > _VALUES else ""
     table = table.frequent(_VALUES)
     if table.profile.kind == "values":
-        chart = lying_chart(table.points(), names)
+        chart = horizontal_bar_chart(table.points(), names)
     else:
         spread = data.histograms.get(table.column)
         points = [] if spread is None else [p for p in spread.points() if p["class"] in names]

@@ -1,4 +1,5 @@
-"""Charts: plain records in, an Altair chart out. The only door to Altair, opened when a chart is asked for.
+"""Charts: plain records in, an Altair chart out.
 
-One file for each chart. None of them computes: what is drawn is what a result's `points` or `to_dict` gives.
+One file for each chart. Only this package uses Altair, and it is imported only when a chart is requested. Charts
+compute nothing: they draw what a result's `points` or `to_dict` returns.
 """

@@ -1,4 +1,4 @@
-"""What one column says of each class."""
+"""Charts of one column's distribution in each class."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import altair as alt
 
 from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
 
-__all__ = ["column_chart", "lying_chart", "words_chart"]
+__all__ = ["column_chart", "horizontal_bar_chart", "words_chart"]
 
 
 def column_chart(
     points: list[dict[str, Any]], column: str, classes: list[str], kind: str, spread: list[dict[str, Any]] | None = None
 ) -> Any:
-    """Bars side by side for each value, or a curve for each class.
+    """Draw bars side by side for each value, or a curve for each class.
 
     Parameters
     ----------
     points : list of dict
-        What `Table.points` gives.
+        The result of `Table.points`.
     column : str
         The column.
     classes : list of str
         The classes, in the order of the legend.
     kind : str
-        What `Profile.kind` says of the values.
+        The kind of the values, as in `Profile.kind`.
     spread : list of dict, optional
-        What `Histogram.points` gives: how the column is spread, drawn behind the curves.
+        The result of `Histogram.points`: a histogram of the column, drawn behind the curves.
     """
-    # Altair copies a chart, data and all, at every step: data comes last.
+    # Altair copies a chart with its data at every step, so data is added last.
     drawn = {"data": alt.InlineData(values=points), "title": column}
     base = alt.Chart()
     tips = [alt.Tooltip("class:N"), alt.Tooltip("value", type="nominal"), alt.Tooltip("probability:Q", format=".4f")]
@@ -54,18 +54,18 @@ def column_chart(
     return both.properties(width=WIDTH + 80, height=HEIGHT, **drawn)
 
 
-def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
-    """Bars for each value, one below the other: names of any length have room, however narrow the page.
+def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
+    """Draw horizontal bars for each value; long names fit even on a narrow page.
 
     Parameters
     ----------
     points : list of dict
-        What `Table.points` gives.
+        The result of `Table.points`.
     classes : list of str
         The classes, in the order of the legend.
     """
     values = list(dict.fromkeys(str(point["value"]) for point in points))
-    told = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
+    tips = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
     drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
     chart = (
         alt.Chart()
@@ -75,7 +75,7 @@ def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
             yOffset=alt.YOffset("class:N", sort=classes),
             x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
             color=_colour(classes),
-            tooltip=told,
+            tooltip=tips,
         )
     )
     return chart.properties(data=drawn, width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
@@ -84,7 +84,7 @@ def lying_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
 def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> Any:
     if not spread:
         return None
-    told = [
+    tips = [
         alt.Tooltip("class:N"),
         alt.Tooltip("from:Q", format=".4~g"),
         alt.Tooltip("to:Q", format=".4~g"),
@@ -93,16 +93,16 @@ def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> 
     bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
     ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
     height = alt.Y("density:Q", title="density in the class").stack(None)
-    return bars.encode(**ends, y=height, y2=alt.Y2Datum(0), color=_colour(classes), tooltip=told)
+    return bars.encode(**ends, y=height, y2=alt.Y2Datum(0), color=_colour(classes), tooltip=tips)
 
 
 def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
-    """The most telling words of each class, a panel for each.
+    """Draw the words with the highest log-odds for each class, one panel per class.
 
     Parameters
     ----------
     points : list of dict
-        What `WordTable.points` gives.
+        The result of `WordTable.points`.
     column : str
         The column.
     classes : list of str

@@ -1,4 +1,4 @@
-"""How far every two columns depend on each other, as two heat maps: given the class, and overall."""
+"""Two heat maps of the dependence between columns: given the class, and overall."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ import altair as alt
 
 __all__ = ["dependence_chart"]
 
-# A map of few columns keeps its cells small, one of many stays on the page.
+# Pixels: smallest and largest cell, and the width of a map. Few columns do not make huge cells, many stay on the page.
 _CELL, _MOST_CELL, _WIDTH = 14, 34, 420
-# Next to nothing is next to white.
+# Almost no dependence is almost white.
 _FROM_NONE_TO_MOST = ["#f1f5fa", "#0072b2", "#00284a"]
 
 
 def dependence_chart(points: list[dict[str, Any]], columns: Sequence[str], label: str, level: float) -> Any:
-    """Two maps on one scale; a dot marks a pair whose corrected p-value is at most the level.
+    """Draw two maps on one scale; a dot marks pairs with Holm-corrected p ≤ level.
 
     Parameters
     ----------
     points : list of dict
-        What `Dependence.points` gives.
+        The result of `Dependence.points`.
     columns : sequence of str
         The columns, in the order of both axes.
     label : str
         The column that holds the class.
     level : float
-        Up to which p-value a pair is marked.
+        The largest p-value that is marked.
     """
     most = max((point["bits"] for point in points), default=1.0)
     colour = alt.Color(
@@ -56,14 +56,14 @@ def _map(
     second = title == "overall"
     x = alt.X("a:N", sort=list(columns), title=None).axis(labelAngle=-45, ticks=False, domain=False)
     y = alt.Y("b:N", sort=list(columns), title=None).axis(ticks=False, domain=False, labels=not second)
-    told = [
+    tips = [
         alt.Tooltip("a:N", title="column"),
         alt.Tooltip("b:N", title="and"),
         alt.Tooltip("bits:Q", format=".4f"),
         alt.Tooltip("p:Q", format=".2g", title="p (Holm)"),
         alt.Tooltip("interaction:Q", format="+.4f"),
     ]
-    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, tooltip=told)
+    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, y=y, tooltip=tips)
     cells = base.mark_rect(stroke="white", strokeWidth=1).encode(color=colour)
     ink = alt.condition(f"datum.bits > {most / 3}", alt.value("white"), alt.value("#00284a"))
     dots = base.mark_circle(size=28, opacity=1).encode(color=ink).transform_filter(f"datum.p <= {level}")

@@ -1,4 +1,4 @@
-"""What speaks for a class and what against it."""
+"""A bar chart of the contributions for and against a class."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["explanation_chart"]
 
 
 def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
-    """A bar for the prior and for each part, in the order given.
+    """Draw a bar for the prior and for each contribution, in the order given.
 
     Parameters
     ----------
     points : list of dict
-        What `Explanation.points` gives.
+        The result of `Explanation.points`.
     title : str
-        What stands above.
+        The title of the chart.
     """
     base = alt.Chart(alt.InlineData(values=points), title=title).encode(
         y=alt.Y("what:N", sort=[point["what"] for point in points], title=None).axis(

@@ -1,4 +1,4 @@
-"""How much each column matters."""
+"""A bar chart of the importance of each column."""
 
 from __future__ import annotations
 
@@ -12,28 +12,28 @@ __all__ = ["importance_chart"]
 
 
 def importance_chart(points: list[dict[str, Any]], *, left_out: bool) -> Any:
-    """A bar for each column: bits, or what rows left out lose without it.
+    """Draw a bar for each column: its bits and, if known, its leave-one-out loss.
 
     Parameters
     ----------
     points : list of dict
-        What `Importance.points` gives.
+        The result of `Importance.points`.
     left_out : bool
-        Whether it is known what rows left out lose.
+        Whether the points have the change of the leave-one-out log-loss without the column.
     """
     names = [point["column"] for point in points]
     base = alt.Chart(alt.InlineData(values=points)).encode(
         y=alt.Y("column:N", sort=names, title=None).axis(labelLimit=220, ticks=False, domain=False)
     )
-    told = [alt.Tooltip("column:N"), alt.Tooltip("bits:Q", format=".4f")]
-    bits = base.mark_bar(color=FOR).encode(x=alt.X("bits:Q", title="bits about the class"), tooltip=told)
+    tips = [alt.Tooltip("column:N"), alt.Tooltip("bits:Q", format=".4f")]
+    bits = base.mark_bar(color=FOR).encode(x=alt.X("bits:Q", title="bits about the class"), tooltip=tips)
     bits = bits.properties(width=WIDTH, height=alt.Step(20))
     if not left_out:
         return bits.configure_view(stroke=None)
-    told = [*told, alt.Tooltip("change:Q", format="+.4f")]
+    tips = [*tips, alt.Tooltip("change:Q", format="+.4f")]
     colour = alt.condition("datum.change >= 0", alt.value(FOR), alt.value(AGAINST))
     bars = base.mark_bar().encode(
-        x=alt.X("change:Q", title="log-loss rises by, without it"), color=colour, tooltip=told
+        x=alt.X("change:Q", title="log-loss rises by, without it"), color=colour, tooltip=tips
     )
     error = base.mark_rule(color="#333").encode(x=alt.X("low:Q", title="log-loss rises by, without it"), x2="high:Q")
     change = (bars + error).properties(width=WIDTH, height=alt.Step(20))

@@ -1,4 +1,4 @@
-"""How figures change as rows grow."""
+"""A chart of accuracy and log-loss against the number of training rows."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ __all__ = ["learning_chart"]
 
 
 def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
-    """Mean and band of each model against the number of rows, a panel for each figure.
+    """Draw mean and band of each model against rows, one panel per figure.
 
     Parameters
     ----------
     points : list of dict
-        What `LearningCurve.points` gives.
+        The result of `LearningCurve.points`.
     models : sequence of str
         The models, in the order of the legend.
     """
@@ -26,7 +26,7 @@ def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
         "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=COLOURS), title=None
     ).legend(orient="top", symbolOpacity=1, symbolSize=120)
     figures = {name: [p for p in points if p["figure"] == name] for name in ("accuracy", "log-loss")}
-    # where every mean is infinite there is nothing to draw
+    # A figure with only infinite means has nothing to draw.
     panels = [_panel(own, name, colour) for name, own in figures.items() if any(one["mean"] is not None for one in own)]
     return alt.hconcat(*panels).configure_view(stroke=None)
 

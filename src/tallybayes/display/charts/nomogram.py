@@ -1,4 +1,4 @@
-"""A line of points for each column, and the scale of their sum."""
+"""A nomogram: a scale of points for each column, and one for their sum."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ __all__ = ["nomogram_chart"]
 
 
 def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, float]], title: str, of: str) -> Any:
-    """Each column's values at their points; below, the probability that a sum of points stands for.
+    """Draw each column's values at their points, and probabilities at total points below.
 
     Parameters
     ----------
     ticks : list of dict
-        column, value, points, the side of the line on which the value is written, and what is written there.
+        column, value, points, side (of the line on which the label is written) and label.
     probabilities : list of dict
         probability and points.
     title, of : str
-        What stands above, and whose probability is told.
+        The title of the chart, and the class whose probability is drawn.
     """
     names = list(dict.fromkeys(tick["column"] for tick in ticks))
     x = alt.X("points:Q", title="points").axis(orient="top", grid=True).scale(nice=False, padding=24)
@@ -42,8 +42,8 @@ def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, fl
     dots = below.mark_point(filled=True, size=36, color=FOR, opacity=1).encode(
         y=alt.value(30), tooltip=[alt.Tooltip("probability:Q", format=".3f"), alt.Tooltip("points:Q", format=".1f")]
     )
-    told = below.mark_text(dy=-12, fontSize=10).encode(y=alt.value(30), text=alt.Text("probability:Q", format=".3~f"))
-    lower = alt.layer(rule, dots, told).properties(width=WIDTH + 220, height=44, title=f"P({of})")
+    labels = below.mark_text(dy=-12, fontSize=10).encode(y=alt.value(30), text=alt.Text("probability:Q", format=".3~f"))
+    lower = alt.layer(rule, dots, labels).properties(width=WIDTH + 220, height=44, title=f"P({of})")
     return (
         alt.vconcat(upper, lower, spacing=24).configure_view(stroke=None).configure_title(anchor="start", fontSize=13)
     )

@@ -1,4 +1,4 @@
-"""Class averages as images, and what each pixel says of two classes."""
+"""Class averages as images, and the log-odds of each pixel for two classes."""
 
 from __future__ import annotations
 
@@ -11,24 +11,23 @@ from tallybayes.display.charts.theme import COLOURS
 
 __all__ = ["against_chart", "picture_chart"]
 
-# How large an image is drawn, by its longer side, and how many stand beside each other.
-_SIDE, _BESIDE = 140, 5
-_LARGE = 300
+_SIDE, _BESIDE = 140, 5  # pixels of an image's longer side; images in a row
+_LARGE = 300  # pixels of the longer side of a single image
 
 
 def picture_chart(points: list[dict[str, Any]], shape: tuple[int, int], classes: Sequence[str], unit: str) -> Any:
-    """An image in greys for each class, all on one scale.
+    """Draw a grey image for each class, all on one scale.
 
     Parameters
     ----------
     points : list of dict
-        What `Picture.points` gives.
+        The result of `Picture.points`.
     shape : tuple of two int
         Height and width.
     classes : sequence of str
-        The classes, in their order.
+        The classes, in the order of the images.
     unit : str
-        What the averages are.
+        The unit of the averages.
     """
     grey = alt.Scale(range=["#f3f3f3", "#000000"], interpolate="rgb")
     colour = alt.Color("average:Q", scale=grey, title=unit).legend(gradientLength=_SIDE)
@@ -39,16 +38,18 @@ def picture_chart(points: list[dict[str, Any]], shape: tuple[int, int], classes:
 
 
 def against_chart(points: list[dict[str, Any]], shape: tuple[int, int], classes: tuple[str, str]) -> Any:
-    """One image of log-odds: blue for the first class, orange for the second, white where a pixel says nothing.
+    """Draw an image of log-odds: blue for the first class, orange for the second.
+
+    A pixel with log-odds 0 is white.
 
     Parameters
     ----------
     points : list of dict
-        What `Against.points` gives.
+        The result of `Against.points`.
     shape : tuple of two int
         Height and width.
     classes : tuple of two str
-        The class that positive numbers speak for, and the other.
+        The class that positive log-odds favour, and the other.
     """
     most = max((abs(p["log_odds"]) for p in points if p["log_odds"] is not None), default=1.0)
     scale = alt.Scale(domain=[-most, 0, most], range=[COLOURS[1], "#ffffff", COLOURS[0]], interpolate="lab")

@@ -1,4 +1,4 @@
-"""Whether probabilities mean what they say."""
+"""A reliability diagram: observed frequency against predicted probability."""
 
 from __future__ import annotations
 
@@ -13,22 +13,24 @@ __all__ = ["reliability_chart"]
 
 
 def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str) -> Any:
-    """The share that came true against the probability that was given, with its interval; on the line both agree.
+    """Draw the observed share against the predicted probability, with intervals.
+
+    On the diagonal both agree.
 
     Parameters
     ----------
     points : list of dict
         when, given, observed, low, high and rows of each bin.
     when : sequence of str
-        What is told apart by colour, the last being what counts.
+        The values of `when`, told apart by colour; the last is the one that matters.
     of : str
-        Whose probability it is.
+        The class whose probability is drawn.
     """
     scale = alt.Scale(domain=list(when), range=[AGAINST, FOR][-len(when) :])
     colour = alt.Color("when:N", scale=scale, sort=list(when), title=None).legend(orient="top")
     x = alt.X("given:Q", title=f"probability given to {of}").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     y = alt.Y("observed:Q", title="share that came true").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
-    told = [
+    tips = [
         alt.Tooltip("when:N", title="probabilities"),
         alt.Tooltip("given:Q", format=".3f", title="given, on average"),
         alt.Tooltip("observed:Q", format=".3f", title="came true"),
@@ -37,7 +39,7 @@ def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str
         alt.Tooltip("rows:Q", format=",.6~r"),
     ]
     ends = {"y": alt.Y("low:Q", title="share that came true"), "y2": "high:Q"}
-    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour, tooltip=told)
+    base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour, tooltip=tips)
     corners = [{"given": 0, "observed": 0}, {"given": 1, "observed": 1}]
     agree = alt.Chart(alt.InlineData(values=corners)).mark_line(color=QUIET, strokeDash=[3, 4], strokeWidth=1)
     chart = alt.layer(

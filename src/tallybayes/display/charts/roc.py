@@ -1,4 +1,4 @@
-"""A ROC curve, its hull, and the point that given costs make best."""
+"""A ROC curve, its convex hull, and the cheapest point."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ __all__ = ["roc_chart"]
 
 
 def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: list[dict[str, Any]]) -> Any:
-    """The curve, its hull, and the point chosen with the line along which costs are equal.
+    """Draw the curve, its hull, and the cheapest point on its equal-cost line.
 
     Parameters
     ----------
     curve : list of dict
         fpr, tpr, threshold and which ("curve" or "hull"), in order.
     point, line : list of dict
-        fpr and tpr of the point, and of the two ends of the line. They are data by the names ``point`` and ``line``,
-        so that a page can move them.
+        fpr and tpr of the point, and of the two ends of the line. They are data sets named ``point`` and ``line``, so
+        that a page can move them.
     """
     x = alt.X("fpr:Q", title="false positive rate").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     y = alt.Y("tpr:Q", title="true positive rate (sensitivity)").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
-    told = [
+    tips = [
         alt.Tooltip("fpr:Q", format=".3f", title="false positive rate"),
         alt.Tooltip("tpr:Q", format=".3f", title="true positive rate"),
         alt.Tooltip("threshold:Q", format=".4g", title="from probability"),
     ]
-    base = alt.Chart(alt.InlineData(values=curve)).encode(x=x, y=y, order="at:Q", tooltip=told)
+    base = alt.Chart(alt.InlineData(values=curve)).encode(x=x, y=y, order="at:Q", tooltip=tips)
     ends = alt.InlineData(values=[{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}])
     guessing = alt.Chart(ends).mark_line(color=QUIET, strokeDash=[3, 4], strokeWidth=1).encode(x=x, y=y)
     whole = base.transform_filter("datum.which == 'curve'")
     hull = base.transform_filter("datum.which == 'hull'")
-    chosen = alt.Chart(alt.InlineData(values=point, name="point")).encode(x=x, y=y, tooltip=told)
+    cheapest = alt.Chart(alt.InlineData(values=point, name="point")).encode(x=x, y=y, tooltip=tips)
     equal = alt.Chart(alt.InlineData(values=line, name="line")).mark_line(color=AGAINST, strokeWidth=1.5, clip=True)
     chart = alt.layer(
         guessing,
@@ -42,6 +42,6 @@ def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: li
         hull.mark_line(color=QUIET, strokeWidth=1),
         hull.mark_point(filled=True, size=22, color=QUIET, opacity=1),
         equal.encode(x=x, y=y),
-        chosen.mark_point(filled=True, size=160, color=AGAINST, opacity=1),
+        cheapest.mark_point(filled=True, size=160, color=AGAINST, opacity=1),
     )
     return chart.properties(width=WIDTH, height=WIDTH).configure_view(stroke=None)

@@ -1,4 +1,4 @@
-"""How the estimate of a probability settles as flips come in."""
+"""A chart of a running estimate of a probability, against the number of flips."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ __all__ = ["running_chart"]
 
 
 def running_chart(points: list[dict[str, Any]], level: float, truth: float | None = None) -> Any:
-    """The estimate and its interval against the number of flips, and the true value as a dashed line.
+    """Draw the estimate and its interval against flips; the true value is dashed.
 
     Parameters
     ----------
     points : list of dict
-        What `RunningEstimate.points` gives.
+        The result of `RunningEstimate.points`.
     level : float
-        That of the interval.
+        The confidence level of the interval.
     truth : float, optional
         The true value, where it is known.
     """

@@ -1,7 +1,7 @@
-"""A chart as a page wants it: as wide as its place, and in the page's own colours, be they light or dark.
+"""Charts for a web page: as wide as their container, and in the page's colours.
 
-Colours become CSS variables (``--c0`` to ``--c7``, ``--ink``, ``--quiet``, ``--line``, ``--page``): drawn as SVG, a
-chart then follows the page when it turns dark or is printed, without being drawn again.
+Colours become CSS variables (``--c0`` to ``--c7``, ``--ink``, ``--quiet``, ``--line``, ``--page``). A chart drawn as
+SVG then follows the page when it switches to dark mode or is printed, without being drawn again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _VARIABLES = {
 }
 _TEXT = {"labelColor": "var(--quiet)", "titleColor": "var(--quiet)", "labelFontSize": 11, "titleFontSize": 11}
 
-# Vega-Lite's own: the height of a name, and how much further than its bars a name's place reaches.
+# Vega-Lite's defaults: pixels per name, and the band of a name in units of its bars.
 _STEP, _BETWEEN = 20, 1.25
 
 CONFIG: dict[str, Any] = {
@@ -49,12 +49,12 @@ CONFIG: dict[str, Any] = {
 
 
 def unchecked() -> AbstractContextManager[None]:
-    """A time in which Altair does not hold every part of a chart to its schema: half the time of drawing a page."""
+    """Turn off Altair's schema validation, which takes half the time of drawing a page."""
     return debug_mode(False)
 
 
 def panels(chart: Any) -> list[dict[str, Any]]:
-    """The charts that stand beside each other in one, each by itself.
+    """Split a chart into its panels, each a chart of its own.
 
     Examples
     --------
@@ -66,7 +66,7 @@ def panels(chart: Any) -> list[dict[str, Any]]:
     with alt.data_transformers.enable(consolidate_datasets=False):
         whole = chart.to_dict(validate=False)
     for beside in ("hconcat", "vconcat", "concat"):
-        if beside in whole:  # data that all of them draw stands above them
+        if beside in whole:  # data shared by all panels is at the top level
             shared = {"data": whole["data"]} if "data" in whole else {}
             return [_alone(shared | one) for one in whole[beside]]
     return [_alone(whole)]
@@ -79,7 +79,10 @@ def _alone(spec: dict[str, Any]) -> dict[str, Any]:
 
 
 def _height(spec: dict[str, Any]) -> dict[str, float]:
-    """A chart of so many names as a number of pixels: Vega-Lite fits only what has a height, and warns of the rest."""
+    """Return the height in pixels of a chart with one band per name.
+
+    Vega-Lite fits only charts with a fixed height, and warns about others.
+    """
     given = spec.get("height")
     encodings = [part["encoding"] for part in (spec, *spec.get("layer", ())) if "encoding" in part]
     names = next((e["y"]["sort"] for e in encodings if isinstance(e.get("y", {}).get("sort"), list)), None)
@@ -93,7 +96,7 @@ def _height(spec: dict[str, Any]) -> dict[str, float]:
 
 
 def _named(part: Any) -> Any:
-    """The same with names at every y-axis: a panel that left them to its neighbour stands by itself now."""
+    """Add labels to every y-axis; a panel that relied on its neighbour's now stands alone."""
     if isinstance(part, list):
         return [_named(one) for one in part]
     if not isinstance(part, dict):
@@ -107,7 +110,7 @@ def _named(part: Any) -> Any:
 
 
 def _coloured(part: Any) -> Any:
-    """The same with every colour that has a variable named by it; what data holds is left alone."""
+    """Replace colours by their CSS variables, except inside data."""
     if isinstance(part, list):
         return [_coloured(one) for one in part]
     if isinstance(part, str):
@@ -126,7 +129,7 @@ def _shades(colour: Any) -> bool:
 
 
 def _by_opacity(part: dict[str, Any]) -> dict[str, Any]:
-    """Shades of one colour as more or less of it: they begin at the page's own colour, whatever that is."""
+    """Replace shades of a colour by opacities, so that they start at the page's colour."""
     encoding = dict(part["encoding"])
     colour = encoding.pop("color")
     scale = {"domain": colour["scale"]["domain"], "range": [0.03, 1]}

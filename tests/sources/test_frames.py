@@ -123,7 +123,8 @@ def test_bad_frames_are_refused_in_a_sentence(sentence):
     assert sentence(pa.table([[1], [2]], names=["a", "a"])) == f"the Table: {twice}"
     assert sentence(pa.table([[1], [2]], names=["a", "a"]).to_reader()) == f"the RecordBatchReader: {twice}"
     assert sentence(pd.DataFrame({"a": [1, "x"]})) == (
-        "the DataFrame: wanted columns of one type each, got others (Could not convert 'x' with type str: tried to"
+        "the DataFrame: wanted columns of one type each, got values that cannot be converted"
+        " (Could not convert 'x' with type str: tried to"
         " convert to int64, Conversion failed for column a with type object)."
     )
     assert sentence(pd.DataFrame(index=[1, 2])) == "the DataFrame: wanted at least one column, got none."

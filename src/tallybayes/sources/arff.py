@@ -25,8 +25,8 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, ahead, guarded
-from tallybayes.sources.text_chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.sources.steps import BROKEN, read_ahead, reword_errors
+from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 __all__ = ["of_attributes"]
 
@@ -83,7 +83,7 @@ def of_attributes(place: Place, *, errors: str, trail: Trail) -> Source:
                 spot = Spot(spot.file, spot.at + len(piece), rows + table.num_rows)
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return Source(schema, None, True, path, read)
 
@@ -142,7 +142,7 @@ def _strptime(form: str) -> str:
 
 def _decoded(path: str, piece: bytes, rows: int, errors: str) -> str:
     try:
-        return (mended(piece) if errors == "replace" else piece).decode()
+        return (replace_invalid(piece) if errors == "replace" else piece).decode()
     except UnicodeDecodeError as error:
         row = rows + piece[: error.start].count(b"\n") + 1
         do = "Convert it, for instance with iconv, or choose errors='replace'"

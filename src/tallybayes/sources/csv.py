@@ -18,8 +18,15 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
-from tallybayes.sources.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
-from tallybayes.sources.text_chunks import arrow_owned, last_row_end, lines_of_rows, mended, open_text, whole_rows
+from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.text_chunks import (
+    arrow_owned,
+    last_row_end,
+    lines_of_rows,
+    open_text,
+    replace_invalid,
+    whole_rows,
+)
 
 __all__ = ["delimiter_of", "of_delimited"]
 
@@ -118,14 +125,14 @@ def of_delimited(
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         at = begin(spot)
-        for piece in ahead(layout.pieces(PIECE, spot.at)):
+        for piece in read_ahead(layout.pieces(PIECE, spot.at)):
             table = _parse(layout, piece, inferred, types, at)
             yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
             spot = at.behind(spot, piece)
         at.end()
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return Source(first.schema, None, True, path, read)
 
@@ -154,7 +161,7 @@ def _lay_out(
     else:
         header = _mended_header(header, path, errors)
     check_distinct(header, path)
-    wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
+    wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in header]), columns, path)
     return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
 
 
@@ -176,10 +183,10 @@ def _first_lines(place: Place, default: str) -> tuple[int, list[str], str]:
 def _mended_header(header: list[str], path: str, errors: str) -> list[str]:
     written = [name.encode(errors="surrogateescape") for name in header]
     for name, given in zip(written, header, strict=True):
-        if mended(name) != name and errors != "replace":
+        if replace_invalid(name) != name and errors != "replace":
             at = next(i for i, c in enumerate(given) if "\udc80" <= c <= "\udcff")
             raise _not_utf8(path, f"its header (byte {len(given[:at].encode()) + 1} of a name)", "replace")
-    return [mended(name).decode() for name in written]
+    return [replace_invalid(name).decode() for name in written]
 
 
 def _head(place: Place) -> bytes:
@@ -215,7 +222,7 @@ def _delimiter(lines: list[str], default: str) -> str:
 
 def _parse(layout: Layout, text: bytes, types: Types, declared: Types, at: Pass) -> pa.Table:
     """A table of the rows in the piece of text that comes next."""
-    text = mended(text) if layout.replace else text
+    text = replace_invalid(text) if layout.replace else text
     try:
         table, bad = _parse_fast(layout, text, types, at)
     except pa.ArrowInvalid as error:

@@ -17,7 +17,7 @@ import pyarrow as pa
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.dialects import Dialect, dialect_of, failures_of
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, ahead, in_words, valid
+from tallybayes.sources.steps import BROKEN, check_batches, in_words, read_ahead
 
 __all__ = ["of_query"]
 
@@ -55,7 +55,7 @@ def of_query(sql: Any, connection: Any, errors: str = "strict") -> Source:
             for batch in database.batches(sql, found):
                 yield _as(schema, batch)
 
-    return Source(schema, None, True, QUERY, lambda: ahead(valid(start(), QUERY, errors)))
+    return Source(schema, None, True, QUERY, lambda: read_ahead(check_batches(start(), QUERY, errors)))
 
 
 def _plain(field: pa.Field) -> pa.Field:

@@ -13,8 +13,8 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source
-from tallybayes.sources.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
-from tallybayes.sources.text_chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 __all__ = ["of_lines"]
 
@@ -56,13 +56,13 @@ def of_lines(
         at.end()
     if not first.num_columns:
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
-    first = first.select(chosen(first.schema, columns, path))
+    first = first.select(columns_to_read(first.schema, columns, path))
     if whole:
         return blank(trail.whole(first, path), missing)
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         at, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
-        for piece in ahead(_pieces(place, PIECE, spot.at)):
+        for piece in read_ahead(_pieces(place, PIECE, spot.at)):
             if piece.isspace():
                 at.past(piece, 0)
             else:
@@ -72,7 +72,7 @@ def of_lines(
         at.end()
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return blank(Source(first.schema, None, True, path, read), missing)
 
@@ -83,7 +83,7 @@ def _pieces(place: Place, size: int, at: int = 0) -> Iterator[bytes]:
 
 
 def _as_asked(text: bytes, errors: str) -> bytes:
-    return mended(text) if errors == "replace" else text
+    return replace_invalid(text) if errors == "replace" else text
 
 
 def _parse(text: bytes, schema: pa.Schema, others: str, at: Pass) -> pa.Table:

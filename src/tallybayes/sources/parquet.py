@@ -12,7 +12,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail, by_rows, without_first
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import ahead, chosen, guarded, project, valid
+from tallybayes.sources.steps import check_batches, columns_to_read, project, read_ahead, reword_errors
 
 __all__ = ["of_arrow_file", "of_parquet"]
 
@@ -44,7 +44,7 @@ def of_parquet(
     path = place.name
     with parquet.ParquetFile(place.random()) as file:
         metadata, schema = file.metadata, file.schema_arrow
-    names = chosen(schema, columns, path)
+    names = columns_to_read(schema, columns, path)
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
@@ -62,10 +62,10 @@ def of_parquet(
 
     def placed(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         done, inside = _groups_before(sizes, spot.at)
-        yield from by_rows(valid(without_first(decoded(groups[done:]), inside), path, errors, spot.rows), spot)
+        yield from by_rows(check_batches(without_first(decoded(groups[done:]), inside), path, errors, spot.rows), spot)
 
     def start() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(placed(trail.spot), path, "a readable parquet file")))
+        return trail.track(read_ahead(reword_errors(placed(trail.spot), path, "a readable parquet file")))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
     return project(Source(read, sum(sizes), True, path, start), names)
@@ -107,10 +107,10 @@ def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str, trai
         batches = batches_of(place)
         next(batches)
         spot = trail.spot
-        checked = valid(without_first(batches, spot.at), path, errors, spot.rows)
-        return trail.handed(by_rows(guarded(checked, path, "a readable Arrow file"), spot))
+        checked = check_batches(without_first(batches, spot.at), path, errors, spot.rows)
+        return trail.track(by_rows(reword_errors(checked, path, "a readable Arrow file"), spot))
 
-    return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
+    return project(Source(schema, None, True, path, start), columns_to_read(schema, columns, path))
 
 
 def _mapped(place: Place) -> Iterator[Any]:

@@ -82,7 +82,7 @@ class Trail:
         source = of_table(table.combine_chunks(), path)
         return replace(source, start=lambda: without_first(source.start(), self.spot.rows))
 
-    def handed(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    def track(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
         """The batches, each leaving its place behind when it is taken."""
         for self.spot, batch in placed:
             yield batch

@@ -23,8 +23,8 @@ __all__ = [
     "last_line_end",
     "last_row_end",
     "lines_of_rows",
-    "mended",
     "open_text",
+    "replace_invalid",
     "whole_rows",
 ]
 
@@ -63,12 +63,12 @@ def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: s
         yield rest
 
 
-def mended(text: bytes) -> bytes:
+def replace_invalid(text: bytes) -> bytes:
     """The same with U+FFFD where bytes are not UTF-8, as Python's ``errors="replace"`` puts it.
 
     Examples
     --------
-    >>> mended(b"caf\\xe9, tea").decode()
+    >>> replace_invalid(b"caf\\xe9, tea").decode()
     'caf\ufffd, tea'
     """
     try:

@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, chosen, retype, type_in_words
+from tallybayes.sources.steps import BROKEN, columns_to_read, retype, type_in_words
 from tallybayes.sources.take import take
 
 __all__ = ["Where"]
@@ -139,7 +139,7 @@ class Where:
 
     def kept(self, source: Source) -> Source:
         """The rows of a source that are kept."""
-        chosen(source.schema, self.columns, source.name)
+        columns_to_read(source.schema, self.columns, source.name)
         views = [field.name for field in source.schema if field.type == pa.string_view()]
         source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot choose among string views
         self.check(source.schema)  # at once, and not when the first row comes

@@ -143,7 +143,10 @@ def test_it_may_be_compressed_and_have_the_line_ends_of_another_system(tmp_path:
         ),
         ("@relation r\n@attribute a numeric\n@data\n1,2\n", r"wanted 1 values in every row, got 2 in row 1"),
         ("@relation r\n@attribute a string\n@data\n{0 u}\n", "'a': wanted numbers or nominal values in sparse rows"),
-        ("@relation r\n@attribute a numeric\n@data\n{7 1}\n", r"wanted places and values in braces, got '\{7 1\}'"),
+        (
+            "@relation r\n@attribute a numeric\n@data\n{7 1}\n",
+            r"wanted pairs of index and value in braces, got '\{7 1\}'",
+        ),
         ("@relation r\n@attribute a date\n@data\nnow\n", r"'a': wanted dates written '.*', got 'now' \(row 1\)"),
     ],
 )

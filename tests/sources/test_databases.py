@@ -115,7 +115,7 @@ def test_a_connection_of_adbc_is_asked_as_it_is_and_stays_open(folder, reads_as)
         with pytest.raises(BadData, match="syntax error"):
             tb.read("DELETE FROM days", connection=connection)
         reads_as("SELECT * FROM days", MIXED, connection=connection)
-    with pytest.raises(BadData, match="the query: wanted rows, got an error of the database"):
+    with pytest.raises(BadData, match="the query: wanted rows, got a database error"):
         tb.read("SELECT * FROM days", connection=connection)
 
 
@@ -162,7 +162,7 @@ def test_text_of_sqlite_that_is_not_utf8_is_refused_with_its_row_or_replaced(fol
     assert replaced.column("dish").to_pylist() == ["café", "caf\ufffd"]
 
 
-QUERY_BAD = "the query: wanted rows, got an error of the database ("
+QUERY_BAD = "the query: wanted rows, got a database error ("
 KNOWN = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://user@host/name'"
 
 
@@ -190,8 +190,8 @@ KNOWN = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://use
             sqlite3,
             f"connection: wanted {KNOWN}, or a connection of DuckDB or ADBC, got a builtins.mod",
         ),
-        ("  ", "duckdb", "the data: wanted a query, since there is a connection, got '  '."),
-        ({"a": [1]}, "duckdb", "the data: wanted a query, since there is a connection, got {'a': [1]}."),
+        ("  ", "duckdb", "the data: wanted a query, since a connection was given, got '  '."),
+        ({"a": [1]}, "duckdb", "the data: wanted a query, since a connection was given, got {'a': [1]}."),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(folder, sql, url, sentence):
@@ -222,7 +222,7 @@ def test_an_error_midway_is_a_sentence():
     sql = "SELECT CASE WHEN i < 9999000 THEN i % 2 ELSE error('out of luck') END AS y, i FROM range(10000000) t(i)"
     source = tb.read(sql, connection="duckdb")
     assert next(iter(source)).num_rows
-    with pytest.raises(BadData, match=r"the query: wanted rows, got an error of the database .*out of luck"):
+    with pytest.raises(BadData, match=r"the query: wanted rows, got a database error .*out of luck"):
         tb.fit(source, "y")
 
 

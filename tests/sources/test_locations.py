@@ -169,10 +169,13 @@ def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, t
             "s3://bucket/empty: wanted a directory of parquet files, got one without any."
             " Pass a glob for files of another kind, such as 'directory/*.csv'.",
         ),
-        ("bucket/bad.csv", "s3://bucket/bad.csv: wanted 2 values in every row, got 1 in row 1: '1'. Mend it, or"),
-        ("bucket/bad.parquet", "s3://bucket/bad.parquet: wanted a readable parquet file, got another ("),
-        ("bucket/bad.arrow", "s3://bucket/bad.arrow: wanted a readable arrow file, got another ("),
-        ("bucket/bad.csv.gz", "s3://bucket/bad.csv.gz: wanted a readable csv file, got another ("),
+        ("bucket/bad.csv", "s3://bucket/bad.csv: wanted 2 values in every row, got 1 in row 1: '1'. Fix the line, or"),
+        (
+            "bucket/bad.parquet",
+            "s3://bucket/bad.parquet: wanted a readable parquet file, got one that cannot be read (",
+        ),
+        ("bucket/bad.arrow", "s3://bucket/bad.arrow: wanted a readable arrow file, got one that cannot be read ("),
+        ("bucket/bad.csv.gz", "s3://bucket/bad.csv.gz: wanted a readable csv file, got one that cannot be read ("),
         ("bucket/a.xls", "s3://bucket/a.xls: wanted a file ending in .csv, "),
     ],
 )

@@ -106,7 +106,10 @@ def test_numeric_is_a_number_and_an_array_is_refused_by_name(server, all_of):
         ("SELECT * FROM nowhere", 'relation "nowhere" does not exist).'),
         ("SELECT 1 / (i - 5) AS a FROM generate_series(1, 9) i", "division by zero)."),
         ("SELECT 1 AS a, 2 AS a", "the query: wanted distinct column names, got 'a' more than once. Rename them."),
-        ("DROP TABLE days", "the query: wanted one that gives rows, got one that gives none. Begin it with SELECT."),
+        (
+            "DROP TABLE days",
+            "the query: wanted one that returns rows, got one that returns none. Begin it with SELECT.",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(server, sql, sentence):
@@ -125,7 +128,7 @@ def test_a_lost_connection_is_a_sentence(server):
         busy = "FROM pg_stat_activity WHERE query LIKE '%repeat%' AND pid <> pg_backend_pid()"
         cursor.execute(f"SELECT pg_terminate_backend(pid) {busy}")
         assert (True,) in cursor.fetchall()
-    with pytest.raises(BadData, match="the query: wanted rows, got an error of the database") as caught:
+    with pytest.raises(BadData, match="the query: wanted rows, got a database error") as caught:
         list(rows)
     assert "\n" not in str(caught.value)
 

@@ -1,4 +1,4 @@
-"""ARFF: what is declared is what is read, quickly or value by value, and what is wrong is said with its row."""
+"""ARFF files: both parsers return what is declared, and errors name the row."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_quotes_blanks_comments_and_escapes(tmp_path: Path) -> None:
         ['said "no"', "plain", 2.0],
         [None, "it's", None],
         ["bare words", "a'b", 3.5],
-        ["?", "?", 4.0],  # in quotes it is a text
+        ["?", "?", 4.0],  # quoted, it is text
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_quick_way_and_the_slow_one_agree(tmp_path: Path, monkeypatch: pytes
     quick = table(path)
     monkeypatch.setattr(arff._Piece, "_by_arrow", lambda self, text: None)
     assert table(path).equals(quick)
-    monkeypatch.setattr(arff, "PIECE", 500)  # and in pieces
+    monkeypatch.setattr(arff, "PIECE", 500)  # several pieces
     assert table(path).combine_chunks().equals(quick)
 
 

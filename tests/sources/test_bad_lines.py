@@ -1,4 +1,4 @@
-"""Lines that are no rows: refused with their place, or passed over, counted and told."""
+"""Malformed lines: an error with their place, or skipped, counted and reported."""
 
 import gzip
 import random
@@ -15,7 +15,7 @@ from tallybayes.sources.text_chunks import lines_of_rows
 
 @pytest.fixture
 def skipped(all_of):
-    """The rows that are left of a file, and the sentence about those that are not."""
+    """Return the remaining rows of a file, and the warning about the skipped ones."""
 
     def reading(path, **options):
         source = read(path, bad_lines="skip", **options)
@@ -23,7 +23,7 @@ def skipped(all_of):
             table = all_of(source)
         assert len(told) == 1
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # the second pass says nothing
+            warnings.simplefilter("error")  # the second pass does not warn
             assert all_of(source).equals(table)
         return table, str(told[0].message)
 
@@ -104,7 +104,7 @@ def test_places_in_json_lines_are_those_of_a_plain_reading(tmp_path, skipped, sm
     draw = random.Random(seed)
     path = tmp_path / "a.jsonl"
     lines = draw.choices(['{"a": 1, "b": "some text"}', "", "{broken", '"alone"'], [30, 5, 1, 1], k=600)
-    lines[200:400] = [""] * 200  # whole pieces that are blank
+    lines[200:400] = [""] * 200  # some pieces are entirely blank
     path.write_text("\n".join(lines))
     table, said = skipped(path)
     assert table.num_rows == sum(line.startswith('{"a"') for line in lines)

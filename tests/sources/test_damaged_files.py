@@ -1,4 +1,4 @@
-"""Whatever happens to a file's bytes, reading it gives rows or a sentence: no other error, no crash."""
+"""Damaged files: reading returns rows or a one-sentence error, never another error or a crash."""
 
 import json
 import random

@@ -1,4 +1,4 @@
-"""Files that are elsewhere: in a store that speaks S3 (a real server, on this machine), or named by file://."""
+"""Files in an S3 store (a real server on this machine), or named by file://."""
 
 import gzip
 import shutil
@@ -32,7 +32,7 @@ def store(bucket):
 
 @pytest.fixture(params=["s3", "file"])
 def uri_of(request, bucket):
-    """The URI of something in the bucket: by S3, and by file://."""
+    """Return the URI of something in the bucket, as s3:// and as file://."""
     if request.param == "file":
         yield lambda path: (bucket.parent / path).as_uri().replace("%2A", "*")
     else:

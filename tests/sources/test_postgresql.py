@@ -1,6 +1,6 @@
 """Queries to a real PostgreSQL server, started in a temporary folder.
 
-Where there is no server these tests are skipped, saying so; where CI is true they are required.
+Without a server, these tests are skipped with a message; if CI is true, they fail.
 """
 
 import os
@@ -24,7 +24,7 @@ SQL = "SELECT * FROM days ORDER BY humidity"
 
 
 def programs():
-    """The folder of the newest server's programs, which Debian does not put on the path."""
+    """Return the folder of the newest server's programs, absent from Debian's path."""
     on_path = shutil.which("initdb")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not on_path and not found:
@@ -36,7 +36,7 @@ def programs():
 
 
 def nobody():
-    """What makes a program run as another user, since a server refuses to run as root."""
+    """Return subprocess options for another user, since a server refuses to run as root."""
     if os.geteuid():
         return {}
     names = {one.pw_name: one for one in pwd.getpwall()}
@@ -46,7 +46,7 @@ def nobody():
 
 @pytest.fixture(scope="module")
 def server():
-    """The URL of a server that has the mixed rows."""
+    """Return the URL of a server that has the mixed rows."""
     where, user = programs(), nobody()
     with tempfile.TemporaryDirectory(prefix="tally-pg-", ignore_cleanup_errors=True) as folder:
         if user:

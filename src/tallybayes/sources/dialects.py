@@ -79,7 +79,7 @@ class DuckDB:
 
     def _reader(self, sql: str) -> pa.RecordBatchReader:
         relation = self._connection.sql(sql)
-        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # before 1.4
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # the old name, before 1.4
         return read(BATCH_ROWS)
 
 

@@ -18,7 +18,7 @@ __all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
 
 
 class LateType(BadData):
-    """A row of a text file needs a wider type than inferred or declared.
+    """The error of a row that needs a wider type than inferred or declared.
 
     Attributes
     ----------

@@ -50,7 +50,7 @@ class _Column:
 
 
 class _Values:
-    """What columns and literals stand for during evaluation: arrays, expressions or scalars."""
+    """The values of columns and literals in an evaluation: arrays, expressions or scalars."""
 
     def __init__(self, column: Callable[[str], Any], kinds: Mapping[str, pa.DataType], literal: Callable[[Any], Any]):
         self.column, self.kinds, self.literal = column, kinds, literal

@@ -163,10 +163,7 @@ class _Piece:
         return self._by_value(text) if table is None else table
 
     def _by_arrow(self, text: str) -> pa.Table | None:
-        """Return the rows parsed by pyarrow; None if it fails.
-
-        The caller then parses by value, which names the place of a fault better.
-        """
+        """Return the rows parsed by pyarrow; None if it fails, since its errors lack places."""
         import pyarrow.compute as pc
         from pyarrow import csv
 
@@ -214,10 +211,7 @@ class _Piece:
         return values
 
     def _sparse(self, line: str, row: int) -> Sequence[str | None]:
-        """Return the values of a row in braces: (index, value) pairs, all others zero.
-
-        Zero stands for the number 0, or for the first value of a nominal attribute.
-        """
+        """Return a row in braces; omitted values are 0 or the first nominal value."""
         inside = re.sub(r"\}\s*(%.*)?$", "", line)[1:]
         out: list[str | None] = []
         for one in self._attributes:

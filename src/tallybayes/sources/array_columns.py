@@ -39,10 +39,7 @@ Array = npt.NDArray[Any]
 def matrix_field(
     name: str, value: pa.DataType, width: int, names: Sequence[str] | None = None, *, was_bool: bool = False
 ) -> pa.Field:
-    """Return the field of a dense array of `width` features.
-
-    Set `was_bool` if its bytes stand for true and false.
-    """
+    """Return the field of a dense array; `was_bool` if its bytes are booleans."""
     return _matrix_field(name, value, width, None if names is None else tuple(names), was_bool)
 
 

@@ -71,10 +71,7 @@ def _of_numbers(array: Array, names: Sequence[str] | None, name: str) -> Source:
 
 
 def _of_records(array: Array, name: str) -> Source:
-    """Return a source with a column for each field of a structured array.
-
-    Fields are interleaved in memory, so they are copied, a slice at a time.
-    """
+    """Return a column per field of a structured array, copied slice by slice (interleaved)."""
     if array.ndim != 1:
         raise BadData(wanted(name, "one dimension of records", f"{array.ndim} (shape {array.shape})", "Pass x.ravel()"))
     fields = array.dtype.names or ()
@@ -94,10 +91,7 @@ def _of_records(array: Array, name: str) -> Source:
 
 
 def of_rows(rows: Sequence[Any], names: Sequence[str] | None = None) -> Source:
-    """Return a source of a list of lists.
-
-    It is a matrix if all values are numbers, otherwise one column for each position.
-    """
+    """Return a source of a list of lists: a numeric matrix, or separate columns."""
     width = len(rows[0])
     for at, row in enumerate(rows, 1):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) != width:

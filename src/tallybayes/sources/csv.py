@@ -217,10 +217,7 @@ def _head(place: Place) -> bytes:
 
 
 def _delimiter(lines: list[str], default: str) -> str:
-    """Return the delimiter that splits the first lines into equally many values.
-
-    The default wins if it does; if none does, the first line decides.
-    """
+    """Return the delimiter that splits the first lines equally, preferring the default."""
     for candidate in sorted(DELIMITERS, key=lambda mark: (mark != default, -lines[0].count(mark))):
         try:
             widths = {len(row) for row in csv.reader(lines[:20], delimiter=candidate) if row}
@@ -246,10 +243,7 @@ def _parse(layout: Layout, text: bytes, types: Types, declared: Types, progress:
 
 
 def _parse_fast(layout: Layout, text: bytes, types: Types, progress: Pass) -> tuple[pa.Table, list[Any]]:
-    """Parse on all cores; on one core if a row must be named.
-
-    Only then does pyarrow number the rows.
-    """
+    """Parse on all cores; on one if rows must be named: pyarrow numbers them there."""
     whole = len(text) + 1
     try:
         try:

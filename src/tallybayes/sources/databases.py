@@ -116,10 +116,7 @@ def _duckdb(place: str) -> Any:
 
 
 def _file(place: str, url: str) -> str:
-    """Return the file that a URL names after its third slash.
-
-    A fourth slash begins an absolute path.
-    """
+    """Return the file after a URL's third slash; a fourth begins an absolute path."""
     scheme = url.partition("://")[0]
     if not place.startswith("/") or place == "/":
         raise BadOption(wanted("connection", f"{scheme}:///file.db, with three slashes", repr(url)))

@@ -63,10 +63,7 @@ class Options:
         return None if changed else self.where
 
     def plain(self) -> dict[str, Any]:
-        """Return the options that decide which rows files give, except columns and types.
-
-        The result has plain values by option name.
-        """
+        """Return plain options, besides columns and types, that decide which rows files give."""
         return {
             "missing_values": sorted(self.missing),
             "names": None if self.names is None else list(self.names),
@@ -77,10 +74,7 @@ class Options:
 
 
 def is_path(source: object) -> bool:
-    """Return whether this is a path or a list of paths.
-
-    A list of strings is one if each is a URI or has the ending of a data file.
-    """
+    """Return whether this is a path or a list of URIs and data file paths."""
     if isinstance(source, list | tuple) and source:
         return all(
             isinstance(item, os.PathLike) or is_uri(item) or (isinstance(item, str) and ending_of(item) != "")
@@ -98,10 +92,7 @@ def ending_of(path: str) -> str:
 
 
 def of_paths(source: Any, options: Options) -> Source:
-    """Return a source of a path, glob, directory of parquet files, or list of these.
-
-    Each may be local or a URI.
-    """
+    """Return a source of local paths or URIs: files, globs, directories of parquet files."""
     paths = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
     found = [place for path in paths for place in find(path, PARQUET)]
     keys = _partitions(found)
@@ -166,10 +157,7 @@ def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
-    """Return the source with its directory keys as columns.
-
-    A key replaces a column of the same name in the file.
-    """
+    """Return the source with its directory keys as columns, which replace the file's own."""
     own = [name for name in source.schema.names if name not in keys]
     source = project(source, own) if len(own) < len(source.schema.names) else source
     for name, value in keys.items():
@@ -188,10 +176,7 @@ def _with_constant(source: Source, name: str, value: pa.Scalar) -> Source:
 
 
 def _chain(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
-    """Return one source of several files' rows.
-
-    Columns must be equal, in any order; numbers get the wider type.
-    """
+    """Return one source of several files with equal columns; numbers get the wider type."""
     first = sources[0]
     types = {field.name: field.type for field in first.schema}
     for source in sources[1:]:

@@ -99,10 +99,7 @@ def of_columns(columns: Mapping[Any, Any]) -> Source:
 
 
 def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
-    """Return a source of a list of dicts.
-
-    Every key that occurs becomes a column, null in rows that lack the key.
-    """
+    """Return a source of a list of dicts: every key a column, absent keys null."""
     for at, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise BadData(wanted(name, "a dict in every row, as in the first", f"{row!r} in row {at}"))

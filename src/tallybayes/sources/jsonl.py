@@ -136,10 +136,7 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 def _explain(
     progress: Pass, text: bytes, types: dict[str, pa.DataType], others: str, bad: Container[int], error: Exception
 ) -> NoReturn:
-    """Raise an error for the line at which pyarrow failed.
-
-    pyarrow's message lacks the line's number and often the column, so the line is searched for.
-    """
+    """Raise an error for the line at which pyarrow failed, since it names none."""
     path = progress.path
     for row, (number, line) in enumerate(_numbered(text), progress.rows + 1):
         for column, value in {} if number in bad else _object(path, line, row).items():
@@ -199,10 +196,7 @@ def _fits(value: Any, kind: pa.DataType) -> bool:
 
 
 def _wider(kind: pa.DataType | None, value: Any) -> pa.DataType | None:
-    """Return a type for both the column so far and this value.
-
-    None if pyarrow cannot read such a mixture.
-    """
+    """Return a type for the column so far and this value; None if unreadable."""
     if kind is None or pa.types.is_null(kind):
         return pa.array([value]).type
     if pa.types.is_integer(kind) and type(value) in (int, float):

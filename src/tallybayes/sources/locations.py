@@ -75,10 +75,7 @@ class Place:
         return stream
 
     def stamp(self) -> tuple[str, int, int]:
-        """Return its name, size and time of last change.
-
-        While these stay the same, its bytes are taken to be the same.
-        """
+        """Return its name, size and time of last change, which identify its bytes."""
         if self.store is None:
             status = os.stat(self.path)
             return os.path.realpath(self.path), status.st_size, status.st_mtime_ns
@@ -126,10 +123,7 @@ def name_of(path: str) -> str:
 
 
 def find(path: str, endings: Sequence[str]) -> list[Place]:
-    """Return the files that a path, glob, directory or URI stands for.
-
-    A directory gives only files with one of these endings.
-    """
+    """Return the files of a path, glob, directory (only these endings) or URI."""
     if not is_uri(path):
         return _find_local(path, endings)
     if path.startswith("file:///"):
@@ -192,10 +186,7 @@ def _absent(path: str) -> BadData:
 
 
 def _data(files: Sequence[tuple[str, ...]], where: str, endings: Sequence[str]) -> list[tuple[str, ...]]:
-    """Return the data files under a directory, sorted.
-
-    Names that begin with _ or . are other programs' bookkeeping.
-    """
+    """Return a directory's data files, sorted, without bookkeeping files (_ or . first)."""
     found = [
         parts
         for parts in sorted(files)
@@ -213,10 +204,7 @@ def _fixed(parts: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Return whether a path matches a glob, as on a local file system.
-
-    * matches within one part, ** matches any number of parts.
-    """
+    """Return whether a path matches a glob: * within one part, ** any number of parts."""
     if not pattern:
         return not parts
     if pattern[0] == "**":

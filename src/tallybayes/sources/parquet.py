@@ -96,10 +96,7 @@ def _groups_before(sizes: Sequence[int], row: int) -> tuple[int, int]:
 
 
 def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str, trail: Trail) -> Source:
-    """Return a source of an Arrow file (feather, ipc) or of a stored stream.
-
-    The first bytes tell which of the two it is.
-    """
+    """Return a source of an Arrow file or stored stream, told apart by first bytes."""
     path = place.name
     with place.stream() as file:
         magic = bytes(file.read(6))

@@ -66,10 +66,7 @@ class Trail:
         self.before = 0
 
     def file(self, k: int, source: Source) -> Source:
-        """Return the rows of file `k`.
-
-        If the pass begins after this file, there are none and the file is not opened.
-        """
+        """Return the rows of file `k`; do not open it if the pass begins later."""
 
         def start() -> Iterator[pa.RecordBatch]:
             if k < self.begin.file:

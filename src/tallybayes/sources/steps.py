@@ -46,10 +46,7 @@ BROKEN = (
 
 
 def columns_to_read(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list[str]:
-    """Return the names of the columns to read.
-
-    By default all columns except an index that pandas stored among them.
-    """
+    """Return the names of the columns to read: by default all but a pandas index."""
     if columns is None:
         index = pandas_index(schema)
         return [name for name in schema.names if name not in index]
@@ -65,10 +62,7 @@ def columns_to_read(schema: pa.Schema, columns: Sequence[str] | None, where: str
 
 
 def pandas_index(schema: pa.Schema) -> set[str]:
-    """Return the columns that hold a DataFrame's index.
-
-    An index labels rows and says nothing about their class.
-    """
+    """Return the columns that hold a DataFrame's index, which says nothing about a class."""
     if not schema.metadata or b"pandas" not in schema.metadata:
         return set()
     try:
@@ -79,10 +73,7 @@ def pandas_index(schema: pa.Schema) -> set[str]:
 
 
 def project(source: Source, columns: Sequence[str] | None) -> Source:
-    """Return the same rows with only these columns, in this order.
-
-    Metadata of the table as a whole is dropped.
-    """
+    """Return the same rows with only these columns, in order, without table metadata."""
     names = columns_to_read(source.schema, columns, source.name)
     if not names:
         raise BadData(wanted(source.name, "at least one column", "none"))
@@ -188,10 +179,7 @@ def _alike(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 def blank(source: Source, missing: Sequence[str]) -> Source:
-    """Return the same rows with these strings replaced by nulls.
-
-    This applies to every column of strings or of dictionary-coded strings.
-    """
+    """Return the same rows, with these strings null in all (also dictionary-coded) text columns."""
     if not missing:
         return source
     views = [field.name for field in source.schema if field.type == pa.string_view()]
@@ -296,10 +284,7 @@ def _as_bytes(texts: pa.Array) -> pa.DataType:
 
 
 def read_ahead(items: Iterable[T]) -> Iterator[T]:
-    """Yield the same items, each produced in another thread while the previous one is used.
-
-    It is at most one item ahead, so memory is bounded. None ends the sequence.
-    """
+    """Yield the same items, one ahead, produced in another thread; None ends them."""
     iterator = iter(items)
     with ThreadPoolExecutor(1, "tallybayes-read") as reader:
         future = reader.submit(next, iterator, None)

@@ -41,10 +41,7 @@ def take(batch: pa.RecordBatch, index: Index) -> pa.RecordBatch:
 
 
 def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the same rows without dictionaries.
-
-    Each batch may have a different dictionary, so coded columns cannot be joined.
-    """
+    """Return the same rows without dictionaries, which may differ from batch to batch."""
     for k, field in enumerate(batch.schema):
         if pa.types.is_dictionary(field.type):
             batch = batch.set_column(k, field.with_type(field.type.value_type), batch.column(k).dictionary_decode())
@@ -52,10 +49,7 @@ def plain(batch: pa.RecordBatch) -> pa.RecordBatch:
 
 
 def align(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Return the same rows with aligned buffers.
-
-    Memory that came over a network may not begin where the machine can read numbers.
-    """
+    """Return the same rows with aligned buffers, which network memory may not have."""
     buffers = (buffer for column in batch.columns for buffer in column.buffers() if buffer is not None)
     if not any(buffer.address % _WORD for buffer in buffers):
         return batch

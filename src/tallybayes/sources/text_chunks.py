@@ -139,10 +139,7 @@ def last_row_end(text: bytes, delimiter: bytes = b",") -> int:
 
 
 def _paired_marks(text: bytes, delimiter: bytes) -> Any:
-    """Return the positions of the quotation marks; None if they break the rule.
-
-    The rule: each is an opening, a closing or a doubled mark (see `last_row_end`).
-    """
+    """Return the positions of quotation marks; None if they break `last_row_end`'s rule."""
     codes = np.frombuffer(text, np.uint8)
     marks = np.flatnonzero(codes == ord('"'))
     border = np.zeros(256, bool)

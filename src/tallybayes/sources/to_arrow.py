@@ -78,10 +78,7 @@ def _has_surrogate(text: str) -> bool:
 
 
 def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """Return the nearest number type that Arrow and the counting kernels both support.
-
-    Arrow stores it byte for byte.
-    """
+    """Return the nearest number type that Arrow stores unchanged and the kernels read."""
     if dtype.kind == "b":
         return np.dtype(np.uint8)
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
@@ -90,10 +87,7 @@ def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def matrix_column(array: Array, field: pa.Field) -> pa.Array:
-    """Return an array of numbers (n, F) as a matrix column.
-
-    It is a view if the bytes are in place already, otherwise a copy.
-    """
+    """Return numbers (n, F) as a matrix column: a view if possible, otherwise a copy."""
     if array.dtype.kind == "b" and array.flags.c_contiguous:
         array = array.view(np.uint8)
     kind = field.type
@@ -109,10 +103,7 @@ def is_scipy_sparse(values: Any) -> bool:
 
 
 def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) -> tuple[pa.Field, pa.Array]:
-    """Return a scipy.sparse matrix as a sparse column.
-
-    It is a view, unless the matrix is not CSR or has duplicate entries: then it is a copy.
-    """
+    """Return a scipy.sparse matrix as a column: a view if canonical CSR, otherwise a copy."""
     where = "the sparse matrix"
     if matrix.ndim != 2:
         raise BadData(wanted(where, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))

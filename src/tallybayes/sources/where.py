@@ -177,10 +177,7 @@ class _Reader:
             raise BadOption(wanted("where", _FORM, got)) from None
 
     def _token(self, token: str) -> str:
-        """Return a token in Python's spelling.
-
-        A name that Python would not accept gets a stand-in.
-        """
+        """Return a token in Python's spelling, with stand-ins for names that Python rejects."""
         if token.lower() in _WORDS:
             return _WORDS[token.lower()]
         if token.startswith("`") or (keyword.iskeyword(token) and token not in ("None", "True", "False")):

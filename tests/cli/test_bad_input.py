@@ -33,7 +33,7 @@ def left(folder: str = ".") -> set[str]:
         (
             "a,play\n1,yes\n2\n",
             "bad.csv: wanted 2 values in every row, got 1 in row 2: '2'."
-            " Mend it, or choose bad_lines='skip' to go on without it.",
+            " Fix the line, or skip it with bad_lines='skip'.",
         ),
         ("a,a,play\n1,2,yes\n", "bad.csv: wanted distinct column names, got 'a' more than once. Rename them."),
     ],

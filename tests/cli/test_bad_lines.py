@@ -64,12 +64,14 @@ def test_json_lines_are_skipped_too(tally: Shell) -> None:
     rows = [json.dumps({"a": k, "y": "no" if k % 2 else "yes"}) for k in range(9)]
     Path("a.jsonl").write_text("\n".join([*rows, '{"a": 1, "y"']))
     ran = tally("fit a.jsonl -l y --bad-lines skip")
-    assert ran.err.startswith("""tally: skipped 1 of 10 lines: a.jsonl line 10 has '{"a": 1, "y"', no JSON object.\n""")
+    assert ran.err.startswith(
+        """tally: skipped 1 of 10 lines: a.jsonl line 10 has '{"a": 1, "y"', not a JSON object.\n"""
+    )
     assert tb.load("a.tally").evidence.rows.to_float().sum() == 9
 
 
 def test_a_file_of_nothing_but_bad_lines_is_refused(tally: Shell) -> None:
     Path("bad.csv").write_text("a,b\n1\n2\n")
     assert tally.refused("fit bad.csv -l b --bad-lines skip") == (
-        "bad.csv: wanted some lines that are rows, got 2 bad ones only (line 2 has 1 value instead of 2)."
+        "bad.csv: wanted at least one valid line, got 2 bad ones (first: line 2 has 1 value instead of 2)."
     )

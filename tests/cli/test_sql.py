@@ -65,7 +65,7 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
         ("fit weather.csv --db duckdb -l play -o n.tally", "--db: wanted a query beside it, got none. Add --sql."),
         (f"fit {WHOLE} --format csv -l play", "--format: wanted files, got a query."),
         ("fit --sql 'select 1 as a' -l play", "the query: wanted a column 'play' for --label, got none of that name."),
-        ("fit --sql 'selec' -l play", "the query: wanted rows, got an error of the database ("),
+        ("fit --sql 'selec' -l play", "the query: wanted rows, got a database error ("),
         ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "connection: wanted 'duckdb', "),
         ("query weather.csv", "QUESTION: wanted one behind DATA"),
         (f"query weather.csv play=yes {WHOLE}", "--sql: wanted no DATA beside it, got 'weather.csv'."),

@@ -243,7 +243,7 @@ def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None
         tb.fit(there, ["no"] * len(table))
     with pytest.raises(BadData, match=r"^the Dask Array: wanted a DataFrame or a Bag"):
         tb.fit(there[["size"]].to_dask_array(), "label")
-    with pytest.raises(BadData, match=r"^the data: wanted a query, since there is a connection, got a DataFrame\.$"):
+    with pytest.raises(BadData, match=r"^the data: wanted a query, since a connection was given, got a DataFrame\.$"):
         tb.fit(there, "label", connection="duckdb")
     with pytest.raises(
         BadOption, match=r"^where: wanted files, or rows that are here, got the Dask DataFrame\. Filter it"

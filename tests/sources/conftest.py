@@ -1,4 +1,4 @@
-"""The rows that every kind of source must give back, and the question whether it does."""
+"""Rows that every kind of source must return, and fixtures that check it."""
 
 import pyarrow as pa
 import pytest
@@ -35,7 +35,7 @@ def all_of():
 
 @pytest.fixture
 def reads_as(all_of):
-    """Assert that something reads as the rows of a table, as often as its source promises."""
+    """Assert that something reads as the rows of a table, also on a second pass."""
 
     def check(thing, table: pa.Table, **options) -> Source:
         source = read(thing, **options)
@@ -50,7 +50,7 @@ def reads_as(all_of):
 
 @pytest.fixture
 def sentence(all_of):
-    """The message of the error that reading something gives, at the door or on the way."""
+    """Return the message of the error raised by opening or reading something."""
 
     def message(thing, **options) -> str:
         with pytest.raises(BadData) as caught:
@@ -63,7 +63,7 @@ def sentence(all_of):
 
 @pytest.fixture
 def small_pieces(monkeypatch):
-    """Read text files in pieces of some hundred bytes, so that short files have many."""
+    """Read text files in small pieces, so that short files have many."""
     from tallybayes.sources import arff, csv, files, jsonl
 
     monkeypatch.setattr(files, "SAMPLE_BYTES", 256)

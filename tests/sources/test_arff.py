@@ -1,4 +1,4 @@
-"""ARFF: what is declared is what is read, quickly or value by value, and what is wrong is said with its row."""
+"""ARFF files: both parsers return what is declared, and errors name the row."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_quotes_blanks_comments_and_escapes(tmp_path: Path) -> None:
         ['said "no"', "plain", 2.0],
         [None, "it's", None],
         ["bare words", "a'b", 3.5],
-        ["?", "?", 4.0],  # in quotes it is a text
+        ["?", "?", 4.0],  # quoted, it is text
     ]
 
 
@@ -118,7 +118,7 @@ def test_the_quick_way_and_the_slow_one_agree(tmp_path: Path, monkeypatch: pytes
     quick = table(path)
     monkeypatch.setattr(arff._Piece, "_by_arrow", lambda self, text: None)
     assert table(path).equals(quick)
-    monkeypatch.setattr(arff, "PIECE", 500)  # and in pieces
+    monkeypatch.setattr(arff, "PIECE", 500)  # several pieces
     assert table(path).combine_chunks().equals(quick)
 
 
@@ -143,7 +143,10 @@ def test_it_may_be_compressed_and_have_the_line_ends_of_another_system(tmp_path:
         ),
         ("@relation r\n@attribute a numeric\n@data\n1,2\n", r"wanted 1 values in every row, got 2 in row 1"),
         ("@relation r\n@attribute a string\n@data\n{0 u}\n", "'a': wanted numbers or nominal values in sparse rows"),
-        ("@relation r\n@attribute a numeric\n@data\n{7 1}\n", r"wanted places and values in braces, got '\{7 1\}'"),
+        (
+            "@relation r\n@attribute a numeric\n@data\n{7 1}\n",
+            r"wanted pairs of index and value in braces, got '\{7 1\}'",
+        ),
         ("@relation r\n@attribute a date\n@data\nnow\n", r"'a': wanted dates written '.*', got 'now' \(row 1\)"),
     ],
 )

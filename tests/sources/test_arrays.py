@@ -133,7 +133,8 @@ def test_an_array_that_is_not_a_table_is_refused(sentence, array, said):
 
 def test_complex_numbers_and_mixtures_are_refused(sentence):
     assert sentence(np.zeros((2, 2), complex)) == (
-        "the array, column 'x0': wanted values of one type, got others (Unsupported numpy type 15)."
+        "the array, column 'x0': wanted values of one type, got values that cannot be converted"
+        " (Unsupported numpy type 15)."
     )
     assert sentence(np.array([[1, "a"], ["b", 2]], object)).startswith("the array, column 'x0': wanted values of one")
 

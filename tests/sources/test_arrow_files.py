@@ -67,7 +67,7 @@ def test_a_file_that_is_empty_is_refused(tmp_path, sentence):
 def test_a_file_that_is_not_arrow_is_refused(tmp_path, sentence, content):
     path = tmp_path / "a.arrow"
     path.write_bytes(content)
-    assert sentence(path).startswith(f"{path}: wanted a readable arrow file, got another (")
+    assert sentence(path).startswith(f"{path}: wanted a readable arrow file, got one that cannot be read (")
 
 
 def test_offsets_that_lead_out_of_the_file_are_refused(tmp_path, sentence):

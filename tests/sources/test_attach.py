@@ -53,7 +53,7 @@ def test_a_stream_takes_values_too(all_of):
         (3, "column 'y': wanted one value a row, got 3."),
         (
             [1, "x", 2, 3, 4],
-            "the values given apart, column 'y': wanted values of one type, got others"
+            "the values passed separately, column 'y': wanted values of one type, got values that cannot be converted"
             " (Could not convert 'x' with type str: tried to convert to int64).",
         ),
     ],
@@ -77,4 +77,4 @@ def test_a_stream_tells_on_the_way_that_lengths_differ(all_of, count, said):
 def test_a_name_that_is_taken_is_refused():
     with pytest.raises(BadData) as caught:
         attach(read(X), "x", LABELS)
-    assert str(caught.value) == "column 'x': wanted one that the array does not have, got one that it has."
+    assert str(caught.value) == "column 'x': wanted a name that the array does not have, got one that it has already."

@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-CURE = "Mend it, or choose bad_lines='skip' to go on without it"
+CURE = "Fix the line, or skip it with bad_lines='skip'"
 
 
 @pytest.mark.parametrize(
@@ -29,12 +29,12 @@ CURE = "Mend it, or choose bad_lines='skip' to go on without it"
         ),
         (
             b"PAR1\x15\x04",
-            "wanted text, got binary data (it begins b'PAR1\\x15\\x04'). Name the file after the format that it has.",
+            "wanted text, got binary data (it begins b'PAR1\\x15\\x04'). Give the file the ending of its real format.",
         ),
         (
             bytes(range(256)) * 20,
             "wanted text, got binary data (it begins b'\\x00\\x01\\x02\\x03\\x04\\x05\\x06\\x07')."
-            " Name the file after the format that it has.",
+            " Give the file the ending of its real format.",
         ),
     ],
     ids=[
@@ -77,14 +77,14 @@ def test_a_quotation_mark_that_never_closes_is_told_before_memory_is_full(
     path = tmp_path / "a.csv"
     path.write_bytes(b"a,b\n" + b"1,x\n" * 1000 + b'1,"open\n' + b"1,x\n" * 400_000)
     assert sentence(path) == (
-        f"{path}: wanted rows that end, got one of more than 1 MB, beginning '1,\"open'. Close its quotation mark."
+        f"{path}: wanted rows of at most 1 MB, got a longer one that begins '1,\"open'. Close its quotation mark."
     )
 
 
 def test_a_truncated_archive_is_told(tmp_path, sentence):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-12])
-    assert sentence(path).startswith(f"{path}: wanted a readable csv file, got another (")
+    assert sentence(path).startswith(f"{path}: wanted a readable csv file, got one that cannot be read (")
 
 
 def test_names_must_be_as_many_as_the_columns(tmp_path, sentence):

@@ -1,4 +1,4 @@
-"""Lines that are no rows: refused with their place, or passed over, counted and told."""
+"""Malformed lines: an error with their place, or skipped, counted and reported."""
 
 import gzip
 import random
@@ -15,7 +15,7 @@ from tallybayes.sources.text_chunks import lines_of_rows
 
 @pytest.fixture
 def skipped(all_of):
-    """The rows that are left of a file, and the sentence about those that are not."""
+    """Return the remaining rows of a file, and the warning about the skipped ones."""
 
     def reading(path, **options):
         source = read(path, bad_lines="skip", **options)
@@ -23,7 +23,7 @@ def skipped(all_of):
             table = all_of(source)
         assert len(told) == 1
         with warnings.catch_warnings():
-            warnings.simplefilter("error")  # the second pass says nothing
+            warnings.simplefilter("error")  # the second pass does not warn
             assert all_of(source).equals(table)
         return table, str(told[0].message)
 
@@ -45,7 +45,7 @@ def test_lines_that_are_no_json_objects_are_skipped_and_told(tmp_path, skipped):
     path.write_text('\n{"a": 1}\n{"a": \n[1, 2]\n{"a": 2}\n')
     table, said = skipped(path)
     assert table.to_pydict() == {"a": [1, 2]}
-    places = [f"{path} line {line} has {text!r}, no JSON object" for line, text in ((3, '{"a":'), (4, "[1, 2]"))]
+    places = [f"{path} line {line} has {text!r}, not a JSON object" for line, text in ((3, '{"a":'), (4, "[1, 2]"))]
     assert said == f"skipped 2 of 4 lines: {', '.join(places)}."
 
 
@@ -104,7 +104,7 @@ def test_places_in_json_lines_are_those_of_a_plain_reading(tmp_path, skipped, sm
     draw = random.Random(seed)
     path = tmp_path / "a.jsonl"
     lines = draw.choices(['{"a": 1, "b": "some text"}', "", "{broken", '"alone"'], [30, 5, 1, 1], k=600)
-    lines[200:400] = [""] * 200  # whole pieces that are blank
+    lines[200:400] = [""] * 200  # some pieces are entirely blank
     path.write_text("\n".join(lines))
     table, said = skipped(path)
     assert table.num_rows == sum(line.startswith('{"a"') for line in lines)
@@ -130,15 +130,15 @@ def test_a_line_of_a_later_piece_that_does_not_fit_its_column_is_no_bad_line(tmp
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("a.csv", "a,b\n1\n2\n", "2 bad ones only (line 2 has 1 value instead of 2)."),
-        ("a.jsonl", "{\n{\n[\n", "3 bad ones only (line 1 has '{', no JSON object)."),
-        ("large.csv", "a,b\n" + "1\n" * 1000, "1,000 bad ones only (line 2 has 1 value instead of 2)."),
+        ("a.csv", "a,b\n1\n2\n", "2 bad ones (first: line 2 has 1 value instead of 2)."),
+        ("a.jsonl", "{\n{\n[\n", "3 bad ones (first: line 1 has '{', not a JSON object)."),
+        ("large.csv", "a,b\n" + "1\n" * 1000, "1,000 bad ones (first: line 2 has 1 value instead of 2)."),
     ],
 )
 def test_a_file_of_nothing_but_bad_lines_is_refused(tmp_path, sentence, small_pieces, name, content, said):
     (tmp_path / name).write_text(content)
     assert sentence(tmp_path / name, bad_lines="skip") == (
-        f"{tmp_path / name}: wanted some lines that are rows, got {said}"
+        f"{tmp_path / name}: wanted at least one valid line, got {said}"
     )
 
 
@@ -154,7 +154,7 @@ def test_a_model_of_what_is_left_is_that_of_the_rows_alone(tmp_path):
     with pytest.warns(SkippedLinesWarning, match="skipped 2 of 5 lines"):
         model = tb.fit(bad, "y", bad_lines="skip")
     assert model == tb.fit(good, "y")
-    with pytest.raises(BadData, match=r"got 2 in row 2: '2,y'\. Mend it, or choose bad_lines='skip'"):
+    with pytest.raises(BadData, match=r"got 2 in row 2: '2,y'\. Fix the line, or skip it with bad_lines='skip'"):
         tb.fit(bad, "y")
 
 

@@ -1,4 +1,4 @@
-"""Whatever happens to a file's bytes, reading it gives rows or a sentence: no other error, no crash."""
+"""Damaged files: reading returns rows or a one-sentence error, never another error or a crash."""
 
 import json
 import random
@@ -83,5 +83,5 @@ def test_text_in_a_parquet_file_that_is_not_utf8_is_refused(tmp_path, sentence):
     pq.write_table(pa.table({"a": text}), path)
     assert sentence(path) == (
         f"{path}, column 'a': wanted text in UTF-8, got other bytes (row 1, byte 4)."
-        " Write it anew, or choose errors='replace'."
+        " Rewrite it in UTF-8, or choose errors='replace'."
     )

@@ -1,4 +1,4 @@
-"""Queries: rows from DuckDB and SQLite are those of a file, and what a database says against one is a sentence."""
+"""Queries: DuckDB and SQLite return a file's rows, and database errors become one sentence."""
 
 import sqlite3
 import subprocess
@@ -30,7 +30,7 @@ MIXED = pa.table(
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """A folder with the same rows in a parquet file and in both databases."""
+    """Return a folder with the same rows in a parquet file and in both databases."""
     monkeypatch.chdir(tmp_path)
     pq.write_table(MIXED, "days.parquet")
     with duckdb.connect("days.duckdb") as made:
@@ -104,7 +104,7 @@ def test_a_connection_of_duckdb_is_asked_as_it_is_and_stays_open(all_of):
     with duckdb.connect() as connection:
         connection.execute("CREATE TEMP TABLE days AS SELECT i AS a, i % 2 = 0 AS even FROM range(200000) t(i)")
         source = tb.read("SELECT * FROM days", connection=connection)
-        next(iter(source))  # left midway, which must not block the next query
+        next(iter(source))  # an unfinished result must not block the next query
         assert all_of(source).num_rows == 200_000
         assert connection.execute("SELECT count(*) FROM days").fetchone() == (200_000,)
 
@@ -115,7 +115,7 @@ def test_a_connection_of_adbc_is_asked_as_it_is_and_stays_open(folder, reads_as)
         with pytest.raises(BadData, match="syntax error"):
             tb.read("DELETE FROM days", connection=connection)
         reads_as("SELECT * FROM days", MIXED, connection=connection)
-    with pytest.raises(BadData, match="the query: wanted rows, got an error of the database"):
+    with pytest.raises(BadData, match="the query: wanted rows, got a database error"):
         tb.read("SELECT * FROM days", connection=connection)
 
 
@@ -162,7 +162,7 @@ def test_text_of_sqlite_that_is_not_utf8_is_refused_with_its_row_or_replaced(fol
     assert replaced.column("dish").to_pylist() == ["café", "caf\ufffd"]
 
 
-QUERY_BAD = "the query: wanted rows, got an error of the database ("
+QUERY_BAD = "the query: wanted rows, got a database error ("
 KNOWN = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://user@host/name'"
 
 
@@ -190,8 +190,8 @@ KNOWN = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://use
             sqlite3,
             f"connection: wanted {KNOWN}, or a connection of DuckDB or ADBC, got a builtins.mod",
         ),
-        ("  ", "duckdb", "the data: wanted a query, since there is a connection, got '  '."),
-        ({"a": [1]}, "duckdb", "the data: wanted a query, since there is a connection, got {'a': [1]}."),
+        ("  ", "duckdb", "the data: wanted a query, since a connection was given, got '  '."),
+        ({"a": [1]}, "duckdb", "the data: wanted a query, since a connection was given, got {'a': [1]}."),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(folder, sql, url, sentence):
@@ -218,11 +218,11 @@ def test_a_query_without_rows_is_refused_by_a_fit(folder, sql, url):
 
 
 def test_an_error_midway_is_a_sentence():
-    # So many rows that no thread of the database reaches the bad ones before the first batch is taken.
+    # Enough rows that no thread of the database reaches the bad ones before the first batch is read.
     sql = "SELECT CASE WHEN i < 9999000 THEN i % 2 ELSE error('out of luck') END AS y, i FROM range(10000000) t(i)"
     source = tb.read(sql, connection="duckdb")
     assert next(iter(source)).num_rows
-    with pytest.raises(BadData, match=r"the query: wanted rows, got an error of the database .*out of luck"):
+    with pytest.raises(BadData, match=r"the query: wanted rows, got a database error .*out of luck"):
         tb.fit(source, "y")
 
 
@@ -241,7 +241,7 @@ def test_a_driver_that_is_not_installed_is_named(folder, monkeypatch, url, packa
     assert str(caught.value) == f"connection: wanted the package {package}, got none installed. {do}"
 
 
-# What a large result adds to the resident memory of a process that has read a small one.
+# The resident memory that a large result adds to a process that has read a small one.
 PEAK = """
 import resource, sys
 import tallybayes as tb
@@ -258,7 +258,7 @@ print(int(model.evidence.rows.to_float().sum()), peak() - before)
 
 
 def peak_of(url, few, many):
-    """How many rows a query has, and how many megabytes reading it adds."""
+    """Return the number of rows of a query, and the megabytes that reading it adds."""
     command = [sys.executable, "-c", PEAK, url, few, many]
     made = subprocess.run(command, capture_output=True, text=True, check=False)
     assert made.returncode == 0, made.stderr

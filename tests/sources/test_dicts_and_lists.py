@@ -71,7 +71,7 @@ def test_dates_and_times_stay_what_they_are(reads_as):
         ({}, "the dict: wanted at least one column, got none."),
         (
             {"a": [1, "x"]},
-            "the dict, column 'a': wanted values of one type, got others"
+            "the dict, column 'a': wanted values of one type, got values that cannot be converted"
             " (Could not convert 'x' with type str: tried to convert to int64).",
         ),
         (
@@ -86,7 +86,8 @@ def test_dates_and_times_stay_what_they_are(reads_as):
         ([[1, 2], 3], "the list: wanted 2 values in every row, as in the first, got the value 3 in row 2."),
         (
             [["x", 1], [2, 3]],
-            "the list, column 'x0': wanted values of one type, got others (Expected bytes, got a 'int' object).",
+            "the list, column 'x0': wanted values of one type, got values that cannot be converted"
+            " (Expected bytes, got a 'int' object).",
         ),
         (
             [1, 2, 3],

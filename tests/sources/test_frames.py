@@ -14,7 +14,7 @@ TABLE = pa.table(ROWS)
 
 
 class Stream:
-    """Another library's reader: nothing but the C interface."""
+    """A reader of another library, with only the C interface."""
 
     def __init__(self, table):
         self.reader = table.to_reader()
@@ -24,7 +24,7 @@ class Stream:
 
 
 class Batch:
-    """Another library's batch: nothing but the C interface."""
+    """A batch of another library, with only the C interface."""
 
     def __init__(self, batch):
         self.batch = batch
@@ -123,7 +123,8 @@ def test_bad_frames_are_refused_in_a_sentence(sentence):
     assert sentence(pa.table([[1], [2]], names=["a", "a"])) == f"the Table: {twice}"
     assert sentence(pa.table([[1], [2]], names=["a", "a"]).to_reader()) == f"the RecordBatchReader: {twice}"
     assert sentence(pd.DataFrame({"a": [1, "x"]})) == (
-        "the DataFrame: wanted columns of one type each, got others (Could not convert 'x' with type str: tried to"
+        "the DataFrame: wanted columns of one type each, got values that cannot be converted"
+        " (Could not convert 'x' with type str: tried to"
         " convert to int64, Conversion failed for column a with type object)."
     )
     assert sentence(pd.DataFrame(index=[1, 2])) == "the DataFrame: wanted at least one column, got none."
@@ -159,7 +160,7 @@ def test_whatever_becomes_an_array_is_read_as_one(reads_as):
 
 
 def test_numbers_that_begin_anywhere_are_read() -> None:
-    """As they do in memory that another machine has sent."""
+    """Memory that another machine sent may be unaligned like this."""
     raw = bytearray(3 + 8 * 6)
     raw[3:] = np.arange(6.0).tobytes()
     odd = pa.Array.from_buffers(pa.float64(), 6, [None, pa.py_buffer(raw).slice(3)])

@@ -5,7 +5,7 @@ import pytest
 
 from tallybayes.sources import LateType, read
 
-CURE = "Mend it, or choose bad_lines='skip' to go on without it."
+CURE = "Fix the line, or skip it with bad_lines='skip'."
 
 
 def write(path, rows):

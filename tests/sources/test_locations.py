@@ -1,4 +1,4 @@
-"""Files that are elsewhere: in a store that speaks S3 (a real server, on this machine), or named by file://."""
+"""Files in an S3 store (a real server on this machine), or named by file://."""
 
 import gzip
 import shutil
@@ -32,7 +32,7 @@ def store(bucket):
 
 @pytest.fixture(params=["s3", "file"])
 def uri_of(request, bucket):
-    """The URI of something in the bucket: by S3, and by file://."""
+    """Return the URI of something in the bucket, as s3:// and as file://."""
     if request.param == "file":
         yield lambda path: (bucket.parent / path).as_uri().replace("%2A", "*")
     else:
@@ -169,10 +169,13 @@ def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, t
             "s3://bucket/empty: wanted a directory of parquet files, got one without any."
             " Pass a glob for files of another kind, such as 'directory/*.csv'.",
         ),
-        ("bucket/bad.csv", "s3://bucket/bad.csv: wanted 2 values in every row, got 1 in row 1: '1'. Mend it, or"),
-        ("bucket/bad.parquet", "s3://bucket/bad.parquet: wanted a readable parquet file, got another ("),
-        ("bucket/bad.arrow", "s3://bucket/bad.arrow: wanted a readable arrow file, got another ("),
-        ("bucket/bad.csv.gz", "s3://bucket/bad.csv.gz: wanted a readable csv file, got another ("),
+        ("bucket/bad.csv", "s3://bucket/bad.csv: wanted 2 values in every row, got 1 in row 1: '1'. Fix the line, or"),
+        (
+            "bucket/bad.parquet",
+            "s3://bucket/bad.parquet: wanted a readable parquet file, got one that cannot be read (",
+        ),
+        ("bucket/bad.arrow", "s3://bucket/bad.arrow: wanted a readable arrow file, got one that cannot be read ("),
+        ("bucket/bad.csv.gz", "s3://bucket/bad.csv.gz: wanted a readable csv file, got one that cannot be read ("),
         ("bucket/a.xls", "s3://bucket/a.xls: wanted a file ending in .csv, "),
     ],
 )

@@ -1,4 +1,4 @@
-"""A file larger than memory is read batch by batch, so that its size does not show in what is allocated."""
+"""Files larger than memory: reading them takes no more memory than a few batches."""
 
 import gzip
 import subprocess

@@ -1,4 +1,4 @@
-"""Bytes that are not UTF-8, in every kind of file: refused with their place, or replaced."""
+"""Bytes that are not UTF-8, in every kind of file: an error, or replaced."""
 
 from __future__ import annotations
 

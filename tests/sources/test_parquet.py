@@ -89,7 +89,7 @@ def test_the_strings_called_missing_are_null(tmp_path, reads_as):
 def test_a_file_that_is_not_parquet_is_refused(tmp_path, sentence, content):
     path = tmp_path / "a.parquet"
     path.write_bytes(content)
-    assert sentence(path).startswith(f"{path}: wanted a readable parquet file, got another (")
+    assert sentence(path).startswith(f"{path}: wanted a readable parquet file, got one that cannot be read (")
 
 
 def test_a_file_that_is_damaged_inside_is_refused(tmp_path, sentence):

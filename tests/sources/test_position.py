@@ -1,4 +1,4 @@
-"""A pass over files that begins at a place which an earlier one has left."""
+"""Passes over files that resume at the spot of an earlier pass."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ WRITTEN: dict[str, Any] = {
 
 
 def places(source: sources.Source) -> dict[Spot, int]:
-    """How many rows a pass had given before each place that it left."""
+    """Return the number of rows that a pass had yielded before each of its spots."""
     assert source.trail is not None
     rows, found = 0, {}
     for batch in source:

@@ -1,6 +1,6 @@
 """Queries to a real PostgreSQL server, started in a temporary folder.
 
-Where there is no server these tests are skipped, saying so; where CI is true they are required.
+Without a server, these tests are skipped with a message; if CI is true, they fail.
 """
 
 import os
@@ -24,7 +24,7 @@ SQL = "SELECT * FROM days ORDER BY humidity"
 
 
 def programs():
-    """The folder of the newest server's programs, which Debian does not put on the path."""
+    """Return the folder of the newest server's programs, absent from Debian's path."""
     on_path = shutil.which("initdb")
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
     if not on_path and not found:
@@ -36,7 +36,7 @@ def programs():
 
 
 def nobody():
-    """What makes a program run as another user, since a server refuses to run as root."""
+    """Return subprocess options for another user, since a server refuses to run as root."""
     if os.geteuid():
         return {}
     names = {one.pw_name: one for one in pwd.getpwall()}
@@ -46,7 +46,7 @@ def nobody():
 
 @pytest.fixture(scope="module")
 def server():
-    """The URL of a server that has the mixed rows."""
+    """Return the URL of a server that has the mixed rows."""
     where, user = programs(), nobody()
     with tempfile.TemporaryDirectory(prefix="tally-pg-", ignore_cleanup_errors=True) as folder:
         if user:
@@ -106,7 +106,10 @@ def test_numeric_is_a_number_and_an_array_is_refused_by_name(server, all_of):
         ("SELECT * FROM nowhere", 'relation "nowhere" does not exist).'),
         ("SELECT 1 / (i - 5) AS a FROM generate_series(1, 9) i", "division by zero)."),
         ("SELECT 1 AS a, 2 AS a", "the query: wanted distinct column names, got 'a' more than once. Rename them."),
-        ("DROP TABLE days", "the query: wanted one that gives rows, got one that gives none. Begin it with SELECT."),
+        (
+            "DROP TABLE days",
+            "the query: wanted one that returns rows, got one that returns none. Begin it with SELECT.",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_in_one_sentence(server, sql, sentence):
@@ -125,7 +128,7 @@ def test_a_lost_connection_is_a_sentence(server):
         busy = "FROM pg_stat_activity WHERE query LIKE '%repeat%' AND pid <> pg_backend_pid()"
         cursor.execute(f"SELECT pg_terminate_backend(pid) {busy}")
         assert (True,) in cursor.fetchall()
-    with pytest.raises(BadData, match="the query: wanted rows, got an error of the database") as caught:
+    with pytest.raises(BadData, match="the query: wanted rows, got a database error") as caught:
         list(rows)
     assert "\n" not in str(caught.value)
 

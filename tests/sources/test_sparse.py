@@ -93,6 +93,6 @@ def test_bad_matrices_are_refused_in_a_sentence(sentence):
     broken = sp.csr_array(DENSE)
     broken.indptr[1] = 99
     assert sentence(broken) == (
-        "the sparse matrix: wanted row pointers that rise from 0 to the number of entries, got others."
+        "the sparse matrix: wanted row pointers that rise from 0 to the number of entries, got pointers that do not."
     )
     assert sentence(sp.csr_array(DENSE), names=["a"]) == "names: wanted 4, one for each column, got 1."

@@ -1,4 +1,4 @@
-"""Rows taken from batches are those that Arrow takes, whatever the columns."""
+"""Rows taken from batches: the same as Arrow takes, for every kind of column."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tallybayes.sources import gather, read, take
 
 
 def batch(seed: int, kind: type) -> pa.RecordBatch:
-    """A matrix, one with nulls, lists, words and numbers, cut out of a longer batch."""
+    """Return a slice of a batch: a matrix, one with nulls, lists, words and numbers."""
     rng = np.random.default_rng(seed)
     matrix = next(iter(read(rng.integers(0, 99, (30, 3)).astype(kind))))
     holes = pa.array([None if k % 4 == 0 else [k, None] for k in range(30)], pa.list_(pa.int64(), 2))

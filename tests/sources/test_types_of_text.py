@@ -1,4 +1,4 @@
-"""A text file's types come from its first rows; what later rows may do to them."""
+"""Types of text files: inferred from the first rows, widened by later ones."""
 
 import datetime
 
@@ -12,7 +12,7 @@ MANY = 2000
 
 @pytest.fixture
 def late(tmp_path, all_of, small_pieces):
-    """The error that a value far down in a column gives, and the table that comes of reading with its types."""
+    """Return the error of a late value in a column, and the table read with the error's types."""
 
     def error(usual: str, odd: str):
         path = tmp_path / "late.csv"

@@ -1,4 +1,4 @@
-"""`where`: which rows are read, from any source, and how much of a file is left unread for it."""
+"""`where`: the rows that are read, and the parts of files left unread."""
 
 import datetime
 import random
@@ -69,7 +69,7 @@ def test_the_rows_that_are_kept(tmp_path, where, kept):
     assert rows_of(read(TABLE, where=where)) == kept
     pa.csv.write_csv(TABLE.set_column(5, "class", TABLE["class"].cast(pa.string())), tmp_path / "a.csv")
     assert rows_of(read(tmp_path / "a.csv", where=where, missing=["nan"])) == kept
-    if "member" not in where:  # of which pandas has no column with missing values
+    if "member" not in where:  # pandas has no boolean column with missing values
         assert rows_of(read(TABLE.drop_columns(["member"]).to_pandas(), where=where)) == kept
 
 
@@ -83,7 +83,7 @@ def test_a_parquet_file_gives_the_rows_that_python_would_choose(tmp_path, seed):
     draw = random.Random(seed)
     numbers = [draw.choice([None, float("nan"), *range(9)]) for _ in range(200)]
     rows = [{"x": x, "y": draw.choice([None, "p", "q", "r"]), "n": n} for n, x in enumerate(numbers)]
-    if seed % 2:  # so that statistics tell something
+    if seed % 2:  # sorted, so that statistics can exclude row groups
         rows.sort(key=lambda row: (row["x"] is None, row["x"] != row["x"], row["x"] or 0))
     table = pa.Table.from_pylist(rows, schema=pa.schema([("x", pa.float64()), ("y", pa.string()), ("n", pa.int64())]))
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=7)
@@ -95,7 +95,7 @@ def test_a_parquet_file_gives_the_rows_that_python_would_choose(tmp_path, seed):
 
 
 def drawn(draw, depth):
-    """A predicate, and what it says of a row in Python: True, False, or None."""
+    """Draw a predicate, and its value for a row in Python: True, False or None."""
     if depth and draw.random() < 0.7:
         (one, first), (two, second) = drawn(draw, depth - 1), drawn(draw, depth - 1)
         how = draw.choice(["and", "or", "not"])
@@ -204,8 +204,8 @@ def test_a_model_of_some_rows_is_that_of_these_rows_alone(tmp_path):
         ("", "got ''."),
         (3, "got 3."),
         ("age >", "got 'age >' (invalid syntax)."),
-        ("age", "got 'age' in 'age'. A column is a name, or is put in backquotes"),
-        ("age > thirty()", "got 'thirty()' in 'age > thirty()'. A column is a name"),
+        ("age", "got 'age' in 'age'. Write a column as a plain name or in backquotes"),
+        ("age > thirty()", "got 'thirty()' in 'age > thirty()'. Write a column as a plain name"),
         ("__import__('os').system('true') > 3", """got "__import__('os').system('true')" in """),
         ("age > 30 and exit()", "got 'exit()' in 'age > 30 and exit()'. "),
         ("1 < 2", "got '1' in '1 < 2'. "),

@@ -1,6 +1,6 @@
-"""Anything that has rows, as the same Arrow record batches: files, frames, arrays, streams, queries.
+"""Rows of any origin as Arrow record batches: files, frames, arrays, streams, queries.
 
-``read`` is the one way in. What comes out is a :class:`Source`, and nothing after it knows where the rows came from.
+``read`` is the only entry point. It returns a :class:`Source`; no later code knows where the rows came from.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def read(
     bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
 ) -> Source:
-    """The rows of anything, as a :class:`Source` of record batches.
+    """Return the rows of any data as a :class:`Source` of record batches.
 
     Parameters
     ----------
@@ -80,31 +80,32 @@ def read(
         - anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``: pandas, polars, pyarrow, duckdb, ...;
         - a dict of columns, a list of dicts, a list of strings (one column, "text");
         - a NumPy array of numbers (n, F) or a scipy.sparse matrix, which become one column "x" (see `kind_of`); a
-          structured array, or one of objects or strings (n, F), which become a column each; a list of lists;
+          structured array, or one of objects or strings (n, F), which become one column per field; a list of lists;
         - with a `connection`, the text of a query.
     columns : sequence of str, optional
-        The columns to read, in this order. The rest of a file is not read. By default all, except a pandas index.
+        The columns to read, in this order; by default all, except a pandas index. Other columns of a file are not read.
     where : str, optional
-        The rows to read: comparisons of columns with values, such as ``"age > 30 and kind in ('a', 'b')"``, joined by
-        and, or, not; ``is null``. Parts of parquet files, and partitions, that hold no such row are not read.
+        The rows to read, as comparisons of columns with values such as ``"age > 30 and kind in ('a', 'b')"``. These may
+        be joined by and, or, not; ``is null`` tests for missing values. Parquet row groups and partitions without a
+        matching row are not read.
     missing : sequence of str
-        Strings that stand for a missing value, such as "?", in every column of text or of a text file. An empty field
-        of a csv file is missing in any case.
+        Strings that mean a missing value, such as "?", in text columns and in all columns of a text file. An empty csv
+        field is always missing.
     batch_rows : int, optional
-        The most rows a batch may have. By default batches are left as they come.
+        The largest number of rows in a batch. By default batches keep their size.
     names : sequence of str, optional
-        Names for the columns of an array, or of a csv file that has no header line.
+        Column names for an array or for a csv file without a header line.
     types : mapping of str to pyarrow.DataType, optional
-        Columns to read as another type than the one found.
+        Types that replace the inferred ones.
     errors : {"strict", "replace"}
-        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+        What to do with bytes that are not UTF-8: raise an error that names their place, or replace them by U+FFFD.
     bad_lines : {"error", "skip"}
-        What a line of a csv, tsv or jsonl file is that is no row, having too many values, too few, or no JSON: an error
-        that names its place, or nothing. Lines that were skipped are counted, and told once all rows have been read by
-        a :class:`~tallybayes.errors.SkippedLinesWarning` that has the places of the first.
+        What to do with malformed lines of csv, tsv and jsonl files (too many or too few values, or invalid JSON): raise
+        an error that names the line, or skip. Skipped lines are counted. After all rows have been read, a
+        :class:`~tallybayes.errors.SkippedLinesWarning` reports their number and the places of the first.
     connection : str, DuckDB connection or ADBC connection, optional
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
-        "postgresql://user@host/name", or an open connection. The query is run anew for each pass over its rows.
+        "postgresql://user@host/name", or an open connection. The query runs again for each pass over its rows.
 
     Returns
     -------
@@ -113,10 +114,10 @@ def read(
     Raises
     ------
     BadData
-        In one sentence: what was wanted, what was got. From here, or while iterating.
+        If the data cannot be read; on this call or while iterating. The message is one sentence.
     LateType
-        From a text file, when a row needs a wider type than the first megabytes showed. Its ``types`` are what to add
-        to `types` to read the file again.
+        If a row of a text file needs a wider type than the first megabytes showed. Add its ``types`` to `types` and
+        read the file again.
 
     Examples
     --------
@@ -134,26 +135,26 @@ def read(
         raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
     if bad_lines not in ("error", "skip"):
         raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(bad_lines)))
-    chosen = None if where is None else Where(where)
-    inside = columns
-    if chosen is not None and columns is not None:  # what is only asked about is read too, and not handed on
-        inside = [*columns, *(name for name in chosen.columns if name not in columns)]
+    predicate = None if where is None else Where(where)
+    needed = columns
+    if predicate is not None and columns is not None:  # columns that are only compared are read, then dropped
+        needed = [*columns, *(name for name in predicate.columns if name not in columns)]
     if connection is not None:
         if names is not None:
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
-        made = steps.blank(of_query(source, connection, errors), missing)
+        rows = steps.blank(of_query(source, connection, errors), missing)
     elif is_path(source):
         skips = Skips() if bad_lines == "skip" else None
-        made = of_paths(source, Options(inside, missing, names, types or {}, batch_rows, errors, skips, chosen))
-        made = made if skips is None else skips.told(made)
+        rows = of_paths(source, Options(needed, missing, names, types or {}, batch_rows, errors, skips, predicate))
+        rows = rows if skips is None else skips.warn_after(rows)
     else:
-        made = steps.blank(_in_memory(source, names), missing)
-    made = steps.project(made, inside)
+        rows = steps.blank(_in_memory(source, names), missing)
+    rows = steps.project(rows, needed)
     if types:
-        made = steps.retype(made, {name: kind for name, kind in types.items() if name in made.schema.names})
-    if chosen is not None:
-        made = steps.project(chosen.kept(made), columns)
-    return steps.slice_rows(made, batch_rows)
+        rows = steps.retype(rows, {name: kind for name, kind in types.items() if name in rows.schema.names})
+    if predicate is not None:
+        rows = steps.project(predicate.filter(rows), columns)
+    return steps.slice_rows(rows, batch_rows)
 
 
 def _in_memory(source: Any, names: Sequence[str] | None) -> Source:

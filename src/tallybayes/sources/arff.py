@@ -1,14 +1,14 @@
-"""ARFF, the format of Weka: attributes declared one by one, then rows of values, dense or sparse.
+"""ARFF, Weka's file format: declared attributes, then rows of values, dense or sparse.
 
     @relation weather
     @attribute outlook {sunny, overcast, rainy}
     @attribute temperature numeric
     @data
     sunny, 85          % a row of values; ? is missing
-    {1 70}             % the same as: sunny, 70 (what is not named is 0, of a nominal attribute its first value)
+    {1 70}             % the same as: sunny, 70 (an omitted number is 0, an omitted nominal its first value)
 
-Nominal attributes are columns of text whatever their values look like, numeric ones numbers, dates times. Rows whose
-quotation marks are plain are parsed by pyarrow on all cores; all others value by value, with the same result.
+Nominal attributes become text, whatever their values look like; numeric ones become numbers, dates timestamps. pyarrow
+parses rows with simple quotation marks on all cores; other rows are parsed value by value, with the same result.
 """
 
 from __future__ import annotations
@@ -25,36 +25,36 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, ahead, guarded
-from tallybayes.sources.text_chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.sources.steps import BROKEN, read_ahead, reword_errors
+from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 __all__ = ["of_attributes"]
 
-PIECE = 8 << 20
+PIECE = 8 << 20  # bytes; see csv.PIECE
 _TYPES = ("numeric", "real", "integer", "string", "date", "{values}")
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""
 _ATTRIBUTE = re.compile(rf"@attribute\s+(?P<name>{_QUOTED}|[^\s{{]+)\s*(?P<type>.*)", re.IGNORECASE)
 _VALUE = re.compile(rf"\s*(?:(?P<quoted>{_QUOTED})|(?P<bare>[^,\t]*?))\s*(?:(?P<end>[,\t])|$)")
 _CELL = re.compile(rf"\s*(?P<index>\d+)\s+(?:(?P<quoted>{_QUOTED})|(?P<bare>[^,]*?))\s*(?:,|$)")
 _ISO = "yyyy-MM-dd'T'HH:mm:ss"
-# Of the letters in which Java writes the form of dates, those that Python has, too.
+# The letters of Java's date formats that Python has, too.
 _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%M", "ss": "%S"}
 
 
 @dataclass(frozen=True)
 class Attribute:
-    """A column as its declaration has it.
+    """A declared column.
 
     Attributes
     ----------
     name : str
-        Its name.
+        The column's name.
     kind : {"numeric", "string", "nominal", "date"}
-        What it holds.
+        The kind of its values.
     values : tuple of str
-        Of a nominal attribute, the values it may have.
+        The values that a nominal attribute may have.
     form : str
-        Of a date, how it is written, as `strptime` has it.
+        The `strptime` format of a date.
     """
 
     name: str
@@ -69,7 +69,7 @@ class Attribute:
 
 
 def of_attributes(place: Place, *, errors: str, trail: Trail) -> Source:
-    """A source of an ARFF file."""
+    """Return a source of an ARFF file."""
     path = place.name
     attributes, begin = _header(place)
     schema = pa.schema([(one.name, one.type) for one in attributes])
@@ -78,18 +78,18 @@ def of_attributes(place: Place, *, errors: str, trail: Trail) -> Source:
         with open_text(place, begin + spot.at) as stream:
             for piece in whole_rows(stream, PIECE, last_line_end, path):
                 rows = spot.rows
-                table = _Piece(path, attributes, schema, rows).parsed(_decoded(path, piece, rows, errors))
+                table = _Piece(path, attributes, schema, rows).parse(_decode(path, piece, rows, errors))
                 yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
                 spot = Spot(spot.file, spot.at + len(piece), rows + table.num_rows)
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return Source(schema, None, True, path, read)
 
 
 def _header(place: Place) -> tuple[list[Attribute], int]:
-    """The attributes, and the byte at which the rows begin."""
+    """Return the attributes, and the byte at which the rows begin."""
     attributes: list[Attribute] = []
     begin, path = 0, place.name
     with open_text(place) as stream:
@@ -135,14 +135,14 @@ def _attribute(path: str, line: str, number: int) -> Attribute:
 
 
 def _strptime(form: str) -> str:
-    """A form of Java's as `strptime` has it: ``yyyy-MM-dd`` becomes ``%Y-%m-%d``."""
+    """Return a Java date format as `strptime` has it: ``yyyy-MM-dd`` becomes ``%Y-%m-%d``."""
     parts = re.findall(r"'([^']*)'|([A-Za-z]+)|([^A-Za-z']+)", form)
     return "".join(quoted or _DATES.get(letters, letters) or other for quoted, letters, other in parts)
 
 
-def _decoded(path: str, piece: bytes, rows: int, errors: str) -> str:
+def _decode(path: str, piece: bytes, rows: int, errors: str) -> str:
     try:
-        return (mended(piece) if errors == "replace" else piece).decode()
+        return (replace_invalid(piece) if errors == "replace" else piece).decode()
     except UnicodeDecodeError as error:
         row = rows + piece[: error.start].count(b"\n") + 1
         do = "Convert it, for instance with iconv, or choose errors='replace'"
@@ -150,20 +150,20 @@ def _decoded(path: str, piece: bytes, rows: int, errors: str) -> str:
 
 
 class _Piece:
-    """Makes tables of lines, and says in which row something is wrong."""
+    """A parser of lines into tables that names the row of a fault."""
 
     def __init__(self, path: str, attributes: Sequence[Attribute], schema: pa.Schema, rows: int) -> None:
         self._path, self._attributes, self._schema, self._rows = path, attributes, schema, rows
 
-    def parsed(self, text: str) -> pa.Table:
-        """The rows of some lines."""
-        # Marks other than ' and blanks before a mark are not plain; nor is a row in braces, or what follows a %.
+    def parse(self, text: str) -> pa.Table:
+        """Return the rows of a text as a table."""
+        # pyarrow cannot parse other marks than ', blanks next to a mark, rows in braces, or comments after %.
         plain = not re.search(r"[\"\\{%\t]|[ \t]'|'[ \t]|\r[^\n]", text) and "\n\n" not in text.strip("\n")
         table = self._by_arrow(text) if plain and text.strip() else None
         return self._by_value(text) if table is None else table
 
     def _by_arrow(self, text: str) -> pa.Table | None:
-        """The rows by pyarrow; None where it finds fault with them, since it is less good at saying where."""
+        """Return the rows parsed by pyarrow; None if it fails, since its errors lack places."""
         import pyarrow.compute as pc
         from pyarrow import csv
 
@@ -191,7 +191,7 @@ class _Piece:
         return pa.table(columns, schema=self._schema)
 
     def _by_value(self, text: str) -> pa.Table:
-        """The same, value by value."""
+        """Return the same rows, parsed value by value."""
         lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("%")]
         rows = [self._row(line, row) for row, line in enumerate(lines, self._rows + 1)]
         columns = [
@@ -211,12 +211,12 @@ class _Piece:
         return values
 
     def _sparse(self, line: str, row: int) -> Sequence[str | None]:
-        """A row in braces: places and values, all others being what zero stands for."""
+        """Return a row in braces; omitted values are 0 or the first nominal value."""
         inside = re.sub(r"\}\s*(%.*)?$", "", line)[1:]
         out: list[str | None] = []
         for one in self._attributes:
             if one.kind in ("string", "date"):
-                do = "Write the rows out"
+                do = "Write the rows in dense form"
                 where = f"{self._path}, attribute {one.name!r}"
                 raise BadData(wanted(where, "numbers or nominal values in sparse rows", one.kind, do))
             out.append("0" if one.kind == "numeric" else one.values[0])
@@ -224,7 +224,7 @@ class _Piece:
         while at < len(inside) and inside[at:].strip():
             found = _CELL.match(inside, at)
             if found is None or int(found["index"]) >= len(out):
-                raise BadData(wanted(self._path, "places and values in braces", f"{line[:60]!r} (row {row})"))
+                raise BadData(wanted(self._path, "pairs of index and value in braces", f"{line[:60]!r} (row {row})"))
             out[int(found["index"])] = _cell(found)
             at = found.end()
         return out
@@ -254,17 +254,17 @@ def _all_among(column: pa.ChunkedArray, values: Sequence[str]) -> bool:
 
 
 def _values(line: str) -> list[str | None]:
-    """The values of a line, quotation marks taken away; None is missing."""
+    """Return the values of a line without quotation marks; None is missing."""
     out: list[str | None] = []
     at = 0
     while True:
         found = _VALUE.match(line, at)
-        if found is None:  # something behind a closing mark: a comment, or no value at all
+        if found is None:  # text after a closing mark: a comment, or not a value at all
             end = re.compile(rf"\s*({_QUOTED})\s*%.*").match(line, at)
             return [*out, _unquoted(end[1])] if end else [*out, line[at:].strip()]
         cell = _cell(found)
         if found["end"] is None and found["bare"] and "%" in found["bare"]:
-            cell = found["bare"].split("%", 1)[0].strip()  # a comment behind the last value
+            cell = found["bare"].split("%", 1)[0].strip()  # a comment after the last value
         out.append(None if cell == "?" and not found["quoted"] else cell)
         at = found.end()
         if found["end"] is None:

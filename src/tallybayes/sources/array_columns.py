@@ -1,7 +1,7 @@
-"""The two kinds of column that hold many features at once, and how to look at them as arrays without a copy.
+"""Columns that hold many features each, and zero-copy views of them as arrays.
 
-A dense array is one column of ``fixed_size_list``, a sparse one a column of lists of (column, value). Both carry their
-kind in the field's metadata, so that they pass through Arrow files and streams unharmed.
+A dense array is one column of ``fixed_size_list``; a sparse array is one column of lists of (column, value). The
+field's metadata records the kind, so it survives Arrow files and streams.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ Array = npt.NDArray[Any]
 def matrix_field(
     name: str, value: pa.DataType, width: int, names: Sequence[str] | None = None, *, was_bool: bool = False
 ) -> pa.Field:
-    """The field of a dense array of `width` features; `was_bool` when its bytes stand for true and false."""
+    """Return the field of a dense array; `was_bool` if its bytes are booleans."""
     return _matrix_field(name, value, width, None if names is None else tuple(names), was_bool)
 
 
-@lru_cache(maxsize=64)  # so that scoring one row does not spend its time on metadata
+@lru_cache(maxsize=64)  # building metadata would dominate the scoring of one row
 def _matrix_field(name: str, value: pa.DataType, width: int, names: tuple[str, ...] | None, was_bool: bool) -> pa.Field:
     marks = {KIND: b"matrix"} | _named(names, width) | ({BOOL: b"true"} if was_bool else {})
     return pa.field(name, pa.list_(pa.field("item", value), width), metadata=marks)
@@ -59,7 +59,10 @@ def sparse_field(
     large: bool,
     was_bool: bool = False,
 ) -> pa.Field:
-    """The field of a sparse array of `width` features; `large` when its offsets are 64 bits wide."""
+    """Return the field of a sparse array of `width` features.
+
+    Set `large` if its offsets have 64 bits, `was_bool` if its values stand for true and false.
+    """
     cell = pa.struct([pa.field("column", column, nullable=False), pa.field("value", value, nullable=False)])
     item = pa.field("item", cell, nullable=False)
     marks = {KIND: b"sparse", WIDTH: str(width).encode()} | _named(names, width) | ({BOOL: b"true"} if was_bool else {})
@@ -72,16 +75,17 @@ def _named(names: Sequence[str] | None, width: int) -> dict[bytes, bytes]:
 
 
 def check_names(names: Sequence[str] | None, width: int) -> None:
-    """Refuse names that are not one for each column."""
+    """Raise BadData unless there is one distinct name for each column."""
     if names is not None and len(names) != width:
         raise BadData(wanted("names", f"{width}, one for each column", str(len(names))))
     check_distinct([] if names is None else names, "names")
 
 
 def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
-    """What a field holds: "matrix" and "sparse" are many features in one column, "column" is a single one.
+    """Return what a field holds: many features ("matrix" or "sparse") or one ("column").
 
-    Any ``fixed_size_list`` of numbers is a matrix, marked or not: other libraries store embeddings so.
+    Any ``fixed_size_list`` of numbers is a matrix, with or without our metadata: other libraries store embeddings this
+    way.
 
     Examples
     --------
@@ -93,7 +97,7 @@ def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
     if pa.types.is_fixed_size_list(kind):
         numbers = pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)
         return "matrix" if numbers else "column"
-    # The mark alone is not believed: a file may carry it on a column that has another shape.
+    # Metadata is not enough: a file may carry it on a column of another shape.
     if (field.metadata or {}).get(KIND) == b"sparse" and (pa.types.is_list(kind) or pa.types.is_large_list(kind)):
         cell = kind.value_type
         if pa.types.is_struct(cell) and [part.name for part in cell] == ["column", "value"]:
@@ -102,7 +106,7 @@ def kind_of(field: pa.Field) -> Literal["matrix", "sparse", "column"]:
 
 
 def prose_field(name: str, type_: pa.DataType) -> pa.Field:
-    """The field of a column of texts that are prose, whatever they look like.
+    """Return the field of a text column that is prose, whatever its values look like.
 
     Examples
     --------
@@ -113,7 +117,9 @@ def prose_field(name: str, type_: pa.DataType) -> pa.Field:
 
 
 def is_prose(field: pa.Field) -> bool:
-    """Whether a field was given as nothing but texts (a list of strings), and so is prose, not names of things.
+    """Return whether a field came from a bare list of strings, and so is prose.
+
+    Other text columns may hold names of categories.
 
     Examples
     --------
@@ -125,7 +131,7 @@ def is_prose(field: pa.Field) -> bool:
 
 
 def was_bool(field: pa.Field) -> bool:
-    """Whether a matrix or sparse field was made from an array of booleans, which it holds as bytes of 0 and 1.
+    """Return whether a field was made from booleans, now stored as bytes 0 and 1.
 
     Examples
     --------
@@ -138,7 +144,7 @@ def was_bool(field: pa.Field) -> bool:
 
 
 def width_of(field: pa.Field) -> int:
-    """How many features a field holds.
+    """Return the number of features in a field.
 
     Examples
     --------
@@ -153,7 +159,7 @@ def width_of(field: pa.Field) -> int:
 
 
 def names_of(field: pa.Field) -> list[str] | None:
-    """The names of the features in a field, where they were given.
+    """Return the names of the features in a field; None if it has none.
 
     Examples
     --------
@@ -166,9 +172,9 @@ def names_of(field: pa.Field) -> list[str] | None:
 
 
 def matrix_of(column: pa.Array) -> Array:
-    """The values of a matrix column, (n, F), as a view.
+    """Return the values of a matrix column, (n, F), as a view.
 
-    Where there are nulls, which a NumPy array cannot hold, it is a copy in float64 with NaN in their places.
+    NumPy arrays cannot hold nulls: if there are any, the result is a float64 copy with NaN in their place.
 
     Examples
     --------
@@ -187,9 +193,11 @@ def matrix_of(column: pa.Array) -> Array:
 
 
 def sparse_of(column: pa.Array, field: pa.Field) -> tuple[Array, Array, Array, int]:
-    """The parts of a sparse column: indptr (n + 1,), indices (nnz,), data (nnz,) and its width, as views.
+    """Return the parts of a sparse column as views, and its width.
 
-    Of a slice, indptr need not begin at 0 nor end at nnz: it points into indices and data as they are.
+    These are indptr (n + 1,), indices (nnz,), data (nnz,) and the number of features.
+
+    In a slice, indptr need not begin at 0 or end at nnz: it points into the indices and data of the whole column.
 
     Examples
     --------

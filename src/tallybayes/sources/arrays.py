@@ -1,4 +1,4 @@
-"""Arrays in memory: NumPy arrays of numbers, of text and of records, scipy.sparse matrices, and lists of rows."""
+"""Arrays in memory: NumPy arrays of numbers, text or records, scipy.sparse matrices, lists of rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ __all__ = ["of_array", "of_rows", "of_sparse"]
 
 Array = npt.NDArray[Any]
 
-# How much of a strided array is copied at a time: several times the size of a cache, far below the size of a memory.
+# Bytes of a strided array that are copied at a time: several times a CPU cache, far less than main memory.
 COPY_BYTES = 8 << 20
 
 
 def of_array(array: Array, names: Sequence[str] | None = None, name: str = "the array") -> Source:
-    """A source of a NumPy array: numbers as one matrix column "x", text and records as a column each.
+    """Return a source of a NumPy array.
 
-    An array of numbers that is already row-major is not copied; any other is copied a slice at a time.
+    Numbers become one matrix column "x". Text and records become one column for each column or field.
+
+    A row-major array of numbers is not copied; any other is copied a slice at a time.
     """
     if array.dtype.names is not None:
         return _of_records(array, name)
@@ -69,7 +71,7 @@ def _of_numbers(array: Array, names: Sequence[str] | None, name: str) -> Source:
 
 
 def _of_records(array: Array, name: str) -> Source:
-    """A column for each field of a structured array, copied a slice at a time since the fields are interleaved."""
+    """Return a column per field of a structured array, copied slice by slice (interleaved)."""
     if array.ndim != 1:
         raise BadData(wanted(name, "one dimension of records", f"{array.ndim} (shape {array.shape})", "Pass x.ravel()"))
     fields = array.dtype.names or ()
@@ -77,7 +79,7 @@ def _of_records(array: Array, name: str) -> Source:
     def table(rows: Array) -> pa.Table:
         return table_of({field: rows[field] for field in fields}, name)
 
-    if array.dtype.hasobject:  # the first record of an object field does not tell the type of the others
+    if array.dtype.hasobject:  # the types of objects are known only after all records
         return of_table(table(array), name)
     step = max(1, COPY_BYTES // max(1, array.dtype.itemsize))
 
@@ -89,7 +91,7 @@ def _of_records(array: Array, name: str) -> Source:
 
 
 def of_rows(rows: Sequence[Any], names: Sequence[str] | None = None) -> Source:
-    """A source of a list of lists: a matrix if all values are numbers, otherwise a column for each position."""
+    """Return a source of a list of lists: a numeric matrix, or separate columns."""
     width = len(rows[0])
     for at, row in enumerate(rows, 1):
         if not isinstance(row, list | tuple | np.ndarray) or len(row) != width:
@@ -97,15 +99,15 @@ def of_rows(rows: Sequence[Any], names: Sequence[str] | None = None) -> Source:
             raise BadData(wanted("the list", f"{width} values in every row, as in the first", f"{got} in row {at}"))
     try:
         array = np.asarray(rows)
-    except ValueError:  # lists within the rows, of differing lengths
+    except ValueError:  # rows that contain lists of different lengths
         array = np.empty((len(rows), width), dtype=object)
         array[:] = rows
-    if array.ndim == 2 and array.dtype.kind not in "biuf":  # NumPy makes text of the numbers that stand beside text
+    if array.ndim == 2 and array.dtype.kind not in "biuf":  # NumPy turns numbers beside text into text
         array = np.array(rows, dtype=object)
     return of_array(array, names, "the list")
 
 
 def of_sparse(matrix: Any, names: Sequence[str] | None = None) -> Source:
-    """A source of a scipy.sparse matrix or array: one sparse column "x", a view of the CSR arrays."""
+    """Return a source of a scipy.sparse matrix: one column "x" that views its arrays."""
     field, column = sparse_column("x", matrix, names)
     return of_table(pa.Table.from_arrays([column], schema=pa.schema([field])), "the sparse matrix")

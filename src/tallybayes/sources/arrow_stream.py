@@ -1,4 +1,4 @@
-"""Rows as bytes, and back: an Arrow stream of one batch."""
+"""Rows to bytes and back, as an Arrow stream of one batch."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["as_stream", "from_stream"]
 
 
 def as_stream(batch: pa.RecordBatch, compression: str | None = None) -> pa.Buffer:
-    """Rows as bytes."""
+    """Return a batch as the bytes of an Arrow stream."""
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, batch.schema, options=pa.ipc.IpcWriteOptions(compression=compression)) as writer:
         writer.write_batch(batch)
@@ -19,14 +19,16 @@ def as_stream(batch: pa.RecordBatch, compression: str | None = None) -> pa.Buffe
 
 
 def from_stream(content: Any) -> pa.RecordBatch:
-    """The rows that `as_stream` was given, of anything that holds its bytes.
+    """Return the batch in the bytes that `as_stream` wrote.
+
+    OUT: the batch owns a copy of the bytes and is fully validated.
 
     Examples
     --------
     >>> from_stream(as_stream(pa.record_batch({"x": [1, 2]}))).to_pydict()
     {'x': [1, 2]}
     """
-    held = np.array(np.frombuffer(content, np.uint8))  # a copy begins where numbers may begin
-    [batch] = pa.ipc.open_stream(pa.py_buffer(held))
+    aligned = np.array(np.frombuffer(content, np.uint8))  # the content may begin at an address that is not aligned
+    [batch] = pa.ipc.open_stream(pa.py_buffer(aligned))
     batch.validate(full=True)
     return batch

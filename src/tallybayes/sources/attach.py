@@ -1,4 +1,4 @@
-"""A column given apart from its table, as labels and weights often are, put beside it."""
+"""A column that is passed separately from its table, as labels and weights often are."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ __all__ = ["attach"]
 
 
 def attach(source: Source, name: str, values: Any) -> Source:
-    """The same rows with one more column.
+    """Return the same rows with one more column.
 
     Parameters
     ----------
     source : Source
     name : str
-        The column's name, which the source must not have already.
+        The column's name, which must not be in the source already.
     values : list, array or series, (n,)
-        One value a row, in the order of the rows.
+        One value per row, in row order.
 
     Returns
     -------
     Source
-        Where the source does not know its length beforehand, a wrong number of values is told only while iterating.
+        If the source's length is unknown, a wrong number of values raises BadData only while iterating.
 
     Examples
     --------
@@ -40,11 +40,11 @@ def attach(source: Source, name: str, values: Any) -> Source:
     (['x', 'label'], ['yes', 'no'])
     """
     if name in source.schema.names:
-        raise BadData(wanted(f"column '{name}'", f"one that {source.name} does not have", "one that it has"))
+        raise BadData(wanted(f"column '{name}'", f"a name that {source.name} does not have", "one that it has already"))
     if np.ndim(values) != 1 if isinstance(values, np.ndarray) else not hasattr(values, "__len__"):
         got = f"shape {values.shape}" if isinstance(values, np.ndarray) else repr(values)
         raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if np.ndim(values) else ""))
-    field, column = column_of(name, values, "the values given apart")
+    field, column = column_of(name, values, "the values passed separately")
     chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if source.rows is not None and source.rows != len(chunks):
         raise _unequal(source, name, f"{source.rows}", len(chunks))

@@ -1,4 +1,4 @@
-"""Lines of a text file that are no rows: passed over where that was asked for, counted, and told with their places."""
+"""Malformed lines of text files: skipped on request, counted, reported with their places."""
 
 from __future__ import annotations
 
@@ -15,35 +15,34 @@ from tallybayes.sources.source import Source
 
 __all__ = ["CURE", "Pass", "Skips"]
 
-CURE = "Mend it, or choose bad_lines='skip' to go on without it"
-# So many bad lines are told with their places; whoever has more looks at the file.
-FEW = 3
+CURE = "Fix the line, or skip it with bad_lines='skip'"
+FEW = 3  # bad lines whose places are reported; more do not fit into one sentence
 
 
 class Pass:
-    """How far one pass over a file of text has come.
+    """The progress of one pass over a text file.
 
     Attributes
     ----------
     path : str
-        What messages call the file.
+        The file's name in messages.
     skips : Skips or None
-        Where it is told what was passed over; if there is none, bad lines are refused by whoever finds them.
+        Collects what was skipped. If None, the parser raises an error at the first bad line.
     rows : int
-        The lines with something in them so far, bad ones among them.
+        The number of lines so far that are not blank, including bad ones.
     skipped : int
-        Those of them that were bad.
+        The number of bad lines among them.
     first : list of str
-        The first few of these: where they are, and what they have.
+        The place and the fault of the first few bad lines.
 
     Parameters
     ----------
     path, skips
         As above.
     lines : int
-        How many lines come before the first row.
+        The number of lines before the first row.
     spot : Spot, optional
-        Where the pass begins, if that is in the midst of the file.
+        Where the pass begins; by default at the first row.
     """
 
     def __init__(self, path: str, skips: Skips | None, lines: int = 0, spot: Spot | None = None) -> None:
@@ -52,26 +51,26 @@ class Pass:
         self.first: list[str] = []
         self._lines, self._above = lines + spot.lines, lines
 
-    def behind(self, spot: Spot, piece: bytes) -> Spot:
-        """Where the pass is that was at a spot before it went past a piece."""
+    def spot_after(self, spot: Spot, piece: bytes) -> Spot:
+        """Return the spot after a piece that began at `spot`."""
         return Spot(spot.file, spot.at + len(piece), self.rows - self.skipped, self._lines - self._above, self.skipped)
 
     @property
-    def curious(self) -> bool:
-        """Whether the place of a bad line would be told."""
+    def needs_places(self) -> bool:
+        """Whether the place of the next bad line will be reported."""
         return len(self.first) < FEW
 
-    def past(self, text: bytes, rows: int, skipped: int = 0, bad: Iterable[tuple[int, str]] = ()) -> None:
-        """Go on behind a piece of text.
+    def advance(self, text: bytes, rows: int, skipped: int = 0, bad: Iterable[tuple[int, str]] = ()) -> None:
+        """Count the lines of the next piece of text.
 
         Parameters
         ----------
         text : bytes
             The piece.
         rows, skipped : int
-            How many of its lines are rows, and how many were passed over.
+            The number of its lines that are rows, and that were skipped.
         bad : iterable of (int, str)
-            The line, counted from 1 in this piece, and what it has, of the first few that were passed over.
+            The line, counted from 1 in this piece, and the fault of the first skipped lines.
         """
         self.first += [f"{self.path} line {self._lines + line} {what}" for line, what in islice(bad, FEW)]
         self.rows += rows + skipped
@@ -80,24 +79,25 @@ class Pass:
             self._lines += text.count(b"\n")
 
     def end(self) -> None:
-        """Tell what was passed over; refuse a file that has nothing but bad lines."""
+        """Record what was skipped; raise BadData if every line was bad."""
         if self.skipped and self.skipped == self.rows:
-            got = f"{self.rows:,} bad ones only ({self.first[0].removeprefix(self.path + ' ')})"
-            raise BadData(wanted(self.path, "some lines that are rows", got))
+            got = f"{self.rows:,} bad ones (first: {self.first[0].removeprefix(self.path + ' ')})"
+            raise BadData(wanted(self.path, "at least one valid line", got))
         if self.skips is not None:
             self.skips.note(self)
 
 
 class Skips:
-    """What was skipped in the files of one read, as whole passes over them have found.
+    """The lines skipped in the files of one read.
 
-    Every pass over a file finds the same, so it does not matter how many have been made, or how many at once.
+    Only complete passes are recorded. Every pass over a file finds the same lines, so repeated or concurrent passes do
+    no harm.
 
     Examples
     --------
     >>> skips = Skips()
     >>> one = Pass("weather.csv", skips, lines=1)
-    >>> one.past(b"sunny,no\\nrainy\\n", rows=1, skipped=1, bad=[(2, "has 1 value instead of 2")])
+    >>> one.advance(b"sunny,no\\nrainy\\n", rows=1, skipped=1, bad=[(2, "has 1 value instead of 2")])
     >>> one.end()
     >>> skips.sentence()
     'skipped 1 of 2 lines: weather.csv line 3 has 1 value instead of 2.'
@@ -105,14 +105,14 @@ class Skips:
 
     def __init__(self) -> None:
         self._files: dict[str, Pass] = {}
-        self._told = False
+        self._warned = False
 
     def note(self, done: Pass) -> None:
-        """Remember a pass that has come to the end of its file."""
+        """Record a pass that reached the end of its file."""
         self._files[done.path] = done
 
     def sentence(self) -> str:
-        """How many lines were skipped, and the first few of them; nothing if there are none."""
+        """Return how many lines were skipped and where the first are; "" if none."""
         files = self._files.values()
         skipped, rows = sum(one.skipped for one in files), sum(one.rows for one in files)
         if not skipped:
@@ -122,14 +122,14 @@ class Skips:
         places = f": {', '.join(first + more)}" if first else ""
         return f"skipped {skipped:,} of {rows:,} lines{places}."
 
-    def told(self, source: Source) -> Source:
-        """The same rows; whoever has read them all is warned, once, of what was left out."""
+    def warn_after(self, source: Source) -> Source:
+        """Return the same rows, with one warning about skipped lines after the last row."""
 
         def start() -> Iterator[pa.RecordBatch]:
             yield from source
-            sentence = "" if self._told else self.sentence()
+            sentence = "" if self._warned else self.sentence()
             if sentence:
-                self._told = True
+                self._warned = True
                 warnings.warn(sentence, SkippedLinesWarning, stacklevel=2)
 
         return replace(source, start=start)

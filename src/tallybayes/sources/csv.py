@@ -1,4 +1,4 @@
-"""csv, tsv and their like: the delimiter found, the types inferred from the first rows, the rest read in pieces."""
+"""csv, tsv and similar files: delimiter detected, types inferred, rows read in pieces."""
 
 from __future__ import annotations
 
@@ -18,16 +18,23 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
-from tallybayes.sources.steps import ahead, chosen, first_not_utf8, guarded, in_words, type_in_words
-from tallybayes.sources.text_chunks import arrow_owned, last_row_end, lines_of_rows, mended, open_text, whole_rows
+from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.text_chunks import (
+    arrow_owned,
+    last_row_end,
+    lines_of_rows,
+    open_text,
+    replace_invalid,
+    whole_rows,
+)
 
 __all__ = ["delimiter_of", "of_delimited"]
 
-# A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use, one being
-# parsed and one ahead, a file of any size is read in some 200 MB.
+# Bytes. A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use,
+# one being parsed and one read ahead, a file of any size takes about 200 MB.
 PIECE = 8 << 20
 BLOCK = 1 << 20
-PEEK = 1 << 16
+PEEK = 1 << 16  # bytes in which to find the header and the delimiter
 DELIMITERS = ",;\t|"
 
 Types = Mapping[str, pa.DataType]
@@ -35,35 +42,41 @@ Types = Mapping[str, pa.DataType]
 
 @dataclass(frozen=True)
 class Layout:
-    """How one file is laid out, and how its values become columns."""
+    """The layout of one file and the conversion of its values to columns."""
 
     place: Place
     delimiter: str
     names: list[str]
     begin: int  # the first byte after the header
-    lines: int  # the lines before that
+    lines: int  # the number of lines before `begin`
     columns: list[str]
     missing: tuple[str, ...]
-    replace: bool = False  # whether bytes that are not UTF-8 become U+FFFD
-    skips: bool = False  # whether rows with too few or too many values are passed over
+    replace: bool = False  # replace bytes that are not UTF-8 by U+FFFD
+    skips: bool = False  # skip rows with too few or too many values
 
     @property
     def path(self) -> str:
-        """What messages call the file."""
+        """The file's name in messages."""
         return self.place.name
 
     def pieces(self, size: int, at: int = 0) -> Iterator[bytes]:
-        """The rows after the header, as they are written; without so many bytes of them, which end where a row does."""
+        """Yield the raw text after the header in whole rows, from byte `at` on.
+
+        IN: `at` is a row boundary, counted from the first byte after the header.
+        """
         with open_text(self.place, self.begin + at) as stream:
             yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
 
     def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> tuple[Any, list[Any]]:
-        """A table of the rows in a piece of text, and the rows that were passed over; on one thread, with numbers."""
+        """Return a table of the rows in a piece of text, and the skipped rows.
+
+        pyarrow numbers skipped rows only if it parses on one thread.
+        """
         from pyarrow import csv as arrow_csv
 
         bad: list[Any] = []
 
-        def pass_over(row: Any) -> str:
+        def skip(row: Any) -> str:
             bad.append(row)
             return "skip"
 
@@ -78,7 +91,7 @@ class Layout:
         parsed = arrow_csv.ParseOptions(
             delimiter=self.delimiter,
             newlines_in_values=b'"' in text,
-            invalid_row_handler=pass_over if self.skips else None,
+            invalid_row_handler=skip if self.skips else None,
         )
         return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted), bad
 
@@ -96,9 +109,11 @@ def of_delimited(
     skips: Skips | None,
     trail: Trail,
 ) -> Source:
-    """A source of a delimited file, whose first line names the columns unless `names` does.
+    """Return a source of a delimited file.
 
-    A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
+    The first line names the columns, unless `names` is given.
+
+    Types are inferred from the first `sample` bytes. A later row that does not fit raises :class:`LateType`.
     """
     layout = replace(_lay_out(place, delimiter, columns, missing, names, errors), skips=skips is not None)
     path = place.name
@@ -106,26 +121,26 @@ def of_delimited(
     def begin(spot: Spot | None = None) -> Pass:
         return Pass(path, skips, layout.lines, spot)
 
-    pieces, at = layout.pieces(sample), begin()
-    first = _parse(layout, next(pieces, b""), types, types, at)
+    pieces, progress = layout.pieces(sample), begin()
+    first = _parse(layout, next(pieces, b""), types, types, progress)
     for field in first.schema:
-        if pa.types.is_binary(field.type):  # so pyarrow infers what is not UTF-8; read as text, it says in which row
+        if pa.types.is_binary(field.type):  # pyarrow's guess for invalid UTF-8; parsed as text, it names the row
             _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, begin())
     if next(pieces, None) is None:
-        at.end()
+        progress.end()
         return trail.whole(first, path)
     inferred = {field.name: field.type for field in first.schema}
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
-        at = begin(spot)
-        for piece in ahead(layout.pieces(PIECE, spot.at)):
-            table = _parse(layout, piece, inferred, types, at)
+        progress = begin(spot)
+        for piece in read_ahead(layout.pieces(PIECE, spot.at)):
+            table = _parse(layout, piece, inferred, types, progress)
             yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = at.behind(spot, piece)
-        at.end()
+            spot = progress.spot_after(spot, piece)
+        progress.end()
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return Source(first.schema, None, True, path, read)
 
@@ -152,38 +167,38 @@ def _lay_out(
         check_names(names, len(header))
         header, begin, before = list(names), mark, 0
     else:
-        header = _mended_header(header, path, errors)
+        header = _decode_header(header, path, errors)
     check_distinct(header, path)
-    wanted_columns = chosen(pa.schema([(name, pa.null()) for name in header]), columns, path)
+    wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in header]), columns, path)
     return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
 
 
 def delimiter_of(place: Place, default: str) -> str:
-    """What separates the values of a file: what its name says, unless its first lines say otherwise."""
+    """Return a file's delimiter: its ending's, unless its first lines show another."""
     return _first_lines(place, default)[2]
 
 
 def _first_lines(place: Place, default: str) -> tuple[int, list[str], str]:
-    """Where the text begins, its first lines, and the delimiter that they have."""
+    """Return the byte where the text begins, its first lines, and their delimiter."""
     head = _head(place)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
-    # What is not UTF-8 is kept as it is, in half characters, so that lines have the length that they have in the file.
+    # Invalid UTF-8 is kept as lone surrogates, so that encoding a line again gives its length in the file.
     lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
     whole = lines if head.endswith(b"\n") else lines[:-1] or lines
     return mark, lines, _delimiter([line for line in whole if line.strip()] or lines, default)
 
 
-def _mended_header(header: list[str], path: str, errors: str) -> list[str]:
-    written = [name.encode(errors="surrogateescape") for name in header]
-    for name, given in zip(written, header, strict=True):
-        if mended(name) != name and errors != "replace":
-            at = next(i for i, c in enumerate(given) if "\udc80" <= c <= "\udcff")
-            raise _not_utf8(path, f"its header (byte {len(given[:at].encode()) + 1} of a name)", "replace")
-    return [mended(name).decode() for name in written]
+def _decode_header(header: list[str], path: str, errors: str) -> list[str]:
+    raw = [name.encode(errors="surrogateescape") for name in header]
+    for name, text in zip(raw, header, strict=True):
+        if replace_invalid(name) != name and errors != "replace":
+            at = next(i for i, c in enumerate(text) if "\udc80" <= c <= "\udcff")
+            raise _not_utf8(path, f"its header (byte {len(text[:at].encode()) + 1} of a name)", "replace")
+    return [replace_invalid(name).decode() for name in raw]
 
 
 def _head(place: Place) -> bytes:
-    """The first bytes of a file, at least a line of them, known to be text."""
+    """Return the first bytes of a file, at least one line; raise BadData unless text."""
     with open_text(place) as stream:
         head = bytes(stream.read(PEEK))
         while not head.count(b"\n") and (more := stream.read(len(head))):
@@ -197,12 +212,12 @@ def _head(place: Place) -> bytes:
         raise _not_utf8(path, "its first bytes (UTF-16)")
     if b"\0" in head or head.startswith(b"PAR1"):
         got = f"binary data (it begins {head[:8]!r})"
-        raise BadData(wanted(path, "text", got, "Name the file after the format that it has"))
+        raise BadData(wanted(path, "text", got, "Give the file the ending of its real format"))
     return head
 
 
 def _delimiter(lines: list[str], default: str) -> str:
-    """The delimiter that gives the first lines equally many values, the file name's own if it does."""
+    """Return the delimiter that splits the first lines equally, preferring the default."""
     for candidate in sorted(DELIMITERS, key=lambda mark: (mark != default, -lines[0].count(mark))):
         try:
             widths = {len(row) for row in csv.reader(lines[:20], delimiter=candidate) if row}
@@ -213,22 +228,22 @@ def _delimiter(lines: list[str], default: str) -> str:
     return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
 
 
-def _parse(layout: Layout, text: bytes, types: Types, declared: Types, at: Pass) -> pa.Table:
-    """A table of the rows in the piece of text that comes next."""
-    text = mended(text) if layout.replace else text
+def _parse(layout: Layout, text: bytes, types: Types, declared: Types, progress: Pass) -> pa.Table:
+    """Return a table of the rows in the next piece of text."""
+    text = replace_invalid(text) if layout.replace else text
     try:
-        table, bad = _parse_fast(layout, text, types, at)
+        table, bad = _parse_fast(layout, text, types, progress)
     except pa.ArrowInvalid as error:
-        raise _explained(str(error), layout, types, declared, at.rows, text) from None
+        raise _explain(str(error), layout, types, declared, progress.rows, text) from None
     numbers = [row.number for row in bad if row.number is not None]
     lines = lines_of_rows(text, numbers, layout.delimiter.encode())
-    told = [(line, _has(row)) for line, row in zip(lines, bad[: len(lines)], strict=True)]
-    at.past(text, table.num_rows, len(bad), told)
+    places = [(line, _fault(row)) for line, row in zip(lines, bad[: len(lines)], strict=True)]
+    progress.advance(text, table.num_rows, len(bad), places)
     return table
 
 
-def _parse_fast(layout: Layout, text: bytes, types: Types, at: Pass) -> tuple[pa.Table, list[Any]]:
-    """On all cores, or, where a row has to be named, which pyarrow can only then, on one."""
+def _parse_fast(layout: Layout, text: bytes, types: Types, progress: Pass) -> tuple[pa.Table, list[Any]]:
+    """Parse on all cores; on one if rows must be named: pyarrow numbers them there."""
     whole = len(text) + 1
     try:
         try:
@@ -236,15 +251,15 @@ def _parse_fast(layout: Layout, text: bytes, types: Types, at: Pass) -> tuple[pa
         except pa.ArrowInvalid as error:
             if "straddling" not in str(error):
                 raise
-            table, bad = layout.parse(text, types, block=whole)  # a row that is longer than a block
-        if not (bad and at.curious):
+            table, bad = layout.parse(text, types, block=whole)  # a row is longer than a block
+        if not (bad and progress.needs_places):
             return table, bad
     except pa.ArrowInvalid:
         pass
     return layout.parse(text, types, block=whole, threads=False)
 
 
-def _has(row: Any) -> str:
+def _fault(row: Any) -> str:
     return f"has {row.actual_columns} value{'s' * (row.actual_columns != 1)} instead of {row.expected_columns}"
 
 
@@ -252,8 +267,8 @@ CONVERSION = re.compile(r"In CSV column #(\d+): (?:Row #(\d+): )?CSV conversion 
 RAGGED = re.compile(r"(?:Row #(\d+): )?Expected (\d+) columns, got (\d+): ?(.*)", re.DOTALL)
 
 
-def _explained(message: str, layout: Layout, types: Types, declared: Types, rows: int, text: bytes) -> BadData:
-    """What pyarrow says of a piece that begins after `rows` rows, as a sentence of ours."""
+def _explain(message: str, layout: Layout, types: Types, declared: Types, rows: int, text: bytes) -> BadData:
+    """Return pyarrow's message about a piece after `rows` rows as our own error."""
     if found := RAGGED.search(message):
         row, want, got, line = found.groups()
         at = f" in row {rows + int(row)}: {line[:60]!r}" if row else ""
@@ -273,7 +288,7 @@ def _explained(message: str, layout: Layout, types: Types, declared: Types, rows
 
 
 def _wider(kind: pa.DataType, value: str) -> pa.DataType:
-    """The narrowest type that holds both a column so far and the value that did not fit it."""
+    """Return the narrowest type for both the column so far and this value."""
     if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", value):
         return pa.string()
     if pa.types.is_null(kind):
@@ -282,7 +297,7 @@ def _wider(kind: pa.DataType, value: str) -> pa.DataType:
 
 
 def _first_bad(layout: Layout, text: bytes, column: str, rows: int) -> str:
-    """The row, and the byte within the value, at which a column stops being UTF-8."""
+    """Return the row and the byte of its value where a column stops being UTF-8."""
     table, _ = layout.parse(text, dict.fromkeys(layout.columns, pa.binary()), block=len(text) + 1, threads=False)
     row, byte = first_not_utf8(table.column(column).combine_chunks()) or (0, 0)
     return f"row {rows + row + 1}, byte {byte + 1}"

@@ -1,4 +1,4 @@
-"""How each database is asked: for the columns of a query, without its rows, and for its rows, batch by batch."""
+"""Dialects: how each database returns a query's columns, without rows, and then its rows."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ BATCH_ROWS = 1 << 16
 
 
 class Dialect(Protocol):
-    """A connection, and how it is asked."""
+    """A connection that returns the columns and the rows of queries."""
 
     def schema(self, sql: str) -> pa.Schema:
-        """The columns of a query."""
+        """Return the columns of a query."""
 
     def batches(self, sql: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows of a query that has these columns."""
+        """Yield the rows of a query that has these columns."""
 
 
 def dialect_of(connection: Any) -> Dialect | None:
-    """The way to ask a connection; None of what is none that speaks Arrow."""
+    """Return the dialect of a connection; None if it does not speak Arrow."""
     if _is_duckdb(connection):
         return DuckDB(connection)
     if not hasattr(connection, "adbc_get_info"):
@@ -36,7 +36,10 @@ def dialect_of(connection: Any) -> Dialect | None:
 
 
 def failures_of(connection: Any) -> tuple[type[Exception], ...]:
-    """What a connection raises when its database says no: an attribute of it, by the rules of Python's databases."""
+    """Return the exceptions that a connection raises when its database fails.
+
+    By Python's database API (PEP 249) they are an attribute of the connection; DuckDB has them in its module.
+    """
     if _is_duckdb(connection):
         return (import_module("duckdb").Error,)
     return (connection.Error,) if hasattr(connection, "Error") else ()
@@ -47,15 +50,19 @@ def _is_duckdb(connection: Any) -> bool:
 
 
 class DuckDB:
-    """DuckDB, embedded. A relation streams its rows; a cursor of the same connection would hold them all."""
+    """DuckDB, embedded.
+
+    A relation streams its rows; a cursor of the same connection would hold them all.
+    """
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
     def schema(self, sql: str) -> pa.Schema:
-        """The columns, of a query that ends before its first row.
+        """Return the columns, from a query that ends before its first row.
 
-        In brackets, what is no query is refused before it does anything; but columns of one name are given others.
+        In parentheses, a statement that is not a query fails before it changes anything. But there DuckDB renames
+        duplicate columns, so the names come from the query itself.
         """
         with closing(self._reader(f"SELECT * FROM (\n{sql}) LIMIT 0")) as reader:
             found = reader.schema
@@ -63,60 +70,64 @@ class DuckDB:
         return pa.schema([field.with_name(name) for field, name in zip(found, names, strict=True)])
 
     def batches(self, sql: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows. A connection has one open result at a time, so this one is closed even if it is left midway."""
+        """Yield the rows.
+
+        A connection has one open result at a time, so the result is closed even if iteration stops midway.
+        """
         with closing(self._reader(sql)) as reader:
             yield from reader
 
     def _reader(self, sql: str) -> pa.RecordBatchReader:
         relation = self._connection.sql(sql)
-        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # the latter before 1.4
+        read = getattr(relation, "to_arrow_reader", None) or relation.fetch_arrow_reader  # the old name, before 1.4
         return read(BATCH_ROWS)
 
 
 class Adbc:
-    """PostgreSQL, and any other database whose ADBC driver knows the columns of a query beforehand."""
+    """PostgreSQL, and any database whose ADBC driver knows a query's columns in advance."""
 
     def __init__(self, connection: Any) -> None:
         self._connection = connection
 
     def schema(self, sql: str) -> pa.Schema:
-        """The columns, of a query that is prepared but not run."""
+        """Return the columns, from a query that is prepared but not run."""
         with self._connection.cursor() as cursor:
             return cursor.adbc_execute_schema(sql)
 
     def batches(self, sql: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows."""
+        """Yield the rows."""
         with self._connection.cursor() as cursor:
             cursor.execute(sql)
             yield from cursor.fetch_record_batch()
 
 
 class SQLite(Adbc):
-    """SQLite, where each value has a type of its own, whatever its column was declared.
+    """SQLite, where each value has its own type, whatever its column declares.
 
-    The driver takes the first rows' types to be the column's and fails at the first value of a wider one. So the widest
-    type of each column is asked for beforehand, which costs a pass within the database; then a row of these types is
-    put before the others, and dropped when it has come back.
+    The driver takes the types of the first rows for those of the column and fails at the first value of a wider type.
+    So we first ask for the widest type of each column, which costs a pass inside the database. Then we put a row of
+    these types before the others and drop it when it comes back.
     """
 
-    # How wide a value's type is, told by its name's first letter (null, integer, real, text, blob); each holds the ones
-    # before it.
+    # The rank of a value's type, from the first letter of its name: null, integer, real, text, blob. Each type can hold
+    # those before it.
     _WIDTH = "instr('nirtb', substr(typeof({0}), 1, 1)) - 1"
     _TYPES = (pa.int64(), pa.int64(), pa.float64(), pa.string(), pa.binary())
 
     def schema(self, sql: str) -> pa.Schema:
-        """The columns, and the widest type of each."""
-        # In brackets, what is no query is refused before it does anything; but columns of one name are given others.
+        """Return the columns with the widest type of each."""
+        # In parentheses, a statement that is not a query fails before it changes anything. But there SQLite renames
+        # duplicate columns, so the names come from the query itself.
         with self._answer(f"SELECT * FROM (\n{sql}) LIMIT 0"), self._answer(sql) as reader:
             names = reader.schema.names
         check_distinct(names, "the query")
         widest = ", ".join(f"max({self._WIDTH.format(_quoted(name))}) AS {_quoted(name)}" for name in names)
         with self._answer(f"SELECT {widest} FROM (\n{sql})") as reader:
             widths = reader.read_next_batch().to_pylist()[0]
-        return pa.schema([(name, self._TYPES[widths[name] or 0]) for name in names])  # None of a query without rows
+        return pa.schema([(name, self._TYPES[widths[name] or 0]) for name in names])  # None if there are no rows
 
     def batches(self, sql: str, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-        """The rows, without the one that was put before them."""
+        """Yield the rows, without the one that was put before them."""
         witnesses = {pa.int64(): "0", pa.float64(): "0.0", pa.string(): "''", pa.binary(): "x''"}
         before = ", ".join(f"{witnesses[field.type]} AS {_quoted(field.name)}" for field in schema)
         with self._answer(f"SELECT {before} UNION ALL SELECT * FROM (\n{sql})", BATCH_ROWS) as reader:

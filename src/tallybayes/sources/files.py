@@ -1,4 +1,4 @@
-"""Paths, globs, lists of paths and directories: each file opened by its ending, many files read as one."""
+"""Paths, globs, lists of paths and directories: many files as one source."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ ATTRIBUTES = (".arff",)
 ENDINGS = (*TEXT, *LINES, *ATTRIBUTES, *PARQUET, *ARROW)
 COMPRESSED = f".csv{', .csv'.join(CODECS)}"
 
-# Types are inferred from so much text, of all files together: a few hundredths of a second's work.
+# Bytes of text, of all files together, from which types are inferred: some hundredths of a second's work.
 SAMPLE_BYTES = 8 << 20
-LEAST_SAMPLE = 64 << 10
+LEAST_SAMPLE = 64 << 10  # bytes of each file, however many there are
 
 
 @dataclass(frozen=True)
 class Options:
-    """What the caller of ``read`` said about files."""
+    """The options of ``read`` that concern files."""
 
     columns: Sequence[str] | None
     missing: Sequence[str]
@@ -55,12 +55,15 @@ class Options:
 
     @property
     def whole_where(self) -> Where | None:
-        """The predicate, if values are asked about as they are stored; by it, whole parts of files are left unread."""
+        """The predicate, if it can exclude whole parts of files; otherwise None.
+
+        It can if values are compared as they are stored, without changes by other options.
+        """
         changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
         return None if changed else self.where
 
     def plain(self) -> dict[str, Any]:
-        """What of it, besides columns and types, decides which rows files give: plain values by names of options."""
+        """Return plain options, besides columns and types, that decide which rows files give."""
         return {
             "missing_values": sorted(self.missing),
             "names": None if self.names is None else list(self.names),
@@ -71,7 +74,7 @@ class Options:
 
 
 def is_path(source: object) -> bool:
-    """Whether this is a path, or a list of them; a list of strings is, if each ends as a data file does or is a URI."""
+    """Return whether this is a path or a list of URIs and data file paths."""
     if isinstance(source, list | tuple) and source:
         return all(
             isinstance(item, os.PathLike) or is_uri(item) or (isinstance(item, str) and ending_of(item) != "")
@@ -81,7 +84,7 @@ def is_path(source: object) -> bool:
 
 
 def ending_of(path: str) -> str:
-    """The ending that tells a file's format, without that of its compression; "" if it is not a known one."""
+    """Return the ending of a file's format, without compression; "" if unknown."""
     name = path.lower()
     codec = next((codec for codec in CODECS if name.endswith(codec)), "")
     ending = os.path.splitext(name.removesuffix(codec))[1]
@@ -89,25 +92,25 @@ def ending_of(path: str) -> str:
 
 
 def of_paths(source: Any, options: Options) -> Source:
-    """A source of a path, a glob, a directory of parquet files, or a list of these, here or by URI."""
-    given = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
-    found = [place for path in given for place in find(path, PARQUET)]
+    """Return a source of local paths or URIs: files, globs, directories of parquet files."""
+    paths = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
+    found = [place for path in paths for place in find(path, PARQUET)]
     keys = _partitions(found)
-    if options.whole_where is not None:  # one file is opened in any case, to know the columns
+    if options.whole_where is not None:  # keep at least one file, to know the columns
         kept = [k for k, key in enumerate(keys) if not options.whole_where.excludes(key)] or [0]
         found, keys = [found[k] for k in kept], [keys[k] for k in kept]
     trail = Trail(found, options.types, options.plain())
-    if options.columns is not None:  # the keys are not in the files; whoever asks for nothing else reads all, rarely
+    if options.columns is not None:  # keys are not stored in files; with keys only (rare), read all columns
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
     sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
     each = [trail.file(k, _open(place, options, sample, keys[k], trail)) for k, place in enumerate(found)]
-    opened = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
-    if len(opened) == 1:
-        return replace(opened[0], trail=trail)
+    sources = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
+    if len(sources) == 1:
+        return replace(sources[0], trail=trail)
     optional = all(ending_of(place.name) in LINES for place in found)
-    name = name_of(given[0]) if len(given) == 1 else f"{len(found)} files"
-    return replace(_chained(opened, name, optional=optional), trail=trail)
+    name = name_of(paths[0]) if len(paths) == 1 else f"{len(found)} files"
+    return replace(_chain(sources, name, optional=optional), trail=trail)
 
 
 def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar], trail: Trail) -> Source:
@@ -135,11 +138,12 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
             return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), missing)
         return blank(of_arrow_file(place, columns, errors, trail), missing)
     except BROKEN as error:
-        raise BadData(wanted(path, f"a readable {ending[1:]} file", f"another ({in_words(error)})")) from None
+        got = f"one that cannot be read ({in_words(error)})"
+        raise BadData(wanted(path, f"a readable {ending[1:]} file", got)) from None
 
 
 def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
-    """The columns that the names of directories hold (key=value, as Hive and Spark write them), for each file."""
+    """Return the columns in each file's directory names (key=value, as in Hive and Spark)."""
     keys = [dict(part.split("=", 1) for part in place.under if "=" in part) for place in found]
     texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
     whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
@@ -153,7 +157,7 @@ def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
-    """The source with the values of its directories' names, even if a column of the file has such a name."""
+    """Return the source with its directory keys as columns, which replace the file's own."""
     own = [name for name in source.schema.names if name not in keys]
     source = project(source, own) if len(own) < len(source.schema.names) else source
     for name, value in keys.items():
@@ -171,8 +175,8 @@ def _with_constant(source: Source, name: str, value: pa.Scalar) -> Source:
     return replace(source, schema=schema, start=start)
 
 
-def _chained(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
-    """One source of several files' rows: equal columns in any order, types widened among numbers."""
+def _chain(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
+    """Return one source of several files with equal columns; numbers get the wider type."""
     first = sources[0]
     types = {field.name: field.type for field in first.schema}
     for source in sources[1:]:
@@ -185,17 +189,17 @@ def _chained(sources: Sequence[Source], name: str, *, optional: bool) -> Source:
             types[field.name] = _common(types.get(field.name, field.type), field, source.name, first.name)
     parts = [project(retype(source, types), list(types)) for source in sources]
     rows = sum(part.rows for part in parts if part.rows is not None)
-    known = all(part.rows is not None for part in parts)
+    counted = all(part.rows is not None for part in parts)
     again = all(part.again for part in parts)
-    return Source(parts[0].schema, rows if known else None, again, name, lambda: chain.from_iterable(parts))
+    return Source(parts[0].schema, rows if counted else None, again, name, lambda: chain.from_iterable(parts))
 
 
-def _common(kind: pa.DataType, field: pa.Field, here: str, there: str) -> pa.DataType:
+def _common(kind: pa.DataType, field: pa.Field, name: str, other: str) -> pa.DataType:
     if kind == field.type:
         return kind
     both = [pa.schema([("both", kind)]), pa.schema([("both", field.type)])]
     try:
         return pa.unify_schemas(both, promote_options="permissive").field(0).type
     except BROKEN:
-        where, want = f"{here}, column '{field.name}'", f"{type_in_words(kind)}, as in {there}"
+        where, want = f"{name}, column '{field.name}'", f"{type_in_words(kind)}, as in {other}"
         raise BadData(wanted(where, want, type_in_words(field.type), "Make them one type")) from None

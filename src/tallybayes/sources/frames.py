@@ -1,4 +1,4 @@
-"""Tables in memory and streams: whatever speaks Arrow's C interface, dicts of columns, lists of dicts or of text."""
+"""Tables in memory and streams: Arrow's C interface, dicts, lists of dicts or text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import pyarrow as pa
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import prose_field
 from tallybayes.sources.source import Source, check_distinct, of_batches, of_table
-from tallybayes.sources.steps import BROKEN, guarded, in_words
-from tallybayes.sources.take import aligned
+from tallybayes.sources.steps import BROKEN, in_words, reword_errors
+from tallybayes.sources.take import align
 from tallybayes.sources.to_arrow import table_of
 
 __all__ = ["of_arrow", "of_columns", "of_dicts", "of_text"]
@@ -21,21 +21,24 @@ SCALARS = (str, bytes, int, float, bool, type(None))
 
 
 def of_arrow(frame: Any) -> Source:
-    """A source of pyarrow's tables and readers, or of anything with ``__arrow_c_stream__`` or ``__arrow_c_array__``."""
-    found = _as_it_is(frame)
-    source = replace(found, start=lambda: map(aligned, found))
+    """Return a source of a pyarrow table or reader, or of any Arrow-compatible object.
+
+    Such an object has ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+    """
+    unaligned = _of_arrow(frame)
+    source = replace(unaligned, start=lambda: map(align, unaligned))
     if pa.string_view() not in source.schema.types:
         return source
-    # Views of strings, as polars has them, are what pyarrow can neither take nor filter.
+    # pyarrow can neither take nor filter string views, which polars uses.
     plain = [f.with_type(pa.large_string()) if f.type == pa.string_view() else f for f in source.schema]
     schema = pa.schema(plain, source.schema.metadata)
     return replace(source, schema=schema, start=lambda: (batch.cast(schema) for batch in source))
 
 
-def _as_it_is(frame: Any) -> Source:
+def _of_arrow(frame: Any) -> Source:
     name = f"the {type(frame).__name__}"
     if isinstance(frame, pa.RecordBatchReader):
-        return of_batches(frame.schema, guarded(frame, name, "a readable stream"), name)
+        return of_batches(frame.schema, reword_errors(frame, name, "a readable stream"), name)
     if isinstance(frame, pa.RecordBatch):
         return of_table(pa.Table.from_batches([frame]), name)
     if isinstance(frame, pa.Table):
@@ -46,28 +49,29 @@ def _as_it_is(frame: Any) -> Source:
     except (*BROKEN, ValueError, TypeError) as error:
         if isinstance(error, BadData):
             raise
-        raise BadData(wanted(name, "columns of one type each", f"others ({_one_line(error)})")) from None
+        got = f"values that cannot be converted ({_one_line(error)})"
+        raise BadData(wanted(name, "columns of one type each", got)) from None
 
 
 def _one_line(error: BaseException) -> str:
-    # pyarrow names the column that pandas could not convert in a second argument
+    # The error's second argument names the column that pandas could not convert.
     return ", ".join(in_words(Exception(part)) for part in error.args) or in_words(error)
 
 
 def _of_stream(frame: Any, name: str) -> Source:
     if isinstance(frame, pa.ChunkedArray) or hasattr(frame, "dtype"):  # a series: one column, not in a table
         return _of_values(pa.chunked_array(frame), name)
-    # Converting a pandas frame costs a pass over it, so it is done once and kept. A query stays lazy.
+    # Converting a pandas frame costs a pass over it, so the result is kept. A query stays lazy.
     if type(frame).__module__.split(".")[0] in ("pandas", "polars"):
         return of_table(pa.table(frame), name)
     first = [pa.RecordBatchReader.from_stream(frame)]
     schema = first[0].schema
-    if not hasattr(frame, "__len__"):  # another library's reader, which may be spent after one pass
-        return of_batches(schema, guarded(first[0], name, "a readable stream"), name)
+    if not hasattr(frame, "__len__"):  # another library's reader: it may allow only one pass
+        return of_batches(schema, reword_errors(first[0], name, "a readable stream"), name)
 
     def start() -> Iterable[pa.RecordBatch]:
         reader = first.pop() if first else pa.RecordBatchReader.from_stream(frame)
-        return guarded(reader, name, "a readable stream")
+        return reword_errors(reader, name, "a readable stream")
 
     return Source(schema, None, True, name, start)
 
@@ -80,7 +84,7 @@ def _of_struct(frame: Any, name: str) -> Source:
 
 
 def _of_values(values: Any, name: str) -> Source:
-    """A source of a single unnamed column, which can only be text."""
+    """Return a source of a single unnamed column, which must be text."""
     kind = values.type
     if kind in (pa.string(), pa.large_string(), pa.string_view()):
         return of_table(pa.table({"text": values}), name)
@@ -88,14 +92,14 @@ def _of_values(values: Any, name: str) -> Source:
 
 
 def of_columns(columns: Mapping[Any, Any]) -> Source:
-    """A source of a dict of columns, or of a dict of single values, which is one row."""
+    """Return a source of a dict of columns, or of single values: one row."""
     if columns and all(isinstance(value, SCALARS) for value in columns.values()):
         return of_dicts([columns], "the dict")
     return of_table(table_of(columns, "the dict"), "the dict")
 
 
 def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
-    """A source of a list of dicts: a column for every key that occurs, null where a row lacks it."""
+    """Return a source of a list of dicts: every key a column, absent keys null."""
     for at, row in enumerate(rows, 1):
         if not isinstance(row, Mapping):
             raise BadData(wanted(name, "a dict in every row, as in the first", f"{row!r} in row {at}"))
@@ -104,8 +108,8 @@ def of_dicts(rows: Sequence[Any], name: str = "the list") -> Source:
 
 
 def of_text(texts: Sequence[Any]) -> Source:
-    """A source of a list of strings: one column, "text"."""
-    if not set(map(type, texts)) <= {str, type(None)}:  # in a tenth of the time that a look at each would take
+    """Return a source of a list of strings: one column, "text"."""
+    if not set(map(type, texts)) <= {str, type(None)}:  # ten times as fast as a loop that tests each one
         for at, text in enumerate(texts, 1):
             if text is not None and not isinstance(text, str):
                 raise BadData(wanted("the list", "a string in every row, as in the first", f"{text!r} in row {at}"))

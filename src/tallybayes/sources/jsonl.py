@@ -1,4 +1,4 @@
-"""jsonl and ndjson: one JSON object a line, the types inferred from the first megabytes, the rest read in pieces."""
+"""jsonl and ndjson files: one JSON object per line, types inferred, rows read in pieces."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source
-from tallybayes.sources.steps import BROKEN, ahead, blank, chosen, guarded, in_words, type_in_words
-from tallybayes.sources.text_chunks import arrow_owned, last_line_end, mended, open_text, whole_rows
+from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 __all__ = ["of_lines"]
 
-PIECE = 8 << 20
+PIECE = 8 << 20  # bytes; see csv.PIECE
 BLOCK = 1 << 20
-# The types for which Python's own type of a value decides whether it fits; for others pyarrow is asked.
+# Types for which the Python type of a value decides whether it fits. For other types, pyarrow decides.
 PLAIN: dict[pa.DataType, set[type]] = {
     pa.bool_(): {bool},
     pa.float64(): {int, float},
@@ -40,39 +40,39 @@ def of_lines(
     skips: Skips | None,
     trail: Trail,
 ) -> Source:
-    """A source of a file of JSON lines; a key that a line lacks is null.
+    """Return a source of a file of JSON lines; a missing key is null.
 
-    A column's type is what fits the first `sample` bytes. Where a later row does not fit, :class:`LateType` says so.
+    Types are inferred from the first `sample` bytes. A later row that does not fit raises :class:`LateType`.
     """
     path = place.name
-    pieces, at = _pieces(place, sample), Pass(path, skips)
+    pieces, progress = _pieces(place, sample), Pass(path, skips)
     text = next(pieces, b"")
     while text.isspace():
-        at.past(text, 0)
+        progress.advance(text, 0)
         text = next(pieces, b"")
-    first = _parse(_as_asked(text, errors), pa.schema(list(types.items())), "infer", at)
+    first = _parse(_repair(text, errors), pa.schema(list(types.items())), "infer", progress)
     whole = all(piece.isspace() for piece in pieces)
     if whole:
-        at.end()
+        progress.end()
     if not first.num_columns:
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
-    first = first.select(chosen(first.schema, columns, path))
+    first = first.select(columns_to_read(first.schema, columns, path))
     if whole:
         return blank(trail.whole(first, path), missing)
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
-        at, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
-        for piece in ahead(_pieces(place, PIECE, spot.at)):
+        progress, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
+        for piece in read_ahead(_pieces(place, PIECE, spot.at)):
             if piece.isspace():
-                at.past(piece, 0)
+                progress.advance(piece, 0)
             else:
-                table = _parse(_as_asked(piece, errors), first.schema, others, at)
+                table = _parse(_repair(piece, errors), first.schema, others, progress)
                 yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = at.behind(spot, piece)
-        at.end()
+            spot = progress.spot_after(spot, piece)
+        progress.end()
 
     def read() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(start(trail.spot), path, "a readable file")))
+        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
 
     return blank(Source(first.schema, None, True, path, read), missing)
 
@@ -82,23 +82,23 @@ def _pieces(place: Place, size: int, at: int = 0) -> Iterator[bytes]:
         yield from whole_rows(stream, size, last_line_end, place.name)
 
 
-def _as_asked(text: bytes, errors: str) -> bytes:
-    return mended(text) if errors == "replace" else text
+def _repair(text: bytes, errors: str) -> bytes:
+    return replace_invalid(text) if errors == "replace" else text
 
 
-def _parse(text: bytes, schema: pa.Schema, others: str, at: Pass) -> pa.Table:
-    """A table of the lines that come next; `others` is what to do with keys that the schema does not know."""
+def _parse(text: bytes, schema: pa.Schema, others: str, progress: Pass) -> pa.Table:
+    """Return a table of the next lines; `others` says what to do with unknown keys."""
     bad: dict[int, str] = {}
     try:
         try:
             table = _table(text, schema, others)
         except BROKEN:
-            if at.skips is None or not (bad := _bad_lines(text)):
+            if progress.skips is None or not (bad := _bad_lines(text)):
                 raise
             table = _table(b"\n".join(line for n, line in _numbered(text) if n not in bad), schema, others)
     except BROKEN as error:
-        _explain(at, text, {} if others == "infer" else _types(schema), others, bad, error)
-    at.past(text, table.num_rows, len(bad), bad.items())
+        _explain(progress, text, {} if others == "infer" else _types(schema), others, bad, error)
+    progress.advance(text, table.num_rows, len(bad), bad.items())
     return table
 
 
@@ -115,18 +115,18 @@ def _table(text: bytes, schema: pa.Schema, others: str) -> pa.Table:
         if "straddling" not in str(error):
             raise
         table = arrow_json.read_json(arrow_owned(text), arrow_json.ReadOptions(block_size=len(text) + 1), options)
-    table.validate(full=True)  # pyarrow's parser lets any bytes pass for text
+    table.validate(full=True)  # pyarrow's parser accepts any bytes as text
     return table
 
 
 def _numbered(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are not blank, each with its number from 1."""
+    """Yield the lines that are not blank, each with its number from 1."""
     return ((n, line) for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
 
 
 def _bad_lines(text: bytes) -> dict[int, str]:
-    """What the lines have that hold no JSON object, by their numbers."""
-    return {n: f"has {_start(line)}, no JSON object" for n, line in _numbered(text) if _loaded(line) is None}
+    """Return the fault of each line that is not a JSON object, by line number."""
+    return {n: f"has {_start(line)}, not a JSON object" for n, line in _numbered(text) if _load(line) is None}
 
 
 def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -134,11 +134,11 @@ def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
 
 
 def _explain(
-    at: Pass, text: bytes, types: dict[str, pa.DataType], others: str, bad: Container[int], error: Exception
+    progress: Pass, text: bytes, types: dict[str, pa.DataType], others: str, bad: Container[int], error: Exception
 ) -> NoReturn:
-    """Find the line that pyarrow stumbled over, since it tells neither its number nor, often, the column."""
-    path = at.path
-    for row, (number, line) in enumerate(_numbered(text), at.rows + 1):
+    """Raise an error for the line at which pyarrow failed, since it names none."""
+    path = progress.path
+    for row, (number, line) in enumerate(_numbered(text), progress.rows + 1):
         for column, value in {} if number in bad else _object(path, line, row).items():
             if value is None or (column not in types and others == "ignore"):
                 continue
@@ -154,12 +154,12 @@ def _explain(
                 raise LateType(
                     wanted(where, f"{want}, as in the rows before", got, "Declare the column's type"), {column: wider}
                 ) from None
-    raise BadData(wanted(path, "one JSON object in each line", f"others ({in_words(error)})")) from None
+    raise BadData(wanted(path, "one JSON object in each line", f"something else ({in_words(error)})")) from None
 
 
 def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
     try:
-        value = _loaded(line)
+        value = _load(line)
     except UnicodeDecodeError as error:
         got = f"other bytes in row {row} (byte {error.start + 1} of the line)"
         do = "Convert it, for instance with iconv, or choose errors='replace'"
@@ -169,8 +169,8 @@ def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
     return value
 
 
-def _loaded(line: bytes) -> dict[str, Any] | None:
-    """The object in a line; None if there is something else."""
+def _load(line: bytes) -> dict[str, Any] | None:
+    """Return the JSON object in a line; None if it holds something else."""
     text = line.decode("utf-8-sig")
     try:
         value = json.loads(text)
@@ -196,7 +196,7 @@ def _fits(value: Any, kind: pa.DataType) -> bool:
 
 
 def _wider(kind: pa.DataType | None, value: Any) -> pa.DataType | None:
-    """The type that holds a column so far and the value that did not fit it, if pyarrow can read such a mixture."""
+    """Return a type for the column so far and this value; None if unreadable."""
     if kind is None or pa.types.is_null(kind):
         return pa.array([value]).type
     if pa.types.is_integer(kind) and type(value) in (int, float):

@@ -1,10 +1,10 @@
-"""Where files are: on this machine, or in a store that pyarrow reaches by a URI. The one door by which they are found,
-opened and named.
+"""Files, local or in a store: the one place that finds, opens and names them.
 
     weather.csv   days/*.csv   days/   file:///home/me/weather.csv
     s3://bucket/weather.csv   s3://key:secret@bucket/days/*.csv?region=eu-west-1   gs://bucket/days/   abfs://...   hdfs://...
 
-What stands before the @ of a URI, and behind its question mark, is for the store alone: no name has it, so no message.
+pyarrow reaches a store by a URI. What a URI has before @ or after ? is only for the store: secrets may be there, so it
+never appears in names or messages.
 """
 
 from __future__ import annotations
@@ -29,27 +29,27 @@ __all__ = ["Place", "find", "is_uri", "name_of"]
 T = TypeVar("T")
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>[^?]*)(?P<query>\?.*)?", re.DOTALL)
-# A request for 4 MB takes hardly longer than one for 64 kB, which is what a decompressor asks for at a time.
-_BUFFER = 4 << 20
-# Google's store is asked anew for a quarter of an hour by default, where nothing may be listening.
+# A decompressor asks for 64 kB at a time, but a request for 4 MB takes hardly longer.
+_BUFFER = 4 << 20  # bytes
+# By default, Google's client retries for 15 minutes even if no server answers.
 _GS_PATIENCE = "retry_limit_seconds=10"
 _CHECK = "Check its name, the credentials and the network"
 
 
 @dataclass(frozen=True)
 class Place:
-    """A file.
+    """A file, local or in a store.
 
     Attributes
     ----------
     name : str
-        What messages call it, by whose ending its format is told.
+        Its name in messages; its ending decides the format.
     path : str
-        Its path, on this machine or in its store.
+        Its path on this machine or in its store.
     store : pyarrow.fs.FileSystem or None
-        The store; None on this machine.
+        The store; None for a local file.
     under : tuple of str
-        The directories in which it was found, below the one that was named.
+        The directories between the one that was searched and the file.
     """
 
     name: str
@@ -59,41 +59,41 @@ class Place:
 
     @classmethod
     def here(cls, path: str) -> Place:
-        """A file on this machine."""
+        """Return the place of a local file."""
         return cls(path, path)
 
     def stream(self, codec: str | None = None) -> Any:
-        """Its bytes from the first to the last, uncompressed."""
+        """Open its bytes as a stream, decompressed if a codec is given."""
         if self.store is None:
             return pa.input_stream(self.path, compression=codec)
         return self.store.open_input_stream(self.path, compression=codec, buffer_size=_BUFFER)
 
     def seekable(self, skip: int) -> Any:
-        """Its bytes from a certain one on, as they are."""
+        """Open its raw bytes from byte `skip` on."""
         stream = pa.input_stream(self.path) if self.store is None else self.store.open_input_file(self.path)
         stream.seek(skip)
         return stream
 
     def stamp(self) -> tuple[str, int, int]:
-        """Its name, its size, and when it was last written to: while these are the same, so are its bytes."""
+        """Return its name, size and time of last change, which identify its bytes."""
         if self.store is None:
-            known = os.stat(self.path)
-            return os.path.realpath(self.path), known.st_size, known.st_mtime_ns
-        told = self.store.get_file_info(self.path)
-        return self.name, told.size or 0, told.mtime_ns or 0
+            status = os.stat(self.path)
+            return os.path.realpath(self.path), status.st_size, status.st_mtime_ns
+        info = self.store.get_file_info(self.path)
+        return self.name, info.size or 0, info.mtime_ns or 0
 
     @property
     def lasting(self) -> bool:
-        """Whether it can be read again, as a pipe cannot."""
+        """Whether it can be read again; a pipe cannot."""
         return self.store is not None or os.path.isfile(self.path)
 
-    def random(self) -> Any:
-        """What pyarrow's readers take to read here and there in the file."""
+    def random_access(self) -> Any:
+        """Return what pyarrow's readers accept for random access to the file."""
         return self.path if self.store is None else self.store.open_input_file(self.path)
 
 
 def is_uri(path: object) -> bool:
-    """Whether a path is a URI.
+    """Return whether a path is a URI.
 
     Examples
     --------
@@ -104,7 +104,7 @@ def is_uri(path: object) -> bool:
 
 
 def name_of(path: str) -> str:
-    """What a path is called in messages: all of it, but a URI without what is for its store alone.
+    """Return a path's name in messages: a URI without secrets, any other path unchanged.
 
     Examples
     --------
@@ -115,50 +115,50 @@ def name_of(path: str) -> str:
     if uri is None:
         return path
     user, at, host = uri["host"].rpartition("@")
-    if not at and ":" in host and "@" in uri["path"]:  # a secret with a bare slash, which ends a host
+    if not at and ":" in host and "@" in uri["path"]:  # an unencoded slash in the secret has ended the host
         return f"{uri['scheme']}://..."
-    if uri["scheme"].startswith("abfs"):  # whose user is the container
+    if uri["scheme"].startswith("abfs"):  # here the user part is the container
         host = user.split(":", 1)[0] + at + host
     return f"{uri['scheme']}://{host}{uri['path']}"
 
 
 def find(path: str, endings: Sequence[str]) -> list[Place]:
-    """The files that a path, a glob, a directory or a URI of these stands for; of a directory those of some endings."""
+    """Return the files of a path, glob, directory (only these endings) or URI."""
     if not is_uri(path):
-        return _find_here(path, endings)
+        return _find_local(path, endings)
     if path.startswith("file:///"):
-        return _find_here(unquote(path.removeprefix("file://")), endings)
+        return _find_local(unquote(path.removeprefix("file://")), endings)
     name = name_of(path)
     store, root, inside = _store(path, name)
-    return _asked(name, lambda: _find_there(store, root, inside, name, endings))
+    return _ask(name, lambda: _find_in_store(store, root, inside, name, endings))
 
 
-def _find_here(path: str, endings: Sequence[str]) -> list[Place]:
-    here = os.path.expanduser(path)
-    if os.path.isdir(here):
-        files = [file.relative_to(here).parts for file in Path(here).rglob("*") if file.is_file()]
-        return [Place(f := os.path.join(here, *parts), f, None, parts[:-1]) for parts in _data(files, path, endings)]
-    if os.path.exists(here):
-        return [Place.here(here)]
-    if not glob.has_magic(here):
+def _find_local(path: str, endings: Sequence[str]) -> list[Place]:
+    full = os.path.expanduser(path)
+    if os.path.isdir(full):
+        files = [file.relative_to(full).parts for file in Path(full).rglob("*") if file.is_file()]
+        return [Place(f := os.path.join(full, *parts), f, None, parts[:-1]) for parts in _data(files, path, endings)]
+    if os.path.exists(full):
+        return [Place.here(full)]
+    if not glob.has_magic(full):
         raise _absent(path)
-    found = sorted(file for file in map(Path, glob.glob(here, recursive=True)) if file.is_file())
+    found = sorted(file for file in map(Path, glob.glob(full, recursive=True)) if file.is_file())
     if not found:
         raise BadData(wanted(path, "files that match", "none"))
-    fixed = len(_fixed(Path(here).parts))
+    fixed = len(_fixed(Path(full).parts))
     return [Place(str(file), str(file), None, file.parts[fixed:-1]) for file in found]
 
 
-def _find_there(store: Any, root: str, inside: str, name: str, endings: Sequence[str]) -> list[Place]:
+def _find_in_store(store: Any, root: str, inside: str, name: str, endings: Sequence[str]) -> list[Place]:
     from pyarrow import fs
 
-    given = tuple(part for part in inside.split("/") if part)
+    parts = tuple(part for part in inside.split("/") if part)
     base = name.removesuffix(inside).rstrip("/")
 
-    def path_of(parts: tuple[str, ...]) -> str:
-        return "/".join((root.rstrip("/"), *parts)) or "/"
+    def path_of(names: tuple[str, ...]) -> str:
+        return "/".join((root.rstrip("/"), *names)) or "/"
 
-    def placed(folder: tuple[str, ...], file: tuple[str, ...]) -> Place:
+    def place(folder: tuple[str, ...], file: tuple[str, ...]) -> Place:
         return Place("/".join((base, *folder, *file)), path_of(folder + file), store, file[:-1])
 
     def files_under(folder: tuple[str, ...]) -> list[tuple[str, ...]]:
@@ -166,18 +166,18 @@ def _find_there(store: Any, root: str, inside: str, name: str, endings: Sequence
         infos = store.get_file_info(fs.FileSelector(top, recursive=True, allow_not_found=True))
         return [tuple(one.path[len(top) :].strip("/").split("/")) for one in infos if one.type == fs.FileType.File]
 
-    kind = store.get_file_info(path_of(given)).type
+    kind = store.get_file_info(path_of(parts)).type
     if kind == fs.FileType.File:
-        return [placed(given, ())]
+        return [place(parts, ())]
     if kind == fs.FileType.Directory:
-        return [placed(given, file) for file in _data(files_under(given), name, endings)]
-    fixed = _fixed(given)
-    if fixed == given:
+        return [place(parts, file) for file in _data(files_under(parts), name, endings)]
+    fixed = _fixed(parts)
+    if fixed == parts:
         raise _absent(name)
-    found = sorted(file for file in files_under(fixed) if _matches(file, given[len(fixed) :]))
+    found = sorted(file for file in files_under(fixed) if _matches(file, parts[len(fixed) :]))
     if not found:
         raise BadData(wanted(name, "files that match", "none"))
-    return [placed(fixed, file) for file in found]
+    return [place(fixed, file) for file in found]
 
 
 def _absent(path: str) -> BadData:
@@ -186,7 +186,7 @@ def _absent(path: str) -> BadData:
 
 
 def _data(files: Sequence[tuple[str, ...]], where: str, endings: Sequence[str]) -> list[tuple[str, ...]]:
-    """Of the files under a directory those of rows, in order. What begins with _ or . is another's bookkeeping."""
+    """Return a directory's data files, sorted, without bookkeeping files (_ or . first)."""
     found = [
         parts
         for parts in sorted(files)
@@ -199,12 +199,12 @@ def _data(files: Sequence[tuple[str, ...]], where: str, endings: Sequence[str]) 
 
 
 def _fixed(parts: tuple[str, ...]) -> tuple[str, ...]:
-    """The parts of a glob before the first that is a pattern."""
+    """Return the parts of a glob before the first pattern."""
     return parts[: next((k for k, part in enumerate(parts) if glob.has_magic(part)), len(parts))]
 
 
 def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
-    """Whether a path fits a glob: as on this machine, * is one part or some of it, and ** any number of parts."""
+    """Return whether a path matches a glob: * within one part, ** any number of parts."""
     if not pattern:
         return not parts
     if pattern[0] == "**":
@@ -217,33 +217,33 @@ def _matches(parts: Sequence[str], pattern: Sequence[str]) -> bool:
 
 
 def _store(uri: str, name: str) -> tuple[Any, str, str]:
-    """The store of a URI, what its paths begin with, and the path within that."""
+    """Return the store of a URI, the root of its paths, and the path below."""
     from pyarrow import fs
 
     parts = _URI.fullmatch(uri)
     if parts is None or parts["scheme"] not in SCHEMES:
         do = "Download it first" if uri.startswith("http") else ""
-        raise BadOption(wanted(name, f"a path, or a URI of {', '.join(SCHEMES)} or file", "another", do))
+        raise BadOption(wanted(name, f"a path, or a URI of {', '.join(SCHEMES)} or file", "another scheme", do))
     scheme, query = parts["scheme"], parts["query"] or ""
     if not parts["host"] and not scheme.endswith("fs"):
         raise BadOption(wanted(name, f"a bucket, as in {scheme}://bucket/file.csv", "none"))
     if name.endswith("://..."):
-        do = "Write its signs as in %2F, or leave it to the environment"
-        raise BadOption(wanted(name, f"a URI such as {scheme}://key:secret@bucket/file.csv", "an unquoted secret", do))
+        do = "Write / as %2F and so on, or set it in the environment"
+        raise BadOption(wanted(name, f"a URI such as {scheme}://key:secret@bucket/file.csv", "an unencoded secret", do))
     if scheme in ("gs", "gcs") and "retry_limit_seconds" not in query:
         query = f"{query}&{_GS_PATIENCE}" if query else f"?{_GS_PATIENCE}"
-    # Only the store is for pyarrow to make out: a name may hold signs (blanks, brackets, %) that no URI has.
-    store, root = _asked(name, lambda: fs.FileSystem.from_uri(f"{scheme}://{parts['host']}/{query}"))
+    # pyarrow parses only the store's part: a file name may contain characters that a URI cannot (blanks, brackets, %).
+    store, root = _ask(name, lambda: fs.FileSystem.from_uri(f"{scheme}://{parts['host']}/{query}"))
     return store, root, parts["path"].lstrip("/")
 
 
-def _asked(name: str, ask: Callable[[], T]) -> T:
-    """What a store answers; where it does not, why, in one sentence that has nothing of the URI but the name."""
+def _ask(name: str, ask: Callable[[], T]) -> T:
+    """Return a store's answer; reword its errors as BadData, without the URI's secrets."""
     try:
         return ask()
     except (BadData, BadOption):
         raise
     except (pa.ArrowException, OSError, ValueError) as error:
-        said = in_words(error)
-        said = "its address cannot be read" if "URI" in said else said
-        raise BadData(wanted(name, "a file that can be reached", f"none ({said})", _CHECK)) from None
+        message = in_words(error)
+        message = "its address cannot be read" if "URI" in message else message
+        raise BadData(wanted(name, "a file that can be reached", f"none ({message})", _CHECK)) from None

@@ -1,4 +1,4 @@
-"""parquet, and Arrow files and streams: the schema is in the file, columns not asked for are not read."""
+"""Parquet and Arrow files and streams: the file holds the schema; unneeded columns stay unread."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail, by_rows, without_first
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import ahead, chosen, guarded, project, valid
+from tallybayes.sources.steps import check_batches, columns_to_read, project, read_ahead, reword_errors
 
 __all__ = ["of_arrow_file", "of_parquet"]
 
-# Sizes chosen by measuring a table of 50 doubles. Smaller batches than 32 MB (64 k rows) cost up to twice the time;
-# at this size a pass takes no longer than pyarrow.parquet.read_table, and a 2 GB file is read in 320 MB.
+# Bytes, measured with a table of 50 doubles. Batches below 32 MB (64 k rows) take up to twice the time. At this size,
+# a pass takes no longer than pyarrow.parquet.read_table, and reading a 2 GB file takes 320 MB.
 BATCH_BYTES = 32 << 20
 BUFFER_BYTES = 64 << 10
 SLICE_BYTES = 64 << 20
@@ -31,20 +31,22 @@ def of_parquet(
     trail: Trail,
     among: Callable[[pa.Schema], Any] | None = None,
 ) -> Source:
-    """A source of a parquet file; with `among`, an expression by its schema, without row groups that have no such row.
+    """Return a source of a parquet file.
+
+    `among` returns a filter expression for its schema, or None. Row groups without a matching row are not read.
 
     Notes
     -----
-    ``ParquetFile.iter_batches`` with small buffers decodes a batch of all columns in parallel, whatever the size of the
-    row groups. The dataset scanner is faster still when nothing else runs, but holds one or two whole row groups,
-    800 MB for files as pyarrow writes them by default, and ``pre_buffer`` holds every byte it has read.
+    ``ParquetFile.iter_batches`` with small buffers decodes the columns of a batch in parallel, whatever the size of the
+    row groups. The dataset scanner is even faster when nothing else runs, but it holds one or two whole row groups:
+    800 MB for files with pyarrow's default settings. ``pre_buffer`` keeps every byte it has read.
     """
     from pyarrow import parquet
 
     path = place.name
-    with parquet.ParquetFile(place.random()) as file:
+    with parquet.ParquetFile(place.random_access()) as file:
         metadata, schema = file.metadata, file.schema_arrow
-    names = chosen(schema, columns, path)
+    names = columns_to_read(schema, columns, path)
     width = max(8 * len(schema), _bytes_per_row(metadata)) * len(names) // max(1, len(schema))
     rows = min(1 << 17, max(1 << 10, BATCH_BYTES // max(1, width)), batch_rows or 1 << 17)
 
@@ -53,26 +55,26 @@ def of_parquet(
     sizes = [metadata.row_group(group).num_rows for group in groups]
 
     def decoded(left: list[int]) -> Iterator[pa.RecordBatch]:
-        # What is far away is fetched a row group at a time, since each of many small requests would take as long.
-        away = place.store is not None
-        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": away, "metadata": metadata}
-        for some in [[group] for group in left] if away else [left]:
-            with parquet.ParquetFile(place.random(), **options) as file:
+        # Fetch remote files a row group at a time: each of many small requests would take as long.
+        remote = place.store is not None
+        options = {"buffer_size": BUFFER_BYTES, "pre_buffer": remote, "metadata": metadata}
+        for some in [[group] for group in left] if remote else [left]:
+            with parquet.ParquetFile(place.random_access(), **options) as file:
                 yield from file.iter_batches(rows, row_groups=some, columns=names)
 
     def placed(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         done, inside = _groups_before(sizes, spot.at)
-        yield from by_rows(valid(without_first(decoded(groups[done:]), inside), path, errors, spot.rows), spot)
+        yield from by_rows(check_batches(without_first(decoded(groups[done:]), inside), path, errors, spot.rows), spot)
 
     def start() -> Iterator[pa.RecordBatch]:
-        return trail.handed(ahead(guarded(placed(trail.spot), path, "a readable parquet file")))
+        return trail.track(read_ahead(reword_errors(placed(trail.spot), path, "a readable parquet file")))
 
     read = pa.schema([field for field in schema if field.name in set(names)], schema.metadata)
     return project(Source(read, sum(sizes), True, path, start), names)
 
 
 def _groups(place: Place, schema: pa.Schema, expression: Any) -> list[int]:
-    """The row groups that may have such rows, by the least and greatest values that the file tells of each."""
+    """Return the row groups that may contain matching rows, by their stored minima and maxima."""
     from pyarrow import dataset, fs
 
     file = dataset.ParquetFileFormat().make_fragment(place.path, place.store or fs.LocalFileSystem())
@@ -85,7 +87,7 @@ def _bytes_per_row(metadata: Any) -> int:
 
 
 def _groups_before(sizes: Sequence[int], row: int) -> tuple[int, int]:
-    """How many groups of rows come before the one in which a row stands, and how many of its rows before that."""
+    """Return the number of groups before a row's own, and of earlier rows in that."""
     for group, n in enumerate(sizes):
         if row < n:
             return group, row
@@ -94,7 +96,7 @@ def _groups_before(sizes: Sequence[int], row: int) -> tuple[int, int]:
 
 
 def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str, trail: Trail) -> Source:
-    """A source of an Arrow file (also called feather or ipc) or of a stream saved to a file; its bytes tell which."""
+    """Return a source of an Arrow file or stored stream, told apart by first bytes."""
     path = place.name
     with place.stream() as file:
         magic = bytes(file.read(6))
@@ -107,20 +109,22 @@ def of_arrow_file(place: Place, columns: Sequence[str] | None, errors: str, trai
         batches = batches_of(place)
         next(batches)
         spot = trail.spot
-        checked = valid(without_first(batches, spot.at), path, errors, spot.rows)
-        return trail.handed(by_rows(guarded(checked, path, "a readable Arrow file"), spot))
+        checked = check_batches(without_first(batches, spot.at), path, errors, spot.rows)
+        return trail.track(by_rows(reword_errors(checked, path, "a readable Arrow file"), spot))
 
-    return project(Source(schema, None, True, path, start), chosen(schema, columns, path))
+    return project(Source(schema, None, True, path, start), columns_to_read(schema, columns, path))
 
 
 def _mapped(place: Place) -> Iterator[Any]:
-    """The schema, then the batches, as views of the file: even a file of one huge batch is not loaded at once.
+    """Yield the schema, then the batches as views of the memory-mapped file.
 
-    Columns not asked for are never touched. (To name them to pyarrow would make it copy the others.)
+    So even a file of one huge batch is not loaded at once.
+
+    Unneeded columns are never touched. (If pyarrow were given a list of columns, it would copy those.)
     """
     with open(place.path, "rb") as file:
         mapped = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-    # Without threads, since the mapping is Python's: see chunks.arrow_owned.
+    # No threads, because Python owns the mapping: see text_chunks.arrow_owned.
     reader = pa.ipc.open_file(pa.py_buffer(mapped), options=pa.ipc.IpcReadOptions(use_threads=False))
     yield reader.schema
     for i in range(reader.num_record_batches):
@@ -129,12 +133,12 @@ def _mapped(place: Place) -> Iterator[Any]:
         for at in range(0, batch.num_rows, step):
             yield batch.slice(at, step)
             if hasattr(mmap, "MADV_DONTNEED"):
-                mapped.madvise(mmap.MADV_DONTNEED)  # a page still in use comes back from the file when touched
+                mapped.madvise(mmap.MADV_DONTNEED)  # a page still in use is read again from the file when touched
 
 
 def _fetched(place: Place) -> Iterator[Any]:
-    """The same of a file that is far away, a batch at a time."""
-    with place.random() as file, pa.ipc.open_file(file) as reader:
+    """Yield the same for a remote file, one batch at a time."""
+    with place.random_access() as file, pa.ipc.open_file(file) as reader:
         yield reader.schema
         for i in range(reader.num_record_batches):
             yield reader.get_batch(i)

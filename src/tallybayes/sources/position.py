@@ -1,8 +1,8 @@
-"""Where a pass over files is, so that a later one can begin there and need not read what came before.
+"""The position of a pass over files, from which a later pass can resume.
 
-The readers of files hand out each batch with the place where it begins. Between a reader and whoever takes the rows
-lie only steps that take a batch when they are asked for one, so the place of the batch handed out last is that of the
-rows taken last, whatever the steps have made of them.
+File readers yield each batch together with the spot where it begins. The steps between a reader and its consumer pull
+one batch at a time, on request. So the spot of the last batch yielded is also the spot of the last rows consumed,
+whatever the steps did to them.
 """
 
 from __future__ import annotations
@@ -20,18 +20,18 @@ __all__ = ["Spot", "Trail", "by_rows", "without_first"]
 
 
 class Spot(NamedTuple):
-    """A place in files that are read one after the other.
+    """A position in a sequence of files.
 
     Attributes
     ----------
     file : int
-        Which of the files, from 0.
+        The index of the file, from 0.
     at : int
-        How far into it, as its reader has it: bytes of text behind the header, or rows; 0 is its beginning.
+        The position within it, in its reader's unit: bytes of text after the header, or rows. 0 is the beginning.
     rows : int
-        How many of its rows come before, for messages.
+        The number of its rows before the spot, for messages.
     lines, skipped : int
-        How many lines of text come before, where they are counted, and how many of them were passed over.
+        The number of lines of text before the spot, if they are counted, and how many of them were skipped.
     """
 
     file: int = 0
@@ -42,22 +42,22 @@ class Spot(NamedTuple):
 
 
 class Trail:
-    """The places of a pass over files.
+    """The current position of a pass over files, and where the next pass begins.
 
     Attributes
     ----------
     files : sequence of Place
-        They, in the order in which they are read.
+        The files, in reading order.
     types : mapping of str to pyarrow.DataType
-        The types that were known when they were opened.
+        The column types that were known when the files were opened.
     how : mapping
-        What else decides which rows they give, as plain values under the names of options.
+        The other options that decide which rows the files give: plain values by option name.
     begin : Spot
         Where the next pass begins.
     before : int
-        How many rows of all files come before that.
+        The number of rows of all files before `begin`.
     spot : Spot
-        Where the batch begins that was handed out last.
+        Where the last batch yielded begins.
     """
 
     def __init__(self, files: Sequence[Place], types: Mapping[str, pa.DataType], how: Mapping[str, Any]) -> None:
@@ -66,7 +66,7 @@ class Trail:
         self.before = 0
 
     def file(self, k: int, source: Source) -> Source:
-        """The rows of one of the files; none, and nothing is opened, if a pass begins behind it."""
+        """Return the rows of file `k`; do not open it if the pass begins later."""
 
         def start() -> Iterator[pa.RecordBatch]:
             if k < self.begin.file:
@@ -78,18 +78,18 @@ class Trail:
         return replace(source, start=start)
 
     def whole(self, table: pa.Table, path: str) -> Source:
-        """The rows of a file that was small enough to be read when it was opened."""
+        """Return the rows of a small file that was read completely when it was opened."""
         source = of_table(table.combine_chunks(), path)
         return replace(source, start=lambda: without_first(source.start(), self.spot.rows))
 
-    def handed(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
-        """The batches, each leaving its place behind when it is taken."""
+    def track(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+        """Yield the batches, recording the spot of each as it is yielded."""
         for self.spot, batch in placed:
             yield batch
 
 
 def by_rows(batches: Iterable[pa.RecordBatch], spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
-    """Batches with their places, by the number of rows before, the first being at the place given."""
+    """Yield batches with their spots, counted in rows, the first at `spot`."""
     for batch in batches:
         yield spot, batch
         rows = spot.rows + batch.num_rows
@@ -97,7 +97,7 @@ def by_rows(batches: Iterable[pa.RecordBatch], spot: Spot) -> Iterator[tuple[Spo
 
 
 def without_first(batches: Iterable[pa.RecordBatch], rows: int) -> Iterator[pa.RecordBatch]:
-    """The batches without so many of the first rows.
+    """Yield the batches without the first `rows` rows.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What every source of rows becomes: a schema known beforehand, and record batches one after another."""
+"""Source: rows of any origin as Arrow record batches, with a schema known in advance."""
 
 from __future__ import annotations
 
@@ -18,14 +18,15 @@ __all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
 
 
 class LateType(BadData):
-    """A row of a text file needs a wider type than the first rows showed, or than was declared.
+    """The error of a row that needs a wider type than inferred or declared.
 
     Attributes
     ----------
     types : dict of str to pyarrow.DataType
-        What to add to ``read(..., types=...)`` to read the same file from the start without this error. A caller that
-        can start over does so, as often as needed, since types only widen: nothing, whole numbers, numbers, text. For
-        everyone else, and for a type that a user declared, this is an ordinary :class:`~tallybayes.errors.BadData`.
+        Pass these in ``read(..., types=...)`` to read the same file from the start without this error. A caller that
+        can start over does so, as often as needed. That ends, because types only widen: null, whole numbers, numbers,
+        text. For other callers, and where the user declared the type, this is an ordinary
+        :class:`~tallybayes.errors.BadData`.
     """
 
     def __init__(self, sentence: str, types: Mapping[str, pa.DataType]) -> None:
@@ -35,20 +36,20 @@ class LateType(BadData):
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows, as Arrow record batches that all have one schema.
+    """Rows as Arrow record batches that share one schema.
 
     Attributes
     ----------
     schema : pyarrow.Schema
-        Known before any row is read.
+        The columns and their types, known before any row is read.
     rows : int or None
-        The number of rows, where it is known without reading them.
+        The number of rows; None if it is unknown until they are read.
     again : bool
-        Whether it can be iterated more than once (files, frames in memory) or only once (streams).
+        True if it can be iterated more than once (files, frames in memory); False for streams.
     name : str
-        What messages call it: the path, "the array", "the DataFrame".
+        Its name in messages: the path, "the array", "the DataFrame".
     trail : Trail or None
-        Of files, where a pass over them is; None for what cannot be read from a place in its midst.
+        The position of the current pass over files; None if reading cannot begin in the middle.
 
     Notes
     -----
@@ -73,19 +74,19 @@ class Source:
         check_distinct(self.schema.names, self.name)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """The batches, from the first row on."""
+        """Yield the batches, starting at the first row."""
         for batch in self.start():
             if batch.num_rows:
                 yield batch
 
 
 def of_table(table: pa.Table, name: str) -> Source:
-    """A source of a table in memory, batched as the table is chunked, without a copy."""
+    """Return a source of an in-memory table: its chunks as batches, without a copy."""
     return Source(table.schema, table.num_rows, True, name, table.to_batches)
 
 
 def of_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) -> Source:
-    """A source that can be read once."""
+    """Return a source that can be read only once."""
     unread = [batches]
 
     def start() -> Iterable[pa.RecordBatch]:
@@ -98,7 +99,7 @@ def of_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) 
 
 
 def check_distinct(names: Sequence[str], where: str) -> None:
-    """Refuse two columns of one name, because everything after finds columns by their names."""
+    """Raise BadData if two columns share a name, because columns are found by name."""
     if len(set(names)) == len(names):
         return
     twice = [f"'{name}'" for name, count in Counter(names).items() if count > 1]

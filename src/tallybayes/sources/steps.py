@@ -1,4 +1,4 @@
-"""The steps a source goes through: choose columns, retype, blank out, slice, read ahead, put errors in words."""
+"""Steps applied to a source: select, cast and blank columns, slice, read ahead, reword errors."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from tallybayes.sources.source import Source
 
 __all__ = [
     "BROKEN",
-    "ahead",
     "blank",
-    "chosen",
+    "check_batches",
+    "columns_to_read",
     "conform",
     "first_not_utf8",
-    "guarded",
     "in_words",
     "project",
+    "read_ahead",
     "retype",
+    "reword_errors",
     "slice_rows",
     "type_in_words",
-    "valid",
 ]
 
 T = TypeVar("T")
 
-# What a malformed file raises from pyarrow; of memory too, when a broken length asks for a petabyte.
+# What pyarrow raises for a malformed file. A corrupt length can ask for a petabyte: hence the memory error.
 BROKEN = (
     pa.ArrowInvalid,
     pa.ArrowTypeError,
@@ -45,8 +45,8 @@ BROKEN = (
 )
 
 
-def chosen(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list[str]:
-    """The names of the columns to read: those asked for, else all but the index that pandas stored among them."""
+def columns_to_read(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list[str]:
+    """Return the names of the columns to read: by default all but a pandas index."""
     if columns is None:
         index = pandas_index(schema)
         return [name for name in schema.names if name not in index]
@@ -55,14 +55,14 @@ def chosen(schema: pa.Schema, columns: Sequence[str] | None, where: str) -> list
     for name in columns:
         if name not in schema.names:
             near = difflib.get_close_matches(name, schema.names, n=1)
-            known = ", ".join(f"'{known}'" for known in schema.names[:10]) + (", ..." if len(schema.names) > 10 else "")
-            do = f"Did you mean '{near[0]}'" if near else f"It has {known}"
+            listed = ", ".join(f"'{each}'" for each in schema.names[:10]) + (", ..." if len(schema.names) > 10 else "")
+            do = f"Did you mean '{near[0]}'" if near else f"It has {listed}"
             raise BadData(wanted(where, f"a column '{name}'", "none of that name", do))
     return list(columns)
 
 
 def pandas_index(schema: pa.Schema) -> set[str]:
-    """The columns that hold a DataFrame's index: labels of rows, which say nothing about a class."""
+    """Return the columns that hold a DataFrame's index, which says nothing about a class."""
     if not schema.metadata or b"pandas" not in schema.metadata:
         return set()
     try:
@@ -73,8 +73,8 @@ def pandas_index(schema: pa.Schema) -> set[str]:
 
 
 def project(source: Source, columns: Sequence[str] | None) -> Source:
-    """The same rows with only these columns, in this order, and no metadata about the table as a whole."""
-    names = chosen(source.schema, columns, source.name)
+    """Return the same rows with only these columns, in order, without table metadata."""
+    names = columns_to_read(source.schema, columns, source.name)
     if not names:
         raise BadData(wanted(source.name, "at least one column", "none"))
     if columns is None and not source.schema.metadata:
@@ -91,7 +91,7 @@ def project(source: Source, columns: Sequence[str] | None) -> Source:
 
 
 def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
-    """The same rows with some columns cast; a column that is not there becomes nulls."""
+    """Return the same rows with some columns cast; an absent column becomes nulls."""
     fields = {field.name: field for field in source.schema}
     fields |= {name: fields.get(name, pa.field(name, kind)).with_type(kind) for name, kind in types.items()}
     schema = pa.schema(list(fields.values()))
@@ -106,10 +106,10 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
         if column.type == field.type:
             return column
         try:
-            # Beyond 2^53 a whole number may round on its way to a double, as it would when read as one.
+            # Above 2^53 a whole number may be rounded, exactly as if the file had been read as doubles.
             return column.cast(field.type, safe=not pa.types.is_floating(field.type))
         except BROKEN as error:
-            if column.type == pa.string_view():  # of which pyarrow 16 can cast nothing
+            if column.type == pa.string_view():  # pyarrow 16 cannot cast it to anything
                 return pa.array(column.to_pylist(), field.type)
             where = f"{source.name}, column '{field.name}'"
             got = f"{type_in_words(column.type)} ({in_words(error)})"
@@ -123,10 +123,10 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
 
 
 def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = True) -> Source:
-    """The rows of one of several partitions with the columns that all have, and in their types if `cast`.
+    """Return one partition's rows with the columns and types that all partitions share.
 
-    Numbers may be narrower or wider, text coded or not, and a column without any value of whatever type; a column of
-    another kind is refused.
+    Numbers may be narrower or wider, text may be dictionary-coded or not, and a column without values may have any
+    type. A column of another kind is an error. Types are only cast if `cast`.
     """
     other: dict[str, pa.DataType] = {}
     for name, kind in types.items():
@@ -141,7 +141,7 @@ def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = Tr
 
 
 def _empty(source: Source, types: Mapping[str, pa.DataType]) -> Source:
-    """The same rows, if these columns hold no value at all."""
+    """Return the same rows; raise BadData if one of these columns holds a value."""
     fields = [field.with_type(types.get(field.name, field.type)) for field in source.schema]
     schema = pa.schema(fields)
 
@@ -164,7 +164,7 @@ def _empty(source: Source, types: Mapping[str, pa.DataType]) -> Source:
 
 
 def _alike(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether values of both types are of one kind."""
+    """Return whether both types hold the same kind of value."""
     one, other = (kind.value_type if pa.types.is_dictionary(kind) else kind for kind in (one, other))
     if pa.types.is_null(one) or pa.types.is_null(other) or one == other:
         return True
@@ -179,11 +179,11 @@ def _alike(one: pa.DataType, other: pa.DataType) -> bool:
 
 
 def blank(source: Source, missing: Sequence[str]) -> Source:
-    """The same rows with these strings replaced by nulls, in every column of strings or of categories."""
+    """Return the same rows, with these strings null in all (also dictionary-coded) text columns."""
     if not missing:
         return source
     views = [field.name for field in source.schema if field.type == pa.string_view()]
-    source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow has no comparison of string views
+    source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot compare string views
     texts = [i for i, field in enumerate(source.schema) if _holds_text(field.type)]
 
     def start() -> Iterator[pa.RecordBatch]:
@@ -202,7 +202,7 @@ def _holds_text(kind: pa.DataType) -> bool:
 
 
 def _without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
-    import pyarrow.compute as pc  # half as long to load as all of pyarrow, and seldom needed
+    import pyarrow.compute as pc  # rarely needed, and takes half as long to import as pyarrow itself
 
     if not pa.types.is_dictionary(column.type):
         gone = pc.is_in(column, pa.array(missing, column.type))
@@ -213,7 +213,7 @@ def _without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
 
 
 def slice_rows(source: Source, batch_rows: int | None) -> Source:
-    """The same rows in batches of at most so many, as views of the batches that come."""
+    """Return the same rows in batches of at most `batch_rows`, without a copy."""
     if batch_rows is None:
         return source
     if batch_rows < 1:
@@ -227,11 +227,15 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
     return replace(source, start=start)
 
 
-def valid(batches: Iterable[pa.RecordBatch], where: str, errors: str, rows: int = 0) -> Iterator[pa.RecordBatch]:
-    """The same batches, after a look at what readers take on trust: offsets in Arrow files, UTF-8 in all.
+def check_batches(
+    batches: Iterable[pa.RecordBatch], where: str, errors: str, rows: int = 0
+) -> Iterator[pa.RecordBatch]:
+    """Yield the same batches, each fully validated.
 
-    With `errors` "replace", bytes that are not UTF-8 become U+FFFD; else they are refused with their row and place.
-    `rows` is how many come before the first.
+    Readers do not check offsets in Arrow files, nor UTF-8 in any file.
+
+    With `errors` "replace", invalid UTF-8 becomes U+FFFD; otherwise it raises BadData that names the row and byte.
+    `rows` is the number of rows before the first batch.
     """
     for batch in batches:
         try:
@@ -239,34 +243,34 @@ def valid(batches: Iterable[pa.RecordBatch], where: str, errors: str, rows: int 
         except pa.ArrowInvalid as error:
             if "UTF8" not in str(error):
                 raise
-            batch = _mended(batch, rows, where, errors)
+            batch = _replace_invalid(batch, rows, where, errors)
         rows += batch.num_rows
         yield batch
 
 
-def _mended(batch: pa.RecordBatch, rows: int, where: str, errors: str) -> pa.RecordBatch:
+def _replace_invalid(batch: pa.RecordBatch, rows: int, where: str, errors: str) -> pa.RecordBatch:
     columns = batch.columns
     for i, field in enumerate(batch.schema):
         coded = pa.types.is_dictionary(field.type)
         texts = columns[i].dictionary if coded else columns[i]
         if not _holds_text(field.type) or (bad := first_not_utf8(texts)) is None:
             continue
-        if coded:  # of which a batch may hold values that none of its rows has
+        if coded:  # a dictionary may hold values that no row uses: only a bad value in use has a row to name
             bad = first_not_utf8(texts.take(columns[i].indices))
         if errors != "replace" and bad is not None:
             got = f"other bytes (row {rows + bad[0] + 1}, byte {bad[1] + 1})"
-            do = "Write it anew, or choose errors='replace'"
+            do = "Rewrite it in UTF-8, or choose errors='replace'"
             raise BadData(wanted(f"{where}, column '{field.name}'", "text in UTF-8", got, do))
         new = [None if v is None else v.decode(errors="replace") for v in texts.cast(_as_bytes(texts)).to_pylist()]
         texts = pa.array(new, texts.type)
         columns[i] = pa.DictionaryArray.from_arrays(columns[i].indices, texts) if coded else texts
-    mended = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
-    mended.validate(full=True)
-    return mended
+    repaired = pa.RecordBatch.from_arrays(columns, schema=batch.schema)
+    repaired.validate(full=True)
+    return repaired
 
 
 def first_not_utf8(texts: pa.Array) -> tuple[int, int] | None:
-    """The first row whose bytes are not UTF-8, and the byte at which that begins."""
+    """Return the first row that is not UTF-8 and its first invalid byte, from 0."""
     for row, value in enumerate(texts.cast(_as_bytes(texts)).to_pylist()):
         try:
             _ = value is None or value.decode()
@@ -279,18 +283,18 @@ def _as_bytes(texts: pa.Array) -> pa.DataType:
     return pa.large_binary() if texts.type in (pa.large_string(), pa.large_binary()) else pa.binary()
 
 
-def ahead(items: Iterable[T]) -> Iterator[T]:
-    """The same items, each made in another thread while the one before is in use: one ahead, so memory is bounded."""
-    coming = iter(items)
+def read_ahead(items: Iterable[T]) -> Iterator[T]:
+    """Yield the same items, one ahead, produced in another thread; None ends them."""
+    iterator = iter(items)
     with ThreadPoolExecutor(1, "tallybayes-read") as reader:
-        future = reader.submit(next, coming, None)
+        future = reader.submit(next, iterator, None)
         while (item := future.result()) is not None:
-            future = reader.submit(next, coming, None)
+            future = reader.submit(next, iterator, None)
             yield item
 
 
-def guarded(batches: Iterable[T], where: str, want: str) -> Iterator[T]:
-    """The same batches; what pyarrow has to say about a broken file is put in one sentence."""
+def reword_errors(batches: Iterable[T], where: str, want: str) -> Iterator[T]:
+    """Yield the same batches; reword pyarrow's errors about a broken file as BadData."""
     try:
         yield from batches
     except BROKEN as error:
@@ -298,13 +302,13 @@ def guarded(batches: Iterable[T], where: str, want: str) -> Iterator[T]:
 
 
 def in_words(error: BaseException) -> str:
-    """The first line of an error's message, short enough for a sentence."""
+    """Return the first line of an error's message, cut to 200 characters."""
     line = str(error).strip().split("\n")[0].rstrip(".")
     return line if len(line) <= 200 else line[:200] + "..."
 
 
 def type_in_words(kind: pa.DataType) -> str:
-    """What a column of this type holds, as a user would say it."""
+    """Return what a column of this type holds, in a user's words."""
     if pa.types.is_integer(kind):
         return "whole numbers"
     if pa.types.is_floating(kind) or pa.types.is_decimal(kind):

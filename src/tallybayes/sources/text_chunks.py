@@ -1,7 +1,7 @@
-"""A stream of text cut into pieces that end where a row ends, so that each piece can be parsed by all cores at once.
+"""Text streams cut into pieces of whole rows, for all cores to parse.
 
 pyarrow's own streaming csv reader (``open_csv``) parses on one core, and its json counterpart exists only since
-version 20. ``read_csv`` and ``read_json`` use all cores but want whole rows: finding where a row ends is what is left.
+version 20. ``read_csv`` and ``read_json`` use all cores but need whole rows, so this module finds where rows end.
 """
 
 from __future__ import annotations
@@ -23,31 +23,34 @@ __all__ = [
     "last_line_end",
     "last_row_end",
     "lines_of_rows",
-    "mended",
     "open_text",
+    "replace_invalid",
     "whole_rows",
 ]
 
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
-# A row longer than this is taken for a quotation mark that never closes, rather than read until memory is full.
+# Bytes. A longer row is taken for a quotation mark that never closes; reading on would fill the memory.
 LONGEST_ROW = 128 << 20
-_SKIPPED = 1 << 20
+_SKIPPED = 1 << 20  # bytes read at a time to reach a position in a compressed file
 
 
 def open_text(place: Place, skip: int = 0) -> Any:
-    """The stream of a file's bytes, uncompressed, from the given byte on."""
+    """Open a file's uncompressed bytes, from byte `skip` on."""
     codec = next((codec for suffix, codec in CODECS.items() if place.name.lower().endswith(suffix)), None)
     if codec is None and skip:
         return place.seekable(skip)
     stream = place.stream(codec)
-    while skip and (read := stream.read(min(skip, _SKIPPED))):  # what is compressed has to be read up to there
+    while skip and (read := stream.read(min(skip, _SKIPPED))):  # a compressed file can only be read from its start
         skip -= len(read)
     return stream
 
 
 def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: str) -> Iterator[bytes]:
-    """The stream in pieces of about `size` bytes, each ending where `row_end` says that its last whole row ends."""
+    """Yield the stream in pieces of about `size` bytes that end with a whole row.
+
+    `row_end` returns where the last whole row of a text ends, 0 if none does.
+    """
     rest = b""
     while block := stream.read(size):
         text = rest + block
@@ -57,18 +60,20 @@ def whole_rows(stream: Any, size: int, row_end: Callable[[bytes], int], where: s
             yield text[:end]
         elif len(rest) > LONGEST_ROW:
             line = rest.split(b"\n", 1)[0][:60].decode(errors="replace")
-            got = f"one of more than {LONGEST_ROW >> 20} MB, beginning {line!r}"
-            raise BadData(wanted(where, "rows that end", got, "Close its quotation mark"))
+            got = f"a longer one that begins {line!r}"
+            raise BadData(wanted(where, f"rows of at most {LONGEST_ROW >> 20} MB", got, "Close its quotation mark"))
     if rest:
         yield rest
 
 
-def mended(text: bytes) -> bytes:
-    """The same with U+FFFD where bytes are not UTF-8, as Python's ``errors="replace"`` puts it.
+def replace_invalid(text: bytes) -> bytes:
+    """Return the text with U+FFFD in place of bytes that are not UTF-8.
+
+    The result is that of Python's ``errors="replace"``.
 
     Examples
     --------
-    >>> mended(b"caf\\xe9, tea").decode()
+    >>> replace_invalid(b"caf\\xe9, tea").decode()
     'caf\ufffd, tea'
     """
     try:
@@ -79,10 +84,11 @@ def mended(text: bytes) -> bytes:
 
 
 def arrow_owned(text: bytes) -> pa.BufferReader:
-    """The text in memory of Arrow's own, to be parsed by Arrow's threads.
+    """Copy the text into Arrow's own memory, for Arrow's threads to parse.
 
-    A thread of Arrow's that is the last to let go of memory of Python's must wait for the interpreter, and aborts the
-    process if that is ending just then (apache/arrow issues 34314 and 50482). The copy costs a hundredth of the parse.
+    If an Arrow thread is the last to release memory owned by Python, it must wait for the interpreter; if the
+    interpreter is just shutting down, the process aborts (apache/arrow issues 34314 and 50482). The copy costs a
+    hundredth of the parse.
     """
     buffer = pa.allocate_buffer(len(text))
     memoryview(buffer).cast("B")[:] = text
@@ -90,7 +96,7 @@ def arrow_owned(text: bytes) -> pa.BufferReader:
 
 
 def last_line_end(text: bytes) -> int:
-    """Where the last whole line ends: 0 if none does.
+    """Return where the last whole line ends; 0 if none does.
 
     Examples
     --------
@@ -101,14 +107,17 @@ def last_line_end(text: bytes) -> int:
 
 
 def last_row_end(text: bytes, delimiter: bytes = b",") -> int:
-    """Where the last whole row of delimited text ends, lines inside quotation marks not counting as rows.
+    """Return where the last whole row of delimited text ends; 0 if none does.
+
+    A line end inside quotation marks does not end a row.
 
     Notes
     -----
-    A mark opens a quoted value only at the beginning of the value, and two within it stand for one. If every mark is
-    either an opening one (after a delimiter or line end), a closing one (before a delimiter or line end) or half of a
-    pair, and the two alternate, then a line end lies outside iff the number of marks before it is even: arithmetic on
-    whole arrays. Text such as ``5" pipe`` breaks the rule and is lexed value by value, some five times slower.
+    A quotation mark opens a quoted value only at the beginning of the value; inside it, two marks stand for one.
+    Suppose that every mark is an opening one (after a delimiter or line end), a closing one (before a delimiter or
+    line end) or half of a pair, and that opening and closing marks alternate. Then a line end is outside quotes iff the
+    number of marks before it is even, which is arithmetic on whole arrays. Text such as ``5" pipe`` breaks the rule and
+    is lexed value by value, about five times slower.
 
     Examples
     --------
@@ -130,20 +139,20 @@ def last_row_end(text: bytes, delimiter: bytes = b",") -> int:
 
 
 def _paired_marks(text: bytes, delimiter: bytes) -> Any:
-    """The places of the quotation marks, or None if they are not all opening, closing or doubled ones."""
+    """Return the positions of quotation marks; None if they break `last_row_end`'s rule."""
     codes = np.frombuffer(text, np.uint8)
     marks = np.flatnonzero(codes == ord('"'))
     border = np.zeros(256, bool)
     border[[ord('"'), ord("\n"), ord("\r"), ord(delimiter)]] = True
     opening, closing = marks[0::2], marks[1::2]
-    # The text begins where a row does; what follows its last byte is unknown, and decides nothing before it.
+    # The text begins where a row begins. What follows its last byte is unknown, but cannot change anything before it.
     before = border[codes[opening[opening > 0] - 1]]
     after = border[codes[closing[closing < len(text) - 1] + 1]]
     return marks if before.all() and after.all() else None
 
 
 def _lexed_row_end(text: bytes, delimiter: bytes) -> int:
-    """The same by the definition: skip each quoted value, look for line ends between them."""
+    """Return the same by the definition: skip quoted values, find line ends between them."""
     end = at = 0
     for value in _quoted(delimiter).finditer(text):
         end = text.rfind(b"\n", at, value.start() + 1) + 1 or end
@@ -152,12 +161,14 @@ def _lexed_row_end(text: bytes, delimiter: bytes) -> int:
 
 
 def _quoted(delimiter: bytes) -> re.Pattern[bytes]:
-    """A value in quotation marks, with the delimiter or line end before it."""
+    """Return a pattern for a quoted value and the delimiter or line end before it."""
     return re.compile(rb'(?:^|[\n\r%s])"(?:[^"]++|"")*+(?:"|\Z)' % re.escape(delimiter))
 
 
 def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> list[int]:
-    """The lines on which some rows of delimited text begin, both counted from 1; a blank line is no row.
+    """Return the lines on which the given rows of delimited text begin.
+
+    Lines and rows count from 1. A blank line is not a row.
 
     Examples
     --------
@@ -167,7 +178,7 @@ def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> 
     if not rows:
         return []
     flat = text
-    if b'"' in text:  # line ends within a value are made blanks, so that each one left ends a row
+    if b'"' in text:  # blank out line ends inside values: every one left then ends a row
         flat = _quoted(delimiter).sub(lambda v: v[0][:1] + re.sub(rb"[\r\n]", b" ", v[0][1:]), text)
     begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows))]
     return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]

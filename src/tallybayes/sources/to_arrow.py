@@ -1,4 +1,4 @@
-"""One column's values, in whatever form they come, as an Arrow array: lists, arrays, series, matrices."""
+"""One column's values as an Arrow array: from lists, arrays, series or matrices."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ Array = npt.NDArray[Any]
 
 
 def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
-    """A table of named columns, which must be equally long."""
+    """Return a table of named columns; raise BadData if their lengths differ."""
     check_distinct([str(column) for column in columns], name)
-    made = [column_of(str(column), values, name) for column, values in columns.items()]
-    for field, values in made[1:]:
-        if len(values) != len(made[0][1]):
-            first, other = made[0][0].name, field.name
+    pairs = [column_of(str(column), values, name) for column, values in columns.items()]
+    for field, values in pairs[1:]:
+        if len(values) != len(pairs[0][1]):
+            first, other = pairs[0][0].name, field.name
             got = f"{len(values)} in '{other}'"
-            raise BadData(wanted(name, f"{len(made[0][1])} values in every column, as in '{first}'", got))
-    return pa.Table.from_arrays([values for _, values in made], schema=pa.schema([field for field, _ in made]))
+            raise BadData(wanted(name, f"{len(pairs[0][1])} values in every column, as in '{first}'", got))
+    return pa.Table.from_arrays([values for _, values in pairs], schema=pa.schema([field for field, _ in pairs]))
 
 
 def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
-    """The field and the values (pyarrow.Array or ChunkedArray) of one column."""
+    """Return the field and the values (pyarrow.Array or ChunkedArray) of one column."""
     if not isinstance(values, list) and is_scipy_sparse(values):
         return sparse_column(name, values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
@@ -58,7 +58,7 @@ def _arrow(values: Any, where: str) -> pa.Array:
             if values.ndim != 1:
                 raise BadData(wanted(where, "one value a row", f"shape {values.shape}", "Pass x.ravel()"))
             values = values.astype(values.dtype.newbyteorder("="), copy=False)
-        # NaN among objects is how pandas and NumPy write a missing string; among floats it stays NaN, without a copy.
+        # Among objects, NaN is how pandas and NumPy write a missing string. Among floats it stays NaN, without a copy.
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
         try:
             return pa.array(values, from_pandas=objects)
@@ -69,7 +69,8 @@ def _arrow(values: Any, where: str) -> pa.Array:
         got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"
         raise BadData(wanted(where, "text that is Unicode", got, "Decode it with errors='replace'")) from None
     except (*BROKEN, OverflowError) as error:
-        raise BadData(wanted(where, "values of one type", f"others ({in_words(error)})")) from None
+        got = f"values that cannot be converted ({in_words(error)})"
+        raise BadData(wanted(where, "values of one type", got)) from None
 
 
 def _has_surrogate(text: str) -> bool:
@@ -77,7 +78,7 @@ def _has_surrogate(text: str) -> bool:
 
 
 def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:
-    """The nearest type of number that Arrow stores byte for byte and that the counting code reads."""
+    """Return the nearest number type that Arrow stores unchanged and the kernels read."""
     if dtype.kind == "b":
         return np.dtype(np.uint8)
     if dtype.kind == "f" and dtype.itemsize not in (4, 8):
@@ -86,7 +87,7 @@ def storable(dtype: np.dtype[Any]) -> np.dtype[Any]:
 
 
 def matrix_column(array: Array, field: pa.Field) -> pa.Array:
-    """An array of numbers (n, F) as a matrix column: a view where the bytes are in place, otherwise a copy."""
+    """Return numbers (n, F) as a matrix column: a view if possible, otherwise a copy."""
     if array.dtype.kind == "b" and array.flags.c_contiguous:
         array = array.view(np.uint8)
     kind = field.type
@@ -97,12 +98,12 @@ def matrix_column(array: Array, field: pa.Field) -> pa.Array:
 
 
 def is_scipy_sparse(values: Any) -> bool:
-    """Whether this is a scipy.sparse matrix or array, told without importing scipy."""
+    """Return whether this is a scipy.sparse matrix or array, without importing scipy."""
     return type(values).__module__.startswith("scipy.sparse") and hasattr(values, "tocsr")
 
 
 def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) -> tuple[pa.Field, pa.Array]:
-    """A scipy.sparse matrix as a sparse column; only another format than CSR, or duplicate entries, cost a copy."""
+    """Return a scipy.sparse matrix as a column: a view if canonical CSR, otherwise a copy."""
     where = "the sparse matrix"
     if matrix.ndim != 2:
         raise BadData(wanted(where, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
@@ -111,7 +112,7 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
     csr = matrix if matrix.format == "csr" else matrix.tocsr()
     _check_pointers(csr, where)
     if not csr.has_canonical_format:
-        csr = csr.copy()  # summing happens in place, and the caller's matrix is not ours to change
+        csr = csr.copy()  # sum_duplicates works in place and must not change the caller's matrix
         csr.sum_duplicates()
     stored = int(csr.indptr[-1])
     data = csr.data[:stored]
@@ -126,11 +127,11 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
 
 
 def _check_pointers(csr: Any, where: str) -> None:
-    """Refuse row pointers that leave the arrays, because from here on they are followed without a look."""
+    """Raise BadData if row pointers leave the arrays: later code does not check them."""
     pointers, stored = csr.indptr, min(len(csr.indices), len(csr.data))
     sound = len(pointers) == csr.shape[0] + 1 and pointers[0] == 0 and pointers[-1] <= stored
     if not sound or (np.diff(pointers) < 0).any():
-        raise BadData(wanted(where, "row pointers that rise from 0 to the number of entries", "others"))
+        raise BadData(wanted(where, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
 
 
 def _view(array: Array) -> pa.Array:

@@ -1,8 +1,8 @@
-"""Which rows are read: a small language of comparisons, such as ``age > 30 and (kind in ('a', 'b') or note is null)``.
+"""Row predicates, such as ``age > 30 and (kind in ('a', 'b') or note is null)``.
 
-Python's own parser reads it and nothing is ever evaluated by Python: the tree is taken apart here, comparison by
-comparison, and everything that is none is refused. A row is kept where the whole is true; what is missing (null, or
-NaN) compares as neither true nor false, as in SQL.
+Python's parser reads the text, but Python never evaluates it: this module walks the tree, comparison by comparison, and
+rejects everything else. A row is kept if the whole predicate is true. A missing value (null or NaN) compares as neither
+true nor false, as in SQL.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, chosen, retype, type_in_words
+from tallybayes.sources.steps import BROKEN, columns_to_read, retype, type_in_words
 from tallybayes.sources.take import take
 
 __all__ = ["Where"]
@@ -33,12 +33,12 @@ _COMPARE = {
     ast.GtE: "greater_equal",
 }
 _FORM = "comparisons such as \"age > 30 and kind in ('a', 'b')\""
-# The words of SQL as Python spells them; all others are columns, also those that Python keeps for itself.
+# SQL's words in Python's spelling. All other words are columns, even Python's other keywords.
 _WORDS = {word: word for word in ("and", "or", "not", "in", "is")} | {"null": "None", "true": "True", "false": "False"}
 _SIGNS = {"=": "==", "<>": "!=", "\n": " "}
 _TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`[^`]+`|[^\W\d]\w*|<>|[<>=!]=|.""", re.DOTALL)
 
-# Beyond, pyarrow would walk down a chain of comparisons until the stack is full; and few files would be spared.
+# pyarrow recurses through a chain of comparisons: with more terms, the stack may overflow, for few files left unread.
 _MOST_TERMS = 500
 
 Literal = str | int | float | bool
@@ -50,7 +50,7 @@ class _Column:
 
 
 class _Values:
-    """What stands for columns and literals when a predicate is worked out: arrays, expressions, or what is known."""
+    """The values of columns and literals in an evaluation: arrays, expressions or scalars."""
 
     def __init__(self, column: Callable[[str], Any], kinds: Mapping[str, pa.DataType], literal: Callable[[Any], Any]):
         self.column, self.kinds, self.literal = column, kinds, literal
@@ -60,7 +60,7 @@ class _Values:
 
     @property
     def nothing(self) -> Any:
-        """Neither true nor false."""
+        """The value null: neither true nor false."""
         return self.literal(pa.scalar(None, pa.bool_()))
 
 
@@ -68,14 +68,14 @@ Test = Callable[[_Values], Any]
 
 
 class Where:
-    """A predicate.
+    """A predicate on rows.
 
     Attributes
     ----------
     text : str
-        As it was given.
+        The predicate as it was written.
     columns : tuple of str
-        The columns it speaks of.
+        The columns it compares.
 
     Examples
     --------
@@ -94,24 +94,26 @@ class Where:
             reader = _Reader(text)
             self._test = reader.test(reader.tree)
         except (RecursionError, MemoryError):
-            raise BadOption(wanted("where", _FORM, "more of them within each other than can be followed")) from None
+            raise BadOption(wanted("where", _FORM, "too many nested ones")) from None
         self.columns = tuple(dict.fromkeys(reader.columns))
         self._maybe_null, self._terms = reader.maybe_null, len(reader.columns)
 
     def mask(self, batch: pa.RecordBatch) -> pa.Array:
-        """Whether each row is kept: true, false, or null, which is not."""
+        """Return whether each row is kept: true, false or null, which means not kept."""
         kinds = {name: _plain(batch.schema.field(name).type) for name in self.columns}
-        return self._worked_out(_Values(lambda name: _decoded(batch.column(name)), kinds, lambda value: value))
+        return self._evaluate(_Values(lambda name: _decode(batch.column(name)), kinds, lambda value: value))
 
     def expression(self, schema: pa.Schema, known: Mapping[str, pa.Scalar]) -> Any:
-        """The same as an expression of pyarrow's, by which parts of a file are left out; None if nothing can be.
+        """Return the predicate as a pyarrow expression that can exclude parts of a file.
+
+        None if it cannot exclude any.
 
         Parameters
         ----------
         schema : pyarrow.Schema
             The columns of the file.
         known : mapping of str to pyarrow.Scalar
-            Columns that have one value in the whole of it.
+            Columns that have one value in the whole file.
         """
         import pyarrow.compute as pc
 
@@ -119,30 +121,30 @@ class Where:
         schema = pa.schema([*(field for field in schema if field.name not in known), *fields])
         if self._terms > _MOST_TERMS or not set(self.columns) <= set(schema.names):
             return None
-        # The statistics of a row group tell of nulls, and nothing of NaN, which is missing as well.
+        # The statistics of a row group count nulls but not NaN, which is missing as well.
         if any(pa.types.is_floating(_plain(schema.field(name).type)) for name in self._maybe_null):
             return None
         self.check(schema)
         kinds = {name: _plain(schema.field(name).type) for name in self.columns}
         column = lambda name: pc.scalar(known[name]) if name in known else pc.field(name)  # noqa: E731
-        return self._worked_out(_Values(column, kinds, pc.scalar))
+        return self._evaluate(_Values(column, kinds, pc.scalar))
 
     def check(self, schema: pa.Schema) -> None:
-        """Refuse what cannot be compared."""
+        """Raise BadOption if columns and values cannot be compared."""
         self.mask(pa.RecordBatch.from_pylist([], schema=schema))
 
     def excludes(self, known: Mapping[str, pa.Scalar]) -> bool:
-        """Whether no row is kept that has these values, whatever it has in other columns."""
+        """Return whether every row with these values is excluded, whatever its other columns."""
         kinds = {name: value.type for name, value in known.items()}
-        found = self._worked_out(_Values(known.__getitem__, kinds, lambda value: value))
+        found = self._evaluate(_Values(known.__getitem__, kinds, lambda value: value))
         return found.as_py() is False
 
-    def kept(self, source: Source) -> Source:
-        """The rows of a source that are kept."""
-        chosen(source.schema, self.columns, source.name)
+    def filter(self, source: Source) -> Source:
+        """Return the source with only the rows that are kept."""
+        columns_to_read(source.schema, self.columns, source.name)
         views = [field.name for field in source.schema if field.type == pa.string_view()]
-        source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot choose among string views
-        self.check(source.schema)  # at once, and not when the first row comes
+        source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot filter string views
+        self.check(source.schema)  # fail now, not at the first row
 
         def start() -> Iterator[pa.RecordBatch]:
             import pyarrow.compute as pc
@@ -153,7 +155,7 @@ class Where:
 
         return replace(source, rows=None, start=start)
 
-    def _worked_out(self, values: _Values) -> Any:
+    def _evaluate(self, values: _Values) -> Any:
         try:
             return self._test(values)
         except BROKEN as error:
@@ -161,7 +163,7 @@ class Where:
 
 
 class _Reader:
-    """Takes the tree of a predicate apart, and makes of it a function of values."""
+    """A parser that turns a predicate's tree into a function of values."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -175,49 +177,49 @@ class _Reader:
             raise BadOption(wanted("where", _FORM, got)) from None
 
     def _token(self, token: str) -> str:
-        """A word or a sign as Python has it; a name that Python would not take is given another for the while."""
+        """Return a token in Python's spelling, with stand-ins for names that Python rejects."""
         if token.lower() in _WORDS:
             return _WORDS[token.lower()]
         if token.startswith("`") or (keyword.iskeyword(token) and token not in ("None", "True", "False")):
-            standing = f"_column_{len(self._names)}_"
-            self._names[standing] = token.strip("`")
-            return standing
+            alias = f"_column_{len(self._names)}_"
+            self._names[alias] = token.strip("`")
+            return alias
         return _SIGNS.get(token, token)
 
     def test(self, node: ast.expr) -> Test:
-        """The function of a comparison, or of several."""
+        """Return the function of one comparison, or of several."""
         if isinstance(node, ast.BoolOp):
             how = "and_kleene" if isinstance(node.op, ast.And) else "or_kleene"
-            return _joined(how, [self.test(value) for value in node.values])
+            return _join(how, [self.test(value) for value in node.values])
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-            return _inverted(self.test(node.operand))
+            return _invert(self.test(node.operand))
         if isinstance(node, ast.Compare):
             lefts = [node.left, *node.comparators]
             pairs = zip(lefts, node.ops, node.comparators, strict=False)
-            return _joined("and_kleene", [self._comparison(left, op, right) for left, op, right in pairs])
-        raise self._refused(node)
+            return _join("and_kleene", [self._comparison(left, op, right) for left, op, right in pairs])
+        raise self._error(node)
 
     def _comparison(self, left: ast.expr, op: ast.cmpop, right: ast.expr) -> Test:
         one = self._side(left)
         if isinstance(op, ast.Is | ast.IsNot):
             if not isinstance(one, _Column) or not (isinstance(right, ast.Constant) and right.value is None):
-                raise self._refused(right)
+                raise self._error(right)
             self.maybe_null.append(one.name)
-            return _is_null(one) if isinstance(op, ast.Is) else _inverted(_is_null(one))
+            return _is_null(one) if isinstance(op, ast.Is) else _invert(_is_null(one))
         if isinstance(op, ast.In | ast.NotIn):
             items = right.elts if isinstance(right, ast.Tuple | ast.List) else [right]
             if not items or not isinstance(one, _Column):
-                raise self._refused(right)
+                raise self._error(right)
             self.columns += [one.name] * len(items)
-            among = _joined("or_kleene", [_compared("equal", one, self._side(item)) for item in items])
-            return among if isinstance(op, ast.In) else _inverted(among)
+            among = _join("or_kleene", [_compare("equal", one, self._side(item)) for item in items])
+            return among if isinstance(op, ast.In) else _invert(among)
         other = self._side(right)
         if not isinstance(one, _Column) and not isinstance(other, _Column):
-            raise self._refused(left)
-        return _compared(_COMPARE[type(op)], one, other)
+            raise self._error(left)
+        return _compare(_COMPARE[type(op)], one, other)
 
     def _side(self, node: ast.expr) -> _Column | Literal:
-        """A column, or a text, a number, true or false."""
+        """Return a column, or a text, number or boolean literal."""
         if isinstance(node, ast.Name):
             self.columns.append(self._names.get(node.id, node.id))
             return _Column(self.columns[-1])
@@ -229,26 +231,26 @@ class _Reader:
             return sign * value
         if isinstance(value, str | bool) and sign == 1:
             return value
-        raise self._refused(node)
+        raise self._error(node)
 
-    def _refused(self, node: ast.expr) -> BadOption:
+    def _error(self, node: ast.expr) -> BadOption:
         part = ast.unparse(node)
-        for standing, name in self._names.items():
-            part = part.replace(standing, f"`{name}`")
+        for alias, name in self._names.items():
+            part = part.replace(alias, f"`{name}`")
         if part == "None":
             do = "Compare with null by 'is null' or 'is not null'"
         else:
-            do = "A column is a name, or is put in backquotes; a text is put in quotation marks"
+            do = "Write a column as a plain name or in backquotes, and text in quotation marks"
         return BadOption(wanted("where", _FORM, f"{part!r} in {self.text!r}", do))
 
 
-def _joined(how: str, tests: Sequence[Test]) -> Test:
+def _join(how: str, tests: Sequence[Test]) -> Test:
     import pyarrow.compute as pc
 
     return lambda values: reduce(getattr(pc, how), [test(values) for test in tests])
 
 
-def _inverted(test: Test) -> Test:
+def _invert(test: Test) -> Test:
     import pyarrow.compute as pc
 
     return lambda values: pc.invert(test(values))
@@ -265,7 +267,7 @@ def _is_null(column: _Column) -> Test:
     return test
 
 
-def _compared(how: str, one: _Column | Literal, other: _Column | Literal) -> Test:
+def _compare(how: str, one: _Column | Literal, other: _Column | Literal) -> Test:
     import pyarrow.compute as pc
 
     def test(values: _Values) -> Any:
@@ -285,7 +287,7 @@ def _compared(how: str, one: _Column | Literal, other: _Column | Literal) -> Tes
 
 
 def _as_scalar(value: Literal, kind: pa.DataType, column: str) -> pa.Scalar:
-    """A literal as what a column can be compared with."""
+    """Return a literal as a scalar that is comparable to a column of this type."""
     is_ = pa.types
     numbers = is_.is_integer(kind) or is_.is_floating(kind) or is_.is_decimal(kind)
     fits = (
@@ -307,8 +309,8 @@ def _plain(kind: pa.DataType) -> pa.DataType:
     return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
-def _decoded(column: pa.Array) -> pa.Array:
-    """The values, of categories too, and null where a number is NaN."""
+def _decode(column: pa.Array) -> pa.Array:
+    """Return the values without dictionary, and null in place of NaN."""
     import pyarrow.compute as pc
 
     if pa.types.is_dictionary(column.type):

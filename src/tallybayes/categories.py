@@ -45,7 +45,7 @@ class Categories:
     >>> Categories.of(["no", "yes", "no"]).values
     ('no', 'yes')
     >>> Categories.of(["no"]) | Categories.of(["maybe"])
-    Labels('maybe', 'no')
+    Categories('maybe', 'no')
     """
 
     def __init__(self, array: pa.Array) -> None:
@@ -87,7 +87,7 @@ class Categories:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        return f"Labels({', '.join(map(repr, self.values))})"
+        return f"Categories({', '.join(map(repr, self.values))})"
 
     def __or__(self, other: Categories) -> Categories:
         if self == other or len(other) == 0:
@@ -108,7 +108,7 @@ class Categories:
         --------
         >>> union, mine, theirs = Categories.of(["no", "yes"]).join(Categories.of(["maybe", "no"]))
         >>> union, mine.tolist(), theirs.tolist()
-        (Labels('maybe', 'no', 'yes'), [1, 2], [0, 1])
+        (Categories('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
             union, mine, theirs = merge_vocabularies(self.array, other.array)  # one pass; `|` sorts
@@ -219,7 +219,7 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Cate
     --------
     >>> codes, labels = encode(pa.array(["b", "a", None, "b"]))
     >>> codes, labels
-    (array([ 1,  0, -1,  1], dtype=int32), Labels('a', 'b'))
+    (array([ 1,  0, -1,  1], dtype=int32), Categories('a', 'b'))
     """
     array = plain(array)
     if pa.types.is_floating(array.type):

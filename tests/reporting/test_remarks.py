@@ -40,7 +40,7 @@ def test_measurements_that_are_all_different_are_no_id() -> None:
 
 def test_a_column_that_says_it_all_gives_the_label_away() -> None:
     found = remarks(leak=np.where(np.arange(N) % 2, "p", "q"))
-    assert found["gives away"].startswith("'leak' alone tells 'y' almost completely (1.00 of 1.00 bits)")
+    assert found["gives away"].startswith("'leak' alone predicts 'y' almost completely (1.00 of 1.00 bits)")
 
 
 def test_a_number_that_says_it_all_gives_the_label_away() -> None:
@@ -55,10 +55,10 @@ def test_many_values_of_few_rows_each_do_not_give_the_label_away() -> None:
 
 
 def test_constant_empty_and_mostly_missing_columns_are_named() -> None:
-    assert remarks(k=["same"] * N)["constant"] == "'k' has the same value in every row, and says nothing."
-    assert remarks(k=[None] * N)["constant"] == "'k' has no value at all, and says nothing."
+    assert remarks(k=["same"] * N)["constant"] == "'k' has the same value in every row, so it does not help to predict."
+    assert remarks(k=[None] * N)["constant"] == "'k' has no value at all, so it does not help to predict."
     found = remarks(k=[None] * 150 + ["a", "b"] * 25)
-    assert found["missing"] == "'k' is missing in 150 of 200 rows; where it is, it says nothing."
+    assert found["missing"] == "'k' is missing in 150 of 200 rows, and is ignored there."
 
 
 def test_few_whole_numbers_may_be_codes() -> None:
@@ -69,7 +69,7 @@ def test_few_whole_numbers_may_be_codes() -> None:
 def test_rare_classes_are_named() -> None:
     y = ["a"] * 100 + ["b"] * 100 + ["c"] * 2
     found = tb.report({"x": np.random.default_rng(0).normal(size=202), "y": y}, "y").remarks
-    assert [one.sentence for one in found] == ["Class 'c' has fewer than 10 rows: little can be said of it."]
+    assert [one.sentence for one in found] == ["Class 'c' has fewer than 10 rows: too few to learn much about it."]
 
 
 def test_a_stale_calibration_is_told() -> None:

@@ -46,7 +46,7 @@ class Evidence:
     >>> a = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").evidence
     >>> b = tb.fit({"x": ["r", "p"], "y": ["maybe", "no"]}, "y").evidence
     >>> (a + b).classes, (a + b) - b == a
-    (Labels('maybe', 'no', 'yes'), True)
+    (Categories('maybe', 'no', 'yes'), True)
     """
 
     schema: Schema

@@ -1,6 +1,6 @@
-"""The report: what the data is, how good the model is and why, as one page that needs nothing else.
+"""The report: the data, the model's quality and its explanations, as one self-contained page.
 
-`report` gives a `ReportData`, numbers made of results that exist; `ReportData.to_html` draws them.
+`report` returns a `ReportData`, made of results of other packages; `ReportData.to_html` renders it.
 """
 
 from __future__ import annotations

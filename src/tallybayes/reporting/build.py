@@ -1,4 +1,4 @@
-"""`report`: from rows, and perhaps a model, to everything that a report says."""
+"""`report`: build the data of a report from rows and an optional model."""
 
 from __future__ import annotations
 
@@ -37,13 +37,13 @@ from tallybayes.validation.validate import learner
 
 __all__ = ["report"]
 
-# So many columns are listed, drawn, and looked at in pairs; so many mistakes are explained.
+# Columns that are listed, drawn and tested in pairs, and mistakes that are explained: more would not be read.
 _LISTED, _DRAWN, _PAIRED, _MISTAKES = 60, 24, 30, 5
-# Scores of rows held out are kept for every class: of more numbers than this, a sample of the rows is validated.
+# Held-out scores are kept for every class. If there would be more of them, only a sample of this many rows or more is
+# validated.
 _MOST_SCORES, _FEWEST_VALIDATED = 2_500_000, 2000
-# What the importance of each column by rows left out is worked out for; of wider tables only the bits are told.
-_WEIGHED = 400
-# The learning curve is one of so many rows (times columns), learned this often, at so many sizes.
+_WEIGHED = 400  # columns; wider tables have mutual information only, because leave-one-out importance takes too long
+# The learning curve: most rows, most rows × columns, number of shuffles, number of sizes.
 _CURVE_ROWS, _CURVE_NUMBERS, _SHUFFLES, _SIZES = 3000, 300_000, 3, 6
 _FEWEST_FOR_CURVE, _PARTNERED_CLASSES = 30, 12
 _READING = ("missing_values", "errors", "bad_lines", "where")
@@ -62,27 +62,27 @@ def report(
     threads: int | None = None,
     **fit_options: Any,
 ) -> ReportData:
-    """Everything worth knowing of a model on some rows: what they are, how good it is, why, and where it errs.
+    """Report on a model and its rows: data, quality, explanations and worst mistakes.
 
     Parameters
     ----------
     rows : anything `fit` takes
-        Labelled rows. A file larger than memory is read several times; a stream is kept.
+        Labelled rows. A file larger than memory is read several times; a stream is kept in memory.
     label : str or array_like, optional
-        The column that holds the class, or the classes themselves; by default the column that the model tells.
+        The column that holds the class, or the classes themselves; by default the model's label column.
     model : Model, optional
-        The model. Without one, a model is fitted. One that has learned exactly these rows is validated by leaving them
-        out in turn; of any other the rows are new, and what it says of them is what is reported.
+        The model; by default one is fitted to the rows. A model that has learned exactly these rows is cross-validated.
+        For any other model the rows are new, and the report is on its predictions for them.
     source, command : str, optional
-        What the page calls the rows, and how it says to reproduce itself.
+        The name of the rows on the page, and the command that reproduces the page.
     how : str, optional
-        How rows are held out, as in `validate`; by default ``"loo"`` of up to 1,000 rows and ``"10-fold"`` of more.
+        How rows are held out, as in `validate`; by default ``"loo"`` for up to 1,000 rows and ``"10-fold"`` for more.
     seed : int
         The same seed draws the same folds and samples.
     threads : int, optional
-        How many threads count and score.
+        The number of threads that count and score.
     **fit_options
-        As in `fit`; beside a model only weights, missing_values, errors, bad_lines and where.
+        As in `fit`; with a model only weights, missing_values, errors, bad_lines and where.
 
     Returns
     -------
@@ -124,35 +124,35 @@ def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
         raise BadOption(wanted("model", "a fitted Model", f"a {type(model).__name__}"))
     other = [name for name in options if name not in _ROW_OPTIONS]
     if other:
-        do = "Use model.with_ to choose otherwise"
-        raise BadOption(wanted("report", f"only {', '.join(_ROW_OPTIONS)} beside a model", repr(other[0]), do))
+        do = "Set other options with model.with_"
+        raise BadOption(wanted("report", f"only {', '.join(_ROW_OPTIONS)} with a model", repr(other[0]), do))
 
 
 @dataclass(frozen=True, eq=False)
 class _Asked:
-    """The model that is reported on, its rows, and how they are held out."""
+    """The model to report on, its rows, and how they are held out."""
 
     looked: FirstPass
     model: Model
     how: str | None
     seed: int
     threads: int | None
-    fitted: bool  # by the report itself
-    learned: bool  # exactly these rows
+    fitted: bool  # whether the report fitted the model itself
+    learned: bool  # whether the model has learned exactly these rows
 
 
 def _asked(
     looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
 ) -> _Asked:
     if model is None:
-        made = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
-        return _Asked(looked, made, how, seed, threads, fitted=True, learned=True)
+        model = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
+        return _Asked(looked, model, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(looked.source, looked.label, weights=looked.weight, threads=threads)
     learned = counted.evidence == model.evidence
     if how is not None and not learned:
         got = f"{how!r} for rows that the model has not learned"
-        raise BadOption(wanted("how", "none", got, "They are new to it as they are; fit a model of them to validate"))
+        raise BadOption(wanted("how", "none", got, "Leave out how, or leave out the model to fit one"))
     return _Asked(looked, model, how, seed, threads, fitted=False, learned=learned)
 
 
@@ -163,14 +163,14 @@ def _reported(asked: _Asked, origin: Origin) -> ReportData:
     mattering = _importance(asked, left_out)
     ranking = mattering.ranking()
     if len(ranking) > _LISTED:
-        left_out.append(f"Of {len(ranking):,} columns the {_LISTED} that matter most are listed.")
+        left_out.append(f"Only the {_LISTED} most important of {len(ranking):,} columns are listed.")
     if len(ranking) > _DRAWN:
-        left_out.append(f"Of {len(ranking):,} columns the {_DRAWN} that matter most are drawn.")
+        left_out.append(f"Only the {_DRAWN} most important of {len(ranking):,} columns are drawn.")
     kept = set(ranking[:_LISTED])
     facts = facts_of(looked, model.schema, [name for name in model.schema.columns if name in kept])
     tables = tuple(table(model, name) for name in ranking[:_DRAWN])
-    told = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
-    remarks = remarks_on(looked, model, facts, told | counted_information(tables), inferred=asked.fitted)
+    bits = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
+    remarks = remarks_on(looked, model, facts, bits | counted_information(tables), inferred=asked.fitted)
     return ReportData(
         label=looked.label,
         rows=looked.rows,
@@ -195,8 +195,8 @@ def _on_the_model(asked: _Asked) -> list[Remark]:
     if asked.learned:
         return []
     counted = f"{asked.model.evidence.rows.sum().to_float():g}"
-    said = f"The model was made of {counted} other rows. Figures are of what it says of these, which are new to it"
-    return [Remark("new rows", asked.looked.label, f"{said}, if none of them were among the others.")]
+    text = f"The model was fitted to {counted} other rows. The figures treat these rows as new to it, which"
+    return [Remark("new rows", asked.looked.label, f"{text} assumes that the model was not fitted to any of them.")]
 
 
 def _answer(asked: _Asked, left_out: list[str]) -> Answer:
@@ -208,7 +208,7 @@ def _answer(asked: _Asked, left_out: list[str]) -> Answer:
     if looked.rows > most and len(model.classes) > 20:
         sample = looked.sample.slice(0, most) if looked.sample.num_rows > most else looked.sample
         rows = sources.read(sample)
-        left_out.append(f"Validated by {sample.num_rows:,} of {looked.rows:,} rows: there are so many classes.")
+        left_out.append(f"Validated on {sample.num_rows:,} of {looked.rows:,} rows, because there are many classes.")
     how = asked.how or chosen_how(looked.rows)
     return answer_by(
         validate_model(model, rows, looked.label, how, weights=looked.weight, seed=asked.seed, threads=asked.threads)
@@ -219,9 +219,9 @@ def _importance(asked: _Asked, left_out: list[str]) -> Importance:
     model, looked = asked.model, asked.looked
     units = sum(1 if isinstance(block.event, BagEvent) else len(block.columns) for block in model.schema.blocks)
     if not asked.learned:
-        left_out.append("What rows left out lose without a column is known only of rows that the model has learned.")
+        left_out.append("Leave-one-out importance needs rows that the model has learned.")
     elif units > _WEIGHED:
-        left_out.append(f"What rows left out lose without a column is not told of more than {_WEIGHED} columns.")
+        left_out.append(f"Leave-one-out importance is not computed for more than {_WEIGHED} columns.")
     elif units > 1:
         return importance(model, looked.source, looked.label, looked.weight)
     return importance(model, None, None, None)
@@ -236,12 +236,12 @@ def _curve(asked: _Asked, left_out: list[str]) -> LearningCurve | None:
         return None
     drawn = np.sort(np.random.default_rng([asked.seed, 11]).permutation(sample.num_rows)[:rows])
     some = sources.take(sample, drawn)
-    most = rows - -(-rows // 3) - classes  # what holding out a third of every class leaves at least
+    most = rows - -(-rows // 3) - classes  # the fewest rows left after a third of every class is held out
     first = max(2 * classes, 10)
     sizes = np.unique(np.geomspace(first, most, _SIZES).round().astype(int)) if most > first else [most]
     compare = ("ridge",) if classes <= _PARTNERED_CLASSES else ()
     if rows < asked.looked.rows:
-        left_out.append(f"The learning curve is one of {rows:,} rows drawn at random.")
+        left_out.append(f"The learning curve uses {rows:,} rows drawn at random.")
     choices = {field.name: getattr(model.choices, field.name) for field in fields(model.choices)}
     return learning_curve(
         _with_features(some, model, asked.looked),
@@ -259,7 +259,7 @@ def _curve(asked: _Asked, left_out: list[str]) -> LearningCurve | None:
 
 
 def _with_features(some: pa.RecordBatch, model: Model, looked: FirstPass) -> sources.Source:
-    """The rows with the columns of the model only: those that it ignores are not to be inferred again."""
+    """Return the rows with the model's columns only, so that ignored ones are not inferred."""
     used = set(model.schema.columns) if any(_is_plain(field) for field in some.schema) else set()
     names = [
         field.name
@@ -274,7 +274,7 @@ def _is_plain(field: pa.Field) -> bool:
 
 
 def _events(model: Model) -> Any:
-    """The model's event models, as `fit` takes them."""
+    """Return the model's event models, as `fit` takes them."""
     if len(model.schema.blocks) == 1:
         return model.schema.blocks[0].event
     return {name: block.event for block in model.schema.blocks for name in block.columns}
@@ -282,34 +282,34 @@ def _events(model: Model) -> Any:
 
 def _histograms(asked: _Asked, tables: Sequence[Table]) -> dict[str, Histogram]:
     looked = asked.looked
-    made = {one.column: histogram(asked.model, one, looked.sample, looked.label, looked.weight) for one in tables}
-    return {name: found for name, found in made.items() if found is not None}
+    all_ = {one.column: histogram(asked.model, one, looked.sample, looked.label, looked.weight) for one in tables}
+    return {name: found for name, found in all_.items() if found is not None}
 
 
 def _dependence(asked: _Asked, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, looked = asked.model.schema, asked.looked
-    prose = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
-    usable = [name for name in ranking if name not in prose]
+    texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
+    usable = [name for name in ranking if name not in texts]
     if len(usable) < 2:
         return None
     if len(usable) > _PAIRED:
-        left_out.append(f"Pairs are looked at among the {_PAIRED} columns that matter most.")
-    chosen = set(usable[:_PAIRED])
-    columns = [name for name in schema.columns if name in chosen]
+        left_out.append(f"Only pairs of the {_PAIRED} most important columns are tested for dependence.")
+    tested = set(usable[:_PAIRED])
+    columns = [name for name in schema.columns if name in tested]
     return of_model(
         asked.model, looked.source, looked.label, weights=looked.weight, columns=columns, threads=asked.threads
     )
 
 
 def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | None:
-    """Points for the class looked for; of several, for the two most frequent."""
+    """Return the nomogram of the positive class, else of the two most frequent classes."""
     support = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))
     first, second = sorted(model.classes, key=lambda name: -support[name])[:2]
     if answer.positive is not None:
         first, second = answer.positive, next(name for name in model.classes if name != answer.positive)
     try:
         return nomogram(model, first, second)
-    except BadData as error:  # a value that one of the classes has never had, and no smoothing
+    except BadData as error:  # without smoothing, a value that one of the classes never had
         left_out.append(f"No nomogram: {error}")
         return None
 
@@ -318,23 +318,23 @@ def _origin(
     rows: Any, looked: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
 ) -> Origin:
     named = looked.source.name if source is None else source
-    told = {
+    written = {
         name: repr(value) if isinstance(value, str | int | float | dict) else str(value)
         for name, value in options.items()
     }
-    called = ", ".join([repr(named), repr(looked.label), *(f"{name}={value}" for name, value in told.items())])
-    return Origin(named, command or f"tb.report({called})", tallybayes.__version__, seed, _hashes(rows), told)
+    called = ", ".join([repr(named), repr(looked.label), *(f"{name}={value}" for name, value in written.items())])
+    return Origin(named, command or f"tb.report({called})", tallybayes.__version__, seed, _hashes(rows), written)
 
 
 def _hashes(rows: Any) -> dict[str, str]:
-    """The SHA-256 of each file that was given, by its name."""
+    """Return the SHA-256 of each file of rows, by its name."""
     if not sources.is_path(rows):
         return {}
-    given = [os.fspath(path) for path in (rows if isinstance(rows, list | tuple) else [rows])]
-    files = [Path(file) for path in given for file in (sorted(glob.glob(path)) if glob.has_magic(path) else [path])]
+    paths = [os.fspath(path) for path in (rows if isinstance(rows, list | tuple) else [rows])]
+    files = [Path(file) for path in paths for file in (sorted(glob.glob(path)) if glob.has_magic(path) else [path])]
     found = {}
     for file in files:
         if file.is_file():
-            with file.open("rb") as opened:
-                found[file.name] = hashlib.file_digest(opened, "sha256").hexdigest()
+            with file.open("rb") as stream:
+                found[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
     return found

@@ -1,4 +1,4 @@
-"""What the columns of a report are, what was inferred of them, and what has to be said about them."""
+"""Facts about the columns of a report, and remarks on them."""
 
 from __future__ import annotations
 
@@ -18,38 +18,35 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["ColumnFacts", "Remark", "facts_of", "remarks_on"]
 
-# A column whose values are all but distinct names its rows; of fewer rows that is no wonder.
-_DISTINCT, _FEWEST_ROWS = 0.95, 30
-# A column that alone says nearly all there is to say of the class is rarely known before the class is.
-_GIVEN_AWAY = 0.95
-# So few different whole numbers may be codes rather than amounts.
-_FEW_VALUES = 6
-_MOSTLY_MISSING = 0.5
-_FEW_OF_A_CLASS = 10
+_DISTINCT, _FEWEST_ROWS = 0.95, 30  # share of distinct values that makes an id; with fewer rows it may be chance
+_GIVEN_AWAY = 0.95  # share of the label's entropy; a column with more is rarely known before the class is
+_FEW_VALUES = 6  # distinct whole numbers; no more than this may be codes rather than amounts
+_MOSTLY_MISSING = 0.5  # share of rows
+_FEW_OF_A_CLASS = 10  # rows
 
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """What one column is.
+    """Facts about one column.
 
     Attributes
     ----------
     name : str
-        The column.
+        The name of the column.
     kind : str
-        What its values are: text, whole numbers, numbers, ...
+        The kind of its values: text, whole numbers, numbers, ...
     event : str
-        The event model that it has.
+        Its event model.
     missing : int
-        In how many rows it is missing.
+        The number of rows where it is missing.
     distinct : int
-        How many different values a sample of the rows has.
+        The number of distinct values in a sample of the rows.
     known : int
-        How many rows of the sample have a value.
+        The number of rows of the sample that have a value.
     low, high : object
-        The least and the largest value of the sample, of numbers and dates.
+        The smallest and the largest value of the sample, for numbers and dates.
     common : tuple of str
-        The most frequent values of the sample, of others.
+        The most frequent values of the sample, for other kinds.
     """
 
     name: str
@@ -63,22 +60,22 @@ class ColumnFacts:
     common: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)
 class Remark:
-    """Something that a reader should know before believing the figures.
+    """A warning that a reader should know before trusting the figures.
 
     Attributes
     ----------
     kind : {"id", "gives away", "constant", "missing", "codes", "rare", "classes", "stale", "new rows", "sample"}
-        What it is about.
+        The kind of the remark.
     column : str
-        The column or class that is meant.
+        The column that it is about.
     sentence : str
-        What there is to say.
+        The remark itself.
     """
 
     kind: str
@@ -87,7 +84,7 @@ class Remark:
 
 
 def facts_of(looked: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
-    """What these columns are, by a sample of the rows."""
+    """Return facts about columns, from a sample of the rows."""
     rows = RowBatch(looked.sample, 0, schema.missing)
     return tuple(
         _facts(name, rows.column(name), schema.event(name).spec, looked.missing.get(name, 0)) for name in columns
@@ -129,42 +126,42 @@ def _short(value: Any, most: int = 40) -> str:
 
 
 def remarks_on(
-    looked: FirstPass, model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float], *, inferred: bool
+    looked: FirstPass, model: Model, facts: tuple[ColumnFacts, ...], bits: Mapping[str, float], *, inferred: bool
 ) -> tuple[Remark, ...]:
-    """What has to be said of label and columns.
+    """Return remarks on the label and the columns.
 
     Parameters
     ----------
     looked, model, facts
-        The rows, the model, and what the columns are.
-    told : mapping of str to float
-        How many bits each of the model's columns tells of the class.
+        The rows, the model, and facts about the columns.
+    bits : mapping of str to float
+        The mutual information of each of the model's columns with the class, in bits.
     inferred : bool
-        Whether event models were inferred from the values, rather than given with the model.
+        Whether event models were inferred from the values, rather than set by the given model.
     """
     return (
         *_on_label(model),
         *(remark for one in facts for remark in _on_column(one, looked.rows, inferred)),
-        *_giving_away(model, facts, told),
+        *_giving_away(model, facts, bits),
     )
 
 
 def _on_column(one: ColumnFacts, rows: int, inferred: bool) -> list[Remark]:
     name = one.name
     if one.known and _names_rows(one):
-        said = f"{name!r} has a different value in nearly every row, as an id has: what it says of rows seen, it cannot"
-        return [Remark("id", name, f"{said} say of others. Leave it out (events={{{name!r}: 'ignore'}}).")]
+        text = f"{name!r} has a different value in nearly every row, like an id, so it cannot predict new rows"
+        return [Remark("id", name, f"{text}. Leave it out (events={{{name!r}: 'ignore'}}).")]
     if one.distinct <= 1:
-        many = "no value at all" if not one.known else "the same value in every row"
-        return [Remark("constant", name, f"{name!r} has {many}, and says nothing.")]
+        values = "no value at all" if not one.known else "the same value in every row"
+        return [Remark("constant", name, f"{name!r} has {values}, so it does not help to predict.")]
     found = []
     if one.missing > _MOSTLY_MISSING * rows:
         share = f"{one.missing:,} of {rows:,} rows"
-        found.append(Remark("missing", name, f"{name!r} is missing in {share}; where it is, it says nothing."))
+        found.append(Remark("missing", name, f"{name!r} is missing in {share}, and is ignored there."))
     if inferred and one.kind == "whole numbers" and one.event == "gaussian" and one.distinct <= _FEW_VALUES:
-        said = f"{name!r} has only {one.distinct} different numbers and was taken for a measurement"
+        text = f"{name!r} has only {one.distinct} different numbers and was treated as a measurement"
         do = f"If they are codes, declare it (events={{{name!r}: 'categorical'}})."
-        found.append(Remark("codes", name, f"{said}. {do}"))
+        found.append(Remark("codes", name, f"{text}. {do}"))
     return found
 
 
@@ -173,7 +170,7 @@ def _names_rows(one: ColumnFacts) -> bool:
         return False
     if one.kind == "text":
         return True
-    # Measurements are often all different; numbers that count rows off are whole and leave few gaps.
+    # Measurements are often all different too, but row numbers are whole and leave few gaps.
     return one.kind == "whole numbers" and one.distinct == one.known and one.high - one.low < 20 * one.known
 
 
@@ -183,29 +180,30 @@ def _on_label(model: Model) -> list[Remark]:
     total, classes = float(counts.sum()), len(model.classes)
     numeric = all(isinstance(name, int | float) and not isinstance(name, bool) for name in model.classes)
     if numeric and classes > 20 and classes > total / 50:
-        said = f"{label!r} has {classes:,} different numbers: it looks like an amount rather than a class"
+        text = f"{label!r} has {classes:,} different numbers: it looks like an amount rather than a class"
         found.append(
-            Remark("classes", label, f"{said}. Each number is told by itself; ranges would share what is seen.")
+            Remark("classes", label, f"{text}. Each number is a class of its own; ranges would have more rows each.")
         )
     rare = [str(name) for name, n in zip(model.classes, counts, strict=True) if n < _FEW_OF_A_CLASS]
     if rare:
         named = ", ".join(repr(name) for name in rare[:5]) + (f" and {len(rare) - 5} more" if len(rare) > 5 else "")
         what = "Class" if len(rare) == 1 else "Classes"
         have = "has" if len(rare) == 1 else "have"
-        said = f"{what} {named} {have} fewer than {_FEW_OF_A_CLASS} rows: little can be said of"
-        found.append(Remark("rare", label, f"{said} {'it' if len(rare) == 1 else 'them'}."))
+        text = f"{what} {named} {have} fewer than {_FEW_OF_A_CLASS} rows: too few to learn much about"
+        found.append(Remark("rare", label, f"{text} {'it' if len(rare) == 1 else 'them'}."))
     if model.calibration is not None and model.calibration.stale:
-        found.append(Remark("stale", label, "The model has changed since it was calibrated: calibrate it anew."))
+        found.append(Remark("stale", label, "The model has changed since it was calibrated. Calibrate it again."))
     return found
 
 
-def _giving_away(model: Model, facts: tuple[ColumnFacts, ...], told: Mapping[str, float]) -> list[Remark]:
+def _giving_away(model: Model, facts: tuple[ColumnFacts, ...], bits: Mapping[str, float]) -> list[Remark]:
     shares = np.exp(model.belief.log_prior)
-    whole = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
+    entropy = float(-(shares[shares > 0] * np.log2(shares[shares > 0])).sum())
     found = []
+    label = model.schema.label
     for one in facts:
-        bits = told[one.name]
-        if whole > 0 and bits >= _GIVEN_AWAY * whole and not _names_rows(one):
-            said = f"{one.name!r} alone tells {model.schema.label!r} almost completely ({bits:.2f} of {whole:.2f} bits)"
-            found.append(Remark("gives away", one.name, f"{said}. Would it be known before {model.schema.label!r} is?"))
+        own = bits[one.name]
+        if entropy > 0 and own >= _GIVEN_AWAY * entropy and not _names_rows(one):
+            text = f"{one.name!r} alone predicts {label!r} almost completely ({own:.2f} of {entropy:.2f} bits)"
+            found.append(Remark("gives away", one.name, f"{text}. Is it known before {label!r} is?"))
     return found

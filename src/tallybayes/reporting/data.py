@@ -1,4 +1,4 @@
-"""`ReportData`: everything that a report says, as numbers made of results that exist."""
+"""`ReportData`: the contents of a report, made of results of other packages."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ __all__ = ["Origin", "ReportData"]
 
 @dataclass(frozen=True)
 class Origin:
-    """How to reproduce a report.
+    """The data needed to reproduce a report.
 
     Attributes
     ----------
     source : str
-        What the rows are called.
+        The name of the rows.
     command : str
-        What was called.
+        The command or call that made the report.
     version : str
-        That of tallybayes.
+        The version of tallybayes.
     seed : int
-        What was drawn with.
+        The seed of folds and samples.
     hashes : dict of str to str
         The SHA-256 of each file that was read.
     options : dict of str to str
-        The options of `fit` that were given.
+        The options of `fit` that were set.
     """
 
     source: str
@@ -49,40 +49,40 @@ class Origin:
 
 @dataclass(frozen=True, eq=False)
 class ReportData(Result):
-    """What a report says.
+    """The contents of a report.
 
     Attributes
     ----------
     label : str
-        What the model tells.
+        The column that the model predicts.
     rows, columns : int
-        How many rows were read, and how many columns the model has.
+        The number of rows that were read, and of columns that the model has.
     facts : tuple of ColumnFacts
-        What each column is; of a wide table, of the first ones.
+        Facts about each column; for a wide table, about the most important ones.
     remarks : tuple of Remark
-        What a reader should know before believing the figures.
+        Warnings that a reader should know before trusting the figures.
     prior : Prior
-        The classes, and how many rows each has.
+        The classes, and the number of rows of each.
     answer : Answer
-        How good the model is on rows that it has not seen.
+        The quality of the model on rows that it has not seen.
     learning : LearningCurve or None
-        Accuracy and log-loss as rows grow; None where there are too few rows.
+        Accuracy and log-loss against the number of rows; None if there are too few rows.
     tables : tuple of Table
-        What each column says, those that matter most first.
+        The distribution of each column in each class, most important columns first.
     histograms : dict of str to Histogram
-        How those columns that are numbers are spread.
+        Histograms of the numeric columns among these.
     importance : Importance
-        How much each column matters.
+        The importance of each column.
     dependence : Dependence or None
-        Which columns depend on each other; None where fewer than two columns are not text.
+        The dependence of each pair of columns; None if fewer than two columns are not text.
     nomogram : Nomogram or None
-        Points to add up; None where a value is impossible under one of the classes.
+        Points to add up; None if a value is impossible under one of the classes.
     mistakes : tuple of Mistake
         The worst mistakes, explained.
     origin : Origin
-        How to reproduce it.
+        The data needed to reproduce the report.
     left_out : tuple of str
-        What was left out for the page to stay readable, in sentences.
+        Sentences about content that was omitted to keep the page readable.
     """
 
     label: str
@@ -103,20 +103,20 @@ class ReportData(Result):
     left_out: tuple[str, ...] = ()
 
     def to_html(self) -> str:
-        """The report as one page that needs nothing else: no network, no other file."""
+        """Return the report as one HTML page that needs no network and no other file."""
         from tallybayes.reporting.page import page
 
         return page(self)
 
     def shown(self) -> Sheet:
-        """The answer, the classes and the remarks."""
+        """Return tables of the figures, the classes and the remarks."""
         remarks = tuple((one.kind, one.column, one.sentence) for one in self.remarks)
         heads = ("remark", Column("column", right=False), Column("", right=False))
         grids = (self.answer.shown(), self.prior.shown(), *((Grid("", heads, remarks),) if remarks else ()))
         return Sheet(f"Report on {self.label!r}: {self.rows:,} rows, {self.columns:,} columns", grids, self.left_out)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values that `json.dumps` takes."""
+        """Return plain values for `json.dumps`."""
         return dict(
             plain(
                 {

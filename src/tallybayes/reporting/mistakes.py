@@ -1,4 +1,4 @@
-"""The worst mistakes: the rows whose true class was least expected, and why something else was."""
+"""The worst mistakes: the wrong rows with the least probable true class, explained."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tallybayes.reporting.performance import Answer
 
 __all__ = ["Mistake", "worst_mistakes"]
 
-_LONGEST = 400
+_LONGEST = 400  # characters of a text that are shown
 
 
 @dataclass(frozen=True, eq=False)
 class Mistake(Result):
-    """A row that was told wrongly, and why.
+    """A row that was predicted wrongly, with an explanation.
 
     Attributes
     ----------
     row : int
-        Which row, the first being 1.
+        The row number, starting from 1.
     true, decided : object
-        Its class, and the one that it was taken for.
+        The true class, and the predicted one.
     probability : float
-        What its true class was given when it was held out.
+        The probability of the true class, predicted with the row held out.
     why : Explanation
-        What spoke for the class it was taken for, by a model that has not learned this row.
+        The contributions to the predicted class, by a model that has not learned this row.
     texts : dict of str to str
-        Its columns of text, cut where they are long.
+        The row's text columns, truncated if long.
     """
 
     row: int
@@ -46,26 +46,26 @@ class Mistake(Result):
     texts: dict[str, str]
 
     def shown(self) -> Grid:
-        """The explanation's table."""
+        """Return the table of the explanation."""
         return self.why.shown()
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
-        told = {"row": self.row, "true": self.true, "decided": self.decided, "probability": self.probability}
-        return dict(plain({**told, "texts": self.texts, "why": self.why}))
+        """Return plain values."""
+        facts = {"row": self.row, "true": self.true, "decided": self.decided, "probability": self.probability}
+        return dict(plain({**facts, "texts": self.texts, "why": self.why}))
 
 
 def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
-    """The rows told wrongly with the least expected class, worst first.
+    """Return the wrong rows with the least probable true class, worst first.
 
     Parameters
     ----------
     model, looked, answer
-        The model, the rows, and what it said of them.
+        The model, the rows, and the predictions for them.
     most : int
-        How many at most.
+        The largest number of rows to return.
     learned : bool
-        Whether the model has learned these rows, and has to forget each before it is asked.
+        Whether the model has learned these rows; it then forgets each row before it explains it.
     """
     classes = answer.evaluation.classes
     wrong = np.flatnonzero((answer.true >= 0) & (answer.true != answer.decided))
@@ -73,7 +73,7 @@ def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *
     found = []
     for place, batch in zip(worst, looked.take(worst), strict=True):
         asked = model.forget(batch, looked.label, weights=looked.weight) if learned else model
-        asked = asked if len(asked.classes) > 1 else model  # of the only row of a class, nothing is left to ask
+        asked = asked if len(asked.classes) > 1 else model  # forgetting a class's only row may leave one class
         found.append(
             Mistake(
                 int(place) + 1,
@@ -90,8 +90,8 @@ def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *
 def _texts(model: Model, batch: pa.RecordBatch) -> dict[str, str]:
     rows = RowBatch(batch, 0)
     names = [name for block in model.schema.blocks if block.event.input == "text" for name in block.columns]
-    told = {name: rows.column(name)[0].as_py() for name in names}
-    return {name: _cut(text) for name, text in told.items() if text}
+    texts = {name: rows.column(name)[0].as_py() for name in names}
+    return {name: _cut(text) for name, text in texts.items() if text}
 
 
 def _cut(text: str) -> str:

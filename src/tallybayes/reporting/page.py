@@ -1,4 +1,4 @@
-"""The report as a page: numbers become words, tables and charts, and a template puts them in their places."""
+"""The report as a page: a template filled with sentences, tables and charts."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["Charts", "page"]
 
 
 class Charts:
-    """The charts of a page, by the names under which its figures ask for them."""
+    """The charts of a page, by the names that its figures refer to."""
 
     def __init__(self) -> None:
         self.specs: dict[str, Any] = {}
         self.sliders: dict[str, Any] = {}
 
     def add(self, name: str, chart: Any) -> list[str]:
-        """The names of the panels of a chart."""
+        """Add a chart, and return the names of its panels."""
         names = []
         for k, spec in enumerate(panels(chart)):
             self.specs[f"{name}-{k}"] = spec
@@ -35,7 +35,7 @@ class Charts:
 
 
 def page(data: ReportData) -> str:
-    """The page: one file that needs no other and no network."""
+    """Render the page: one file that needs no other file and no network."""
     charts = Charts()
     with unchecked():
         sections = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
@@ -48,7 +48,7 @@ def page(data: ReportData) -> str:
 
 
 def _in_a_script(value: Any) -> Markup:
-    """JSON that no value can end: within a string, < is as good as written out."""
+    """Return JSON that cannot close its script tag: every < is escaped."""
     return Markup(json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
@@ -58,16 +58,16 @@ def _table(shown: Grid | Sheet) -> Markup:
 
 @cache
 def _environment() -> jinja2.Environment:
-    made = jinja2.Environment(
+    environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(_template),
         autoescape=True,
         trim_blocks=True,
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    made.filters["table"] = _table
-    made.globals["raw"] = lambda name: Markup(_template(name))
-    return made
+    environment.filters["table"] = _table
+    environment.globals["raw"] = lambda name: Markup(_template(name))
+    return environment
 
 
 def _template(name: str) -> str:
@@ -76,7 +76,7 @@ def _template(name: str) -> str:
 
 @cache
 def _libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed, from the package that also draws charts as pictures."""
+    """Return Vega, Vega-Lite and Vega-Embed, bundled by the package that also renders images."""
     import vl_convert
 
     return str(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")).replace("</script", "<\\/script")

@@ -1,4 +1,4 @@
-"""How good the model is on rows that it has not seen: figures beside those of the majority class, curves, and costs."""
+"""The model's quality on unseen rows: figures beside the baseline's, curves, and costs."""
 
 from __future__ import annotations
 
@@ -23,27 +23,26 @@ from tallybayes.validation import Validation
 
 __all__ = ["COSTS", "Answer", "CostStep", "Figure", "answer_by", "answer_on_new", "chosen_how", "interval_of"]
 
-# What a false positive and a false negative cost, from the left of the slider to its right.
+# The costs of a false positive and of a false negative, from left to right on the slider.
 _TIMES = (100, 50, 20, 10, 5, 3, 2)
 COSTS = (*((float(k), 1.0) for k in _TIMES), (1.0, 1.0), *((1.0, float(k)) for k in reversed(_TIMES)))
-# Up to so many rows each is left out in turn; of more, ten-fold is as good and shows its spread.
-_LOO_ROWS = 1000
+_LOO_ROWS = 1000  # leave-one-out up to here; with more rows ten-fold is as good, and shows the spread over folds
 NEW_ROWS = "new rows"
 
 
 class Figure(NamedTuple):
-    """One figure of the answer.
+    """One figure, for the model and for the majority-class baseline.
 
     Attributes
     ----------
     name : str
-        Which.
+        The name of the figure.
     value, low, high : float
-        As measured, and its 95 % interval; NaN where there is none.
+        The measured value and its 95 % interval; NaN where there is none.
     deviation : float
-        The standard deviation from fold to fold; NaN where there are none.
+        The standard deviation over folds; NaN without folds.
     plain, plain_low, plain_high : float
-        The same for who looks at nothing and always says the same.
+        The same value and interval for the majority-class baseline.
     """
 
     name: str
@@ -57,16 +56,16 @@ class Figure(NamedTuple):
 
 
 class CostStep(NamedTuple):
-    """A position of the slider: what errors cost, and what to do then.
+    """A position of the slider: error costs, and the cheapest threshold for them.
 
     Attributes
     ----------
     false_positive, false_negative : float
-        Their costs.
+        The costs of the two errors.
     point : OperatingPoint
-        The threshold to choose, and what is to be expected there.
+        The cheapest threshold, with its error rates and cost.
     line : tuple of two pairs of float
-        The line along which costs are equal, where it crosses the edges of the picture: false and true positive rate.
+        The ends of the equal-cost line at the edges of the chart, as false and true positive rates.
     """
 
     false_positive: float
@@ -77,34 +76,34 @@ class CostStep(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Answer(Result):
-    """How good the model is on rows that it has not seen.
+    """The quality of the model on rows that it has not seen.
 
     Attributes
     ----------
     how : str
         How rows were held out, or "new rows" for rows that the model has never learned.
     rows : int
-        How many rows were scored.
+        The number of rows that were scored.
     evaluation : Evaluation
-        Everything that is to be said of their probabilities.
+        The evaluation of their probabilities.
     standings : tuple of Figure
-        The figures of the answer.
+        The headline figures.
     majority : object
         The most frequent class.
     positive : object or None
-        Of two classes, the one that is looked for.
+        The positive class, if there are two classes.
     before, after : Calibration
-        Of probabilities that were not tempered, and of those that were. Of two classes, of the positive one's.
+        The calibration without and with the temperature; with two classes, of the positive class's probabilities.
     tempered : bool
-        Whether the two differ.
+        Whether a temperature was applied, so that the two differ.
     costs : dict
-        The steps of the slider, for each class that has a curve.
+        The steps of the slider, for each class that has a ROC curve.
     losses : ndarray, shape (rows,)
-        −log P(true class) of each row; NaN where it was not scored.
+        −log P(true class) of each row; NaN if the row was not scored.
     true, decided : ndarray of int, shape (rows,)
-        The place of the true and of the decided class among `evaluation.classes`.
+        The position of the true and of the decided class in `evaluation.classes`.
     notes : tuple of str
-        What has to be said beside the figures.
+        Notes on the figures.
     """
 
     how: str
@@ -126,7 +125,7 @@ class Answer(Result):
         return next(one for one in self.standings if one.name == name)
 
     def shown(self) -> Grid:
-        """Each figure, its interval, how far it varies, and what always saying the same would reach."""
+        """Return a table of figures with intervals, spread over folds, and baseline."""
         folds = any(not np.isnan(one.deviation) for one in self.standings)
         heads = ("", "value", "95 % interval", *(["sd of folds"] * folds), f"always {self.majority}")
         rows = tuple(
@@ -136,7 +135,7 @@ class Answer(Result):
         return Grid(f"By {self.how}, {self.rows:,} rows", heads, rows, (*self.evaluation.notes, *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; what is known of every single row is left out."""
+        """Return plain values, without those of single rows."""
         steps = {
             str(name): [{**step._asdict(), "point": step.point.to_dict()} for step in steps]
             for name, steps in self.costs.items()
@@ -159,20 +158,20 @@ class Answer(Result):
 
 
 def interval_of(one: Figure) -> str:
-    """Its interval in words."""
+    """Format the interval of a figure."""
     return "–" if np.isnan(one.low) else f"{one.low:.4f} to {one.high:.4f}"
 
 
 def chosen_how(rows: int) -> str:
-    """Leave-one-out of few rows, ten-fold of more."""
+    """Choose leave-one-out for few rows, ten-fold for more."""
     return "loo" if rows <= _LOO_ROWS else "10-fold"
 
 
 def answer_by(seen: Validation) -> Answer:
-    """The answer of a validation."""
+    """Return the quality measured by a cross-validation."""
     probabilities, raw, places = seen.probabilities, replace(seen, temperature=None).probabilities, seen.places
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
-    if seen.repeats > 1:  # a row's mean over the repeats is what is drawn; figures are of all repeats together
+    if seen.repeats > 1:  # charts show a row's mean over the repeats; figures are over all repeats together
         probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
     some = scored & (places >= 0)
     by_fold = [headline(one, _positive(seen.classes)) for one in seen.by_fold]
@@ -191,7 +190,7 @@ def answer_by(seen: Validation) -> Answer:
 
 
 def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answer:
-    """The answer of a model on rows that it has not learned."""
+    """Return the quality of a model on rows that it has not learned."""
     places = np.concatenate([_places(model, batch, looked) for batch in looked.source])
     source, schema = open_rows.as_in(model.schema, looked.source, looked.label, looked.weight)
     weights = None
@@ -223,7 +222,7 @@ def _places(model: Model, batch: pa.RecordBatch, looked: FirstPass) -> npt.NDArr
     if (place < 0).any() or (codes < 0).any():
         unknown = [value for value, at in zip(found.values, place, strict=True) if at < 0] or [None]
         want = f"classes of the model ({', '.join(map(str, model.classes[:5]))})"
-        raise BadData(wanted(f"label {looked.label!r}", want, repr(unknown[0]), "Fit a model of these rows instead"))
+        raise BadData(wanted(f"label {looked.label!r}", want, repr(unknown[0]), "Fit a model to these rows instead"))
     return place[codes]
 
 
@@ -240,15 +239,15 @@ def _answer(
     *,
     tempered: bool,
 ) -> Answer:
-    true = true if weights is None else np.where(weights > 0, true, -1)  # a row that weighs nothing is not there
+    true = true if weights is None else np.where(weights > 0, true, -1)  # a row of weight 0 is left out
     some = true >= 0
     w = None if weights is None else weights[some]
     positive = _positive(classes)
     names = np.array(classes, object)
-    same = majority(names[true[some]], classes, weights=w)
-    mine, always = headline(seen, positive), headline(same, positive)
+    baseline = headline(majority(names[true[some]], classes, weights=w), positive)
     standings = tuple(
-        Figure(name, *figure, _deviation(by_fold.get(name)), *always[name]) for name, figure in mine.items()
+        Figure(name, *figure, _deviation(by_fold.get(name)), *baseline[name])
+        for name, figure in headline(seen, positive).items()
     )
     losses = np.full(len(true), np.nan)
     with np.errstate(divide="ignore"):
@@ -281,8 +280,8 @@ def _positive(classes: tuple[Any, ...]) -> Any:
 def _deviation(values: Floats | None) -> float:
     if values is None:
         return float("nan")
-    known = values[np.isfinite(values)]
-    return float(np.std(known, ddof=1)) if len(known) > 1 else float("nan")
+    finite = values[np.isfinite(values)]
+    return float(np.std(finite, ddof=1)) if len(finite) > 1 else float("nan")
 
 
 def _reliability(true: npt.NDArray[np.intp], p: Floats, weights: Floats | None, positive: Any) -> Calibration:
@@ -297,7 +296,7 @@ def _step(curve: RocCurve, costs: tuple[float, float]) -> CostStep:
 
 
 def _across(x: float, y: float, slope: float) -> tuple[tuple[float, float], tuple[float, float]]:
-    """Where a rising line through a point of the unit square enters and leaves it.
+    """Return the ends, in the unit square, of a rising line through a point.
 
     Examples
     --------

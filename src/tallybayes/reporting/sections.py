@@ -1,6 +1,6 @@
-"""What each section of the page shows: words and tables for the template, charts for its figures.
+"""The contents of each section of the page: text, tables and charts for the template.
 
-Nothing is computed here. A section is a dict that the block of its name in ``template/page.html`` reads.
+Nothing is computed here. A section is a dict, read by the block of the same name in ``template/page.html``.
 """
 
 from __future__ import annotations
@@ -24,23 +24,23 @@ from tallybayes.reporting.performance import CostStep, Figure
 
 __all__ = ["SECTIONS"]
 
-# What a page can show and a person can read.
+# Most classes in tables, ROC curves, values of a column, classes in a legend, and notes: more would not be read.
 _CLASSES, _CURVES, _VALUES, _LEGEND, _NOTES = 12, 6, 12, 6, 3
-_HOW = {"loo": "each row by all others (leave-one-out)", "new rows": "the rows being new to the model"}
+_HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
 
 class Figures(Protocol):
-    """Where charts are put."""
+    """The collection that charts are added to."""
 
     specs: dict[str, Any]
     sliders: dict[str, Any]
 
     def add(self, name: str, chart: Any) -> list[str]:
-        """The names of the panels of a chart."""
+        """Add a chart, and return the names of its panels."""
 
 
 def the_data(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """What the data is, and what was inferred."""
+    """Return the classes, the remarks, and the facts about each column."""
     shares = zip(data.prior.classes, data.prior.rows, data.prior.shares, strict=True)
     ordered = sorted(shares, key=lambda one: -one[1])
     return {
@@ -57,7 +57,7 @@ def the_data(data: ReportData, charts: Figures) -> dict[str, Any]:
                 Column("values", right=False),
                 Column("event model", right=False),
                 "missing",
-                "different",
+                "distinct",
                 Column("range, or most frequent", right=False),
             ),
             tuple(_fact(one) for one in data.facts),
@@ -72,21 +72,21 @@ def _fact(one: ColumnFacts) -> tuple[str, ...]:
 
 
 def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """How good the model is."""
+    """Return the headline figures, and the figures by class."""
     answer = data.answer
-    told = answer["accuracy"]
+    accuracy = answer["accuracy"]
     named = f" of {answer.positive}" if answer.positive is not None else ", classes averaged"
     titles = {"sensitivity": f"sensitivity{named}", "specificity": f"specificity{named}", "AUC": "area under the curve"}
     return {
-        "how": _HOW.get(answer.how, f"{answer.how}, each fold by the others"),
+        "how": _HOW.get(answer.how, f"{answer.how}, each fold by the other folds"),
         "rows": f"{answer.rows:,}",
-        "accuracy": _percent(told.value),
-        "low": _percent(told.low),
-        "high": _percent(told.high),
+        "accuracy": _percent(accuracy.value),
+        "low": _percent(accuracy.low),
+        "high": _percent(accuracy.high),
         "majority": str(answer.majority),
-        "plain": _percent(told.plain),
-        "better": told.low > told.plain,
-        "worse": told.high < told.plain,
+        "plain": _percent(accuracy.plain),
+        "better": accuracy.low > accuracy.plain,
+        "worse": accuracy.high < accuracy.plain,
         "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.standings],
         "table": _few_notes(replace(answer.shown(), title="")),
         "by_class": _by_class(data),
@@ -95,7 +95,7 @@ def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 def _few_notes(grid: Grid) -> Grid:
     more = len(grid.notes) - _NOTES
-    return replace(grid, notes=(*grid.notes[:_NOTES], f"and {more} more such remarks")) if more > 1 else grid
+    return replace(grid, notes=(*grid.notes[:_NOTES], f"and {more} more notes")) if more > 1 else grid
 
 
 def _tile(one: Figure, title: str) -> dict[str, Any]:
@@ -120,7 +120,7 @@ def _by_class(data: ReportData) -> Grid:
         for c in order
     )
     more = len(seen.classes) - len(order)
-    notes = (f"and {more} more classes, of fewer rows",) if more > 0 else ()
+    notes = (f"and {more} more classes with fewer rows",) if more > 0 else ()
     return Grid("", ("class", "rows", "sensitivity", "specificity", "precision", "F1", "AUC"), rows, notes)
 
 
@@ -130,9 +130,9 @@ def _auc(seen: Any, c: int) -> str:
 
 
 def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Whether probabilities mean what they say."""
+    """Return the calibration of the probabilities, as chart and tables."""
     answer = data.answer
-    of = "the class put first" if answer.positive is None else str(answer.positive)
+    of = "the most probable class" if answer.positive is None else str(answer.positive)
     stages = {"before calibration": answer.before, "after calibration": answer.after}
     if not answer.tempered:
         stages = {"not calibrated": answer.after}
@@ -159,7 +159,7 @@ def _reliability_table(bins: Calibration) -> Grid:
 
 
 def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """ROC curves, and the threshold that costs make best."""
+    """Return ROC curves, and the cheapest threshold for each position of the slider."""
     answer = data.answer
     support = dict(zip(answer.evaluation.classes, answer.evaluation.confusion.support, strict=True))
     curves = sorted(answer.evaluation.curves.items(), key=lambda item: -support[item[0]])
@@ -193,7 +193,7 @@ def _step(step: CostStep, name: str) -> dict[str, Any]:
         said = f"A missed {name} costs as much as {step.false_negative:g} false alarms."
     else:
         said = f"A false alarm costs as much as {step.false_positive:g} missed rows of {name}."
-    rule = "never" if math.isinf(point.threshold) else f"from probability {point.threshold:.3g}"
+    rule = "never" if math.isinf(point.threshold) else f"probability ≥ {point.threshold:.3g}"
     return {
         "said": said,
         "threshold": rule,
@@ -206,7 +206,7 @@ def _step(step: CostStep, name: str) -> dict[str, Any]:
 
 
 def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Which classes are taken for which."""
+    """Return the confusion matrix, or the most frequent mistakes if it is too wide."""
     seen = data.answer.evaluation.confusion
     if len(seen.classes) > _CLASSES:
         return {"classes": [], "table": seen.shown()}
@@ -222,13 +222,12 @@ def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def _confused(n: float, share: float, right: bool) -> dict[str, Any]:
-    known = not math.isnan(share)
-    shade = f"{share:.0%}" if known else "0%"
-    return {"rows": number(n, 1), "share": _percent(share) if known else "–", "shade": shade, "right": right}
+    shade = "0%" if math.isnan(share) else f"{share:.0%}"
+    return {"rows": number(n, 1), "share": _percent(share), "shade": shade, "right": right}
 
 
 def the_learning(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Whether more rows would help."""
+    """Return the learning curve."""
     if data.learning is None:
         return {"charts": [], "table": None}
     names = charts.add("learning", data.learning.chart())
@@ -236,7 +235,7 @@ def the_learning(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def the_columns(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """What each column says."""
+    """Return the distribution of each column in each class."""
     support = dict(zip(data.prior.classes, data.prior.rows, strict=True))
     keep = sorted(data.prior.classes, key=lambda name: -support[name])[:_LEGEND]
     kept = [name for name in data.prior.classes if name in keep]
@@ -272,20 +271,20 @@ def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, 
 
 def _words(table: WordTable) -> Sheet:
     shown = table.shown()
-    return Sheet("", shown.grids, (f"The most telling of {len(table.rows):,} words.",))
+    return Sheet("", shown.grids, (f"The words with the highest log-odds, of {len(table.rows):,} words.",))
 
 
 def the_importance(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """How much each column matters."""
+    """Return the importance of each column."""
     table = replace(data.importance.shown(), title="")
-    known = data.importance.change is not None
-    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": known} | {
+    left_out = data.importance.change is not None
+    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": left_out} | {
         "words": any(isinstance(one, WordTable) for one in data.tables)
     }
 
 
 def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Which columns break what naive Bayes assumes."""
+    """Return the pairs of columns that violate the independence assumption."""
     found = data.dependence
     if found is None:
         return {"charts": [], "table": None, "said": (), "broken": 0}
@@ -302,7 +301,7 @@ def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Points to add up by hand."""
+    """Return the nomogram: points to add up by hand."""
     if data.nomogram is None:
         return {"charts": [], "table": None}
     return {
@@ -315,7 +314,7 @@ def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """The worst mistakes, and why."""
+    """Return the worst mistakes, explained."""
     return {
         "rows": [
             {
@@ -333,19 +332,19 @@ def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def the_origin(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """How to make the same report again."""
+    """Return the data needed to reproduce the report."""
     return {"origin": data.origin}
 
 
 SECTIONS: tuple[tuple[str, str, Callable[[ReportData, Figures], dict[str, Any]]], ...] = (
-    ("data", "The data", the_data),
-    ("answer", "The answer", the_answer),
+    ("data", "Data", the_data),
+    ("answer", "Performance", the_answer),
     ("reliability", "Reliability", the_reliability),
     ("costs", "Thresholds and costs", the_costs),
     ("confusion", "Confusion", the_confusion),
     ("learning", "Learning curve", the_learning),
-    ("columns", "What each column says", the_columns),
-    ("importance", "What matters", the_importance),
+    ("columns", "Columns by class", the_columns),
+    ("importance", "Importance", the_importance),
     ("dependence", "Dependence", the_dependence),
     ("nomogram", "Nomogram", the_nomogram),
     ("mistakes", "Worst mistakes", the_mistakes),

@@ -27,7 +27,7 @@ class OtherFolds:
     >>> whole = tb.fit({"x": ["p", "q", "p"], "y": ["no", "yes", "yes"]}, "y").evidence
     >>> second = tb.fit({"x": ["q", "p"], "fold": [1, 3]}, "fold").evidence      # no, yes, no, yes
     >>> [str(left.classes) for left in OtherFolds(whole)(second, 2)]
-    ["Labels('no', 'yes')", "Labels('no', 'yes')"]
+    ["Categories('no', 'yes')", "Categories('no', 'yes')"]
     """
 
     def __init__(self, total: Evidence) -> None:

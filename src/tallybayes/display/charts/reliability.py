@@ -28,17 +28,17 @@ def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str
     """
     scale = alt.Scale(domain=list(when), range=[AGAINST, FOR][-len(when) :])
     colour = alt.Color("when:N", scale=scale, sort=list(when), title=None).legend(orient="top")
-    x = alt.X("given:Q", title=f"probability given to {of}").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
-    y = alt.Y("observed:Q", title="share that came true").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
+    x = alt.X("given:Q", title=f"predicted probability of {of}").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
+    y = alt.Y("observed:Q", title="observed share").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     tips = [
         alt.Tooltip("when:N", title="probabilities"),
-        alt.Tooltip("given:Q", format=".3f", title="given, on average"),
-        alt.Tooltip("observed:Q", format=".3f", title="came true"),
+        alt.Tooltip("given:Q", format=".3f", title="mean probability"),
+        alt.Tooltip("observed:Q", format=".3f", title="observed"),
         alt.Tooltip("low:Q", format=".3f", title="from"),
         alt.Tooltip("high:Q", format=".3f", title="to"),
         alt.Tooltip("rows:Q", format=",.6~r"),
     ]
-    ends = {"y": alt.Y("low:Q", title="share that came true"), "y2": "high:Q"}
+    ends = {"y": alt.Y("low:Q", title="observed share"), "y2": "high:Q"}
     base = alt.Chart(alt.InlineData(values=points)).encode(x=x, color=colour, tooltip=tips)
     corners = [{"given": 0, "observed": 0}, {"given": 1, "observed": 1}]
     agree = alt.Chart(alt.InlineData(values=corners)).mark_line(color=QUIET, strokeDash=[3, 4], strokeWidth=1)

@@ -1,6 +1,6 @@
 "use strict";
-// Draws the charts in their order, moves the chosen point of a ROC curve with its slider, and marks where the reader is.
-// Every number was worked out before the page was written: nothing is computed here.
+// Draws the charts in order, moves the cheapest point of a ROC curve with its slider, and marks the current section.
+// Every number was computed before the page was written; nothing is computed here.
 const drawn = JSON.parse(document.getElementById("drawn").textContent);
 const views = {};
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import _check_sample_weight, validate_data
 
 from tallybayes import engines, kernels
 from tallybayes.encoded import Floats, Sparse
-from tallybayes.estimators.arrays import Array, Counter, class_codes, copied, count, places
+from tallybayes.estimators.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 from tallybayes.estimators.dropin import DropIn, Scorer
 from tallybayes.events.base import ClassCodes, Weights
 from tallybayes.exact import Exact
@@ -25,7 +25,7 @@ __all__ = ["Discrete", "contiguous", "count_columns", "made", "over_table", "sco
 
 T = TypeVar("T")
 
-# Cells of a table computed at a time: few enough to stay in cache.
+# Cells of a table worked on at a time: few enough to stay in cache.
 _TABLE_CELLS = 1 << 16
 
 
@@ -177,17 +177,26 @@ def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
 
 
 def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:
-    """Scores rows by Σ value · table + constant."""
+    """Scores rows by Σ value · table + constant; what is not finite is seen before it is multiplied."""
+    step = max(1, _TABLE_CELLS // max(1, len(table)))
 
     def score(rows: slice, out: Floats) -> bool:
         data = read(rows)
         if isinstance(data, Sparse):
+            if not are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])]):
+                return False
             out[:] = constant
             kernels.score_sparse(*data.parts(), table, out)
-        else:
-            np.matmul(data.astype(np.float64, copy=False), table, out=out)
-            out += constant
-        return bool(np.isfinite(out.max(axis=1)).all())  # a value that is not finite leaves NaN or ±inf
+            return True
+        for start in range(0, len(data), step):  # so few rows that they are in cache when they are multiplied
+            some, scores = data[start : start + step], out[start : start + step]
+            if not are_finite(some):
+                return False
+            # Without smoothing 0 · −∞ is NaN, as in scikit-learn; whether NumPy warns of it is up to the processor.
+            with np.errstate(invalid="ignore", over="ignore"):
+                np.matmul(some.astype(np.float64, copy=False), table, out=scores)
+                scores += constant
+        return True
 
     return score
 

@@ -14,7 +14,7 @@
 // OUT: out (n, C), added to; lost: cells (i, f) that were left out, because taking the row away cancels too many digits.
 // The caller guarantees: m2 of a class or column is 0 only if its values are all the same. A row's scores depend on that
 // row alone, to the last bit.
-// Cost: about 15 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
+// Cost: about 20 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
 #pragma once
 
 #include "elementary.hpp"

@@ -7,7 +7,7 @@
 // IN: table (n, F) of doubles or floats; mean, scale, constant, power (C, F). OUT: out (n, C), added to.
 // The caller guarantees nothing about values. A row's scores depend on that row alone, to the last bit: neither its
 // neighbours nor its place in the call change the order of operations.
-// Cost: 3 (student: 5) vector operations per 4 rows, class and column. Twins: reference.score_gaussian, score_student.
+// Cost: 4 (student: 6) vector operations per 4 rows, class and column. Twins: reference.score_gaussian, score_student.
 #pragma once
 
 #include "elementary.hpp"

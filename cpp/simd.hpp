@@ -3,8 +3,8 @@
 //
 // Every operation is rounded by itself, and the same operations are done in the same order on every instruction set, so
 // that all of them give the same bits. Hence no fused multiplication and addition, which not every processor has: to
-// emulate it costs those without it fourteenfold, and to do without costs the others a few hundredths. `product_error`
-// is exact either way.
+// emulate it makes the kernels of those without it fourteen times as slow, and to do without makes those of the others
+// a tenth slower. `product_error` is exact either way.
 #pragma once
 
 #include <cmath>

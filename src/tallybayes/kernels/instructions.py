@@ -10,28 +10,15 @@ from . import _native
 __all__ = ["choose"]
 
 
-def choose(name: str | None = None) -> str:
-    """Use the instruction set of this name from now on; its name is returned.
+def choose() -> None:
+    """Use the instruction set that the environment variable TALLYBAYES_ISA names, if there is one.
 
-    Parameters
-    ----------
-    name : str, optional
-        One of those that the processor has; by default what the environment variable TALLYBAYES_ISA says. Where the
-        processor has no such set, a warning says so and the one in use stays: an instruction that it does not have
-        would end the process, and the answers are the same, bit for bit, with every set.
-
-    Examples
-    --------
-    >>> choose("baseline")
-    'baseline'
-    >>> choose(_native.available()[-1]) == _native.available()[-1]      # the best that there is
-    True
+    One that the processor has not is passed over with a warning: to use it would end the process, and the answers are
+    the same with every other, bit for bit.
     """
-    name = os.environ.get("TALLYBAYES_ISA") if name is None else name
-    if name in _native.available():
+    name, available = os.environ.get("TALLYBAYES_ISA"), _native.available()
+    if name in available:
         _native.use(name)
     elif name:
-        has = " or ".join(_native.available())
-        said = f"wanted an instruction set that this processor has ({has}), got {name!r}"
+        said = f"wanted an instruction set that this processor has ({' or '.join(available)}), got {name!r}"
         warnings.warn(f"TALLYBAYES_ISA: {said}. Using {_native.isa()}.", stacklevel=2)
-    return str(_native.isa())

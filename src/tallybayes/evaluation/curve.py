@@ -17,6 +17,7 @@ from tallybayes.evaluation.inputs import distinct, places, position, row_weights
 from tallybayes.evaluation.intervals import LEVEL
 from tallybayes.evaluation.operating import OperatingPoint, cheapest
 from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.ties import last_of_each
 
 __all__ = ["Hull", "RocCurve", "curve_of", "roc"]
 
@@ -232,11 +233,14 @@ def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) 
     return curve_of(codes == at, scores_of(scores, len(codes)), names[at], w)
 
 
-def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None) -> RocCurve:
-    """The curve of checked arrays."""
+def curve_of(
+    is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None, *, rounded: bool = False
+) -> RocCurve:
+    """The curve of checked arrays; of `rounded` scores, probabilities, those are tied that differ by rounding only."""
     order = np.argsort(-scores)
     falling = scores[order]
-    last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # of the rows of one score
+    # of the rows of one score
+    last = last_of_each(falling) if rounded else np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)
     hits = is_positive[order]
     if weights is None:
         found = np.cumsum(hits)[last].astype(np.float64)

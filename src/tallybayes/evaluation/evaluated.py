@@ -288,4 +288,4 @@ def _curves(
     there = np.bincount(true, minlength=len(names)) > 0
     if there.sum() < 2:
         return {}
-    return {names[c]: curve_of(true == c, p[:, c], names[c], weights) for c in of if there[c]}
+    return {names[c]: curve_of(true == c, p[:, c], names[c], weights, rounded=True) for c in of if there[c]}

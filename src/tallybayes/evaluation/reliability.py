@@ -15,6 +15,7 @@ from tallybayes.evaluation.inputs import numbers, row_weights
 from tallybayes.evaluation.intervals import wilson
 from tallybayes.evaluation.rates import divided
 from tallybayes.shown import Grid, Result, number, plain
+from tallybayes.ties import CLOSE
 
 __all__ = ["BINS", "Bins", "Calibration", "bin_edges", "binned", "calibration"]
 
@@ -30,7 +31,7 @@ class Calibration(Result):
     Attributes
     ----------
     edges : ndarray, shape (B + 1,)
-        Where the bins end; a bin holds its right end (and the first its left).
+        Where the bins end; a bin holds its right end (and the first its left), and what rounding puts beyond it.
     count : ndarray, shape (B,)
         The number (weight) of rows in each.
     confidence : ndarray, shape (B,)
@@ -121,8 +122,9 @@ def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins:
 
 def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
     """The calibration of checked arrays."""
-    # Only the ends between bins are looked at: a sum of float32 may exceed 1 by its last digit.
-    bins, size = np.searchsorted(edges[1:-1], p, side="left"), len(edges) - 1
+    # Only the ends between bins are looked at: a sum of float32 may exceed 1 by its last digit. And 4/5 is on the end
+    # at 0.8, even if its last bit came out one too high.
+    bins, size = np.searchsorted(edges[1:-1], p * (1 - CLOSE), side="left"), len(edges) - 1
     w = np.ones(len(p)) if weights is None else weights
     count = np.bincount(bins, w, size).astype(np.float64)
     confidence = divided(np.bincount(bins, w * p, size), count)

@@ -54,12 +54,13 @@ inline F4 student_term(F4 z, F4 power) {
     // Of many rows the degrees of freedom are many and squares small: this is what a term of a large model costs.
     if (lanes(not_at_most(square, all(0.015625))) == 0) return power * logarithm_of_little_more_than_one(square);
     if (lanes(not_at_most(square, all(1e100))) == 0) return power * logarithm_of_one_plus(square);
-    double away[4], times[4];
+    double away[4], near[4], times[4];
     store(away, z);
+    store(near, logarithm_of_one_plus(smallest(square, all(1e100))));
     store(times, power);
     for (int lane = 0; lane < 4; ++lane) {
         const double far = std::fabs(away[lane]);
-        const double log = far <= 1e50 ? std::log1p(far * far) : 2.0 * std::log(far);
+        const double log = far <= 1e50 ? near[lane] : 2.0 * logarithm(far);
         times[lane] = times[lane] == 0.0 ? 0.0 : times[lane] * log;
     }
     return load(times);
@@ -102,7 +103,7 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
                     const i64 at = asked.of_class(k) * padded + f;
                     const F4 z = drop(gone, (x - load(mean + at)) * load(scale + at));
                     const F4 lost = Student ? student_term(z, load(power + at)) : z * z;
-                    sum = multiply_add(all(asked.factor(k)), load(constant + at) - lost, sum);
+                    sum = sum + all(asked.factor(k)) * (load(constant + at) - lost);
                 }
                 sum = drop(gone, sum);
                 if (f + 4 <= F) {

@@ -14,7 +14,7 @@
 // OUT: out (n, C), added to; lost: cells (i, f) that were left out, because taking the row away cancels too many digits.
 // The caller guarantees: m2 of a class or column is 0 only if its values are all the same. A row's scores depend on that
 // row alone, to the last bit.
-// Cost: about 15 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
+// Cost: about 20 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
 #pragma once
 
 #include "dense/elementary.hpp"
@@ -68,10 +68,10 @@ private:
         for (int v = 0; v < V; ++v) {
             const i64 cell = at + 4 * v;
             const F4 x = load(x_ + cell), away = x - all(mean), far = x - all(M);
-            const F4 left = multiply_add(away * away, all(-ratio), all(m2));
-            const F4 whole_left = multiply_add(far * far, all(-whole_ratio), all(M2));
-            const F4 location = multiply_add(far, all(-whole_part), all(M)), variance = whole_left * all(whole_part);
-            store(own_mean_ + cell, multiply_add(away, all(-part), all(mean)));
+            const F4 left = all(m2) - away * away * all(ratio);
+            const F4 whole_left = all(M2) - far * far * all(whole_ratio);
+            const F4 location = all(M) - far * all(whole_part), variance = whole_left * all(whole_part);
+            store(own_mean_ + cell, all(mean) - away * all(part));
             store(own_m2_ + cell, left);
             store(location_ + cell, location);
             store(variance_ + cell, variance);
@@ -112,7 +112,7 @@ private:
             for (i64 g = f; g < stop; ++g) add_column<Own>(of, first + g, g * kRows, sum, odds, scales);
             const F4 power = all((of.freedom[first + f] + 1.0) / 2.0);
             for (int v = 0; v < V; ++v) {
-                sum[v] = multiply_add(all(-0.5), logarithm(scales[v]), sum[v]);
+                sum[v] = sum[v] - all(0.5) * logarithm(scales[v]);
                 if constexpr (Student) sum[v] = sum[v] - power * logarithm_of_one_plus(odds[v]);
             }
             f = stop;
@@ -130,23 +130,23 @@ private:
             const F4 mean = Own ? load(own_mean_ + cell) : all(task_.mean[j]);
             const F4 m2 = Own ? load(own_m2_ + cell) : all(task_.m2[j]);
             const F4 apart = mean - load(location_ + cell);
-            const F4 spread = multiply_add(smallest(apart * apart, top), between, m2);
-            F4 scale2 = multiply_add(load(variance_ + cell), whole, spread * share);
+            const F4 spread = smallest(apart * apart, top) * between + m2;
+            F4 scale2 = load(variance_ + cell) * whole + spread * share;
             scale2 = smallest(greatest(scale2, load(least_ + cell)), top);
-            const F4 d = multiply_add(pull, apart, x - mean);
+            const F4 d = pull * apart + (x - mean);
             F4 q = drop(gone, d * d / scale2 * per);
             scale2 = either(drop(gone, scale2), keep(gone, all(1.0)));
             sum[v] = sum[v] + drop(gone, constant);
             if constexpr (Student) {
                 if (lanes(not_at_most(q, all(kTame))) != 0) q = tamed(q, (of.freedom[j] + 1.0) / 2.0, sum[v]);
-                odds[v] = multiply_add(odds[v], q, odds[v] + q);
+                odds[v] = odds[v] * q + (odds[v] + q);
             } else {
                 sum[v] = sum[v] - q;
             }
             const F4 tame = keep(less(scale2, all(kTame)), less(all(1.0 / kTame), scale2));
             const F4 wild = drop(tame, all(1.0));
             if (any(bits(wild))) {  // take these scales' logarithms by themselves
-                sum[v] = multiply_add(all(-0.5), logarithm(either(drop(tame, scale2), keep(tame, all(1.0)))), sum[v]);
+                sum[v] = sum[v] - all(0.5) * logarithm(either(drop(tame, scale2), keep(tame, all(1.0))));
                 scale2 = either(keep(tame, scale2), wild);
             }
             scales[v] = scales[v] * scale2;
@@ -160,7 +160,7 @@ private:
         store(total, sum);
         for (int lane = 0; lane < 4; ++lane) {
             if (odds[lane] <= kTame) continue;
-            total[lane] -= power * std::log1p(odds[lane]);
+            total[lane] -= power * logarithm(odds[lane]);  // beside which 1 is nothing
             odds[lane] = 0.0;
         }
         sum = load(total);

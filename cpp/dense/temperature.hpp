@@ -7,7 +7,7 @@
 //
 // where g = t * (E_p[score] - own) and h = t^2 * Var_p[score] + g are the loss's derivatives by u.
 // IN: scores (n, C), the greatest of each row 0, none NaN or infinite; own, l, weights (n,). A row whose l is NaN has
-// t = 1 and no derivatives. OUT: loss (n,), sums (6,).
+// t = 1 and no derivatives. Beyond e^709 t does not grow. OUT: loss (n,), sums (6,).
 // Cost: an exponential per score. Twin: reference.temper.
 #pragma once
 
@@ -21,45 +21,68 @@ inline double total_of(F4 a) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
+// What the scores of one row come to at temperature t: the sums of e^(t * score), and of that times score and score^2.
+struct Tempered {
+    double mass, sum, squares;
+};
+
+inline Tempered tempered(const double* score, i64 C, double t) {
+    F4 mass = all(0.0), sum = all(0.0), squares = all(0.0);
+    i64 c = 0;
+    for (; c + 4 <= C; c += 4) {
+        const F4 s = load(score + c), e = exponential(s * all(t)), es = e * s;
+        mass = mass + e;
+        sum = sum + es;
+        squares = squares + es * s;
+    }
+    Tempered total{total_of(mass), total_of(sum), total_of(squares)};
+    if (c < C) {
+        const F4 s = load_first(score + c, first(C - c));
+        double e[4], x[4];
+        store(e, exponential(s * all(t)));
+        store(x, s);
+        for (i64 k = 0; k < C - c; ++k) {
+            total.mass += e[k];
+            total.sum += e[k] * x[k];
+            total.squares += e[k] * x[k] * x[k];
+        }
+    }
+    return total;
+}
+
 inline Fault temper(const TemperTask& task) {
-    const i64 C = task.n_classes;
+    constexpr i64 kRows = 32;  // whose temperatures and logarithms are taken four at a time
+    double exponents[kRows] = {}, temperatures[kRows], masses[kRows], logs[kRows];
+    Tempered rows[kRows];
     for (int k = 0; k < 6; ++k) task.sums[k] = 0.0;
-    for (i64 i = 0; i < task.n_rows; ++i) {
-        const double l = task.logs[i], own = task.own[i], w = task.weights == nullptr ? 1.0 : task.weights[i];
-        const bool silent = is_nan(l);
-        const double t = silent ? 1.0 : std::exp(task.u + task.v * l);
-        const double* score = task.scores + i * C;
-        F4 mass = all(0.0), sum = all(0.0), squares = all(0.0);
-        i64 c = 0;
-        for (; c + 4 <= C; c += 4) {
-            const F4 s = load(score + c), e = exponential(s * all(t)), es = e * s;
-            mass = mass + e;
-            sum = sum + es;
-            squares = multiply_add(es, s, squares);
+    for (i64 start = 0; start < task.n_rows; start += kRows) {
+        const i64 count = smaller(kRows, task.n_rows - start);
+        for (i64 i = 0; i < count; ++i) {
+            const double l = task.logs[start + i];
+            exponents[i] = is_nan(l) ? 0.0 : smaller(task.u + task.v * l, kTopExponent);
         }
-        double m = total_of(mass), a = total_of(sum), b = total_of(squares);
-        if (c < C) {
-            const First rest = first(C - c);
-            const F4 s = load_first(score + c, rest);
-            double e[4], x[4];
-            store(e, exponential(s * all(t)));
-            store(x, s);
-            for (i64 k = 0; k < C - c; ++k) {
-                m += e[k];
-                a += e[k] * x[k];
-                b += e[k] * x[k] * x[k];
-            }
+        for (i64 i = 0; i < kRows; i += 4) store(temperatures + i, exponential(load(exponents + i)));
+        for (i64 i = 0; i < count; ++i) {
+            rows[i] = tempered(task.scores + (start + i) * task.n_classes, task.n_classes, temperatures[i]);
+            masses[i] = rows[i].mass;
         }
-        const double mean = a / m, spread = b / m - mean * mean;
-        task.loss[i] = std::log(m) - t * own;
-        task.sums[0] += w * task.loss[i];
-        if (silent) continue;
-        const double g = w * t * (mean - own), h = w * t * t * (spread > 0.0 ? spread : 0.0) + g;
-        task.sums[1] += g;
-        task.sums[2] += g * l;
-        task.sums[3] += h;
-        task.sums[4] += h * l;
-        task.sums[5] += h * l * l;
+        for (i64 i = count; i < kRows; ++i) masses[i] = 1.0;
+        for (i64 i = 0; i < kRows; i += 4) store(logs + i, logarithm(load(masses + i)));
+        for (i64 i = 0; i < count; ++i) {
+            const double l = task.logs[start + i], own = task.own[start + i], t = temperatures[i], m = masses[i];
+            const double w = task.weights == nullptr ? 1.0 : task.weights[start + i];
+            const double mean = rows[i].sum / m, spread = rows[i].squares / m - mean * mean;
+            const double loss = (is_nan(m) ? m : logs[i]) - t * own;
+            task.loss[start + i] = loss;
+            task.sums[0] += w * loss;
+            if (is_nan(l)) continue;
+            const double g = w * t * (mean - own), h = w * t * t * (spread > 0.0 ? spread : 0.0) + g;
+            task.sums[1] += g;
+            task.sums[2] += g * l;
+            task.sums[3] += h;
+            task.sums[4] += h * l;
+            task.sums[5] += h * l * l;
+        }
     }
     return {};
 }

@@ -339,8 +339,8 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
                 for (i64 c = 0; c < C; ++c) out[c] += x * row[c];
             } else {
                 const F4 xs = all(x);
-                for (int v = 0; v < N - 1; ++v) sum[v] = multiply_add(xs, load(row + 4 * v), sum[v]);
-                sum[N - 1] = multiply_add(xs, load_first(row + 4 * (N - 1), tail), sum[N - 1]);
+                for (int v = 0; v < N - 1; ++v) sum[v] = sum[v] + xs * load(row + 4 * v);
+                sum[N - 1] = sum[N - 1] + xs * load_first(row + 4 * (N - 1), tail);
             }
         }
         if constexpr (Vectors != 0) {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 NAMES = ("ape", "bee", "cow", "dog")
 
 
-class RowBatch(NamedTuple):
+class Rows(NamedTuple):
     classes: tuple[str, ...]
     labels: npt.NDArray[Any]  # (n,)
     probabilities: npt.NDArray[np.float64]  # (n, C)
@@ -19,7 +19,7 @@ class RowBatch(NamedTuple):
 
 
 @st.composite
-def some_rows(draw: st.DrawFn, most_classes: int = 4, least_rows: int = 1) -> RowBatch:
+def some_rows(draw: st.DrawFn, most_classes: int = 4, least_rows: int = 1) -> Rows:
     classes = NAMES[: draw(st.integers(2, most_classes))]
     n = draw(st.integers(least_rows, 60))
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
@@ -29,4 +29,4 @@ def some_rows(draw: st.DrawFn, most_classes: int = 4, least_rows: int = 1) -> Ro
     whole, real = rng.integers(0, 4, n).astype(float), rng.exponential(size=n)
     weights = {"none": None, "whole": whole + (whole.sum() == 0), "real": real}[kind]
     of = rng.integers(0, draw(st.integers(1, len(classes))), n)  # perhaps not all of the classes
-    return RowBatch(classes, np.array(classes)[of], p / p.sum(axis=1, keepdims=True), weights)
+    return Rows(classes, np.array(classes)[of], p / p.sum(axis=1, keepdims=True), weights)

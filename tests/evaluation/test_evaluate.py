@@ -20,7 +20,7 @@ from rich.console import Console
 import tallybayes as tb
 from tallybayes.evaluation import average_roc, calibration, confusion
 
-from .rows import RowBatch, some_rows
+from .rows import Rows, some_rows
 
 
 def test_decisions_are_for_the_most_probable_class_or_the_cheapest() -> None:
@@ -114,7 +114,7 @@ def test_dates_and_numbers_can_be_classes() -> None:
 
 @settings(max_examples=15)
 @given(some_rows())
-def test_every_result_is_json_and_shows_itself(rows: RowBatch) -> None:
+def test_every_result_is_json_and_shows_itself(rows: Rows) -> None:
     seen = tb.evaluate(rows.labels, rows.probabilities, rows.classes, weights=rows.weights)
     results = [seen, seen.confusion, seen.calibration, *seen.curves.values()]
     if seen.curves:

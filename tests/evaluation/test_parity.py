@@ -14,21 +14,21 @@ import tallybayes as tb
 from sklearn import metrics
 from tallybayes.evaluation import calibration, confusion, roc
 
-from .rows import RowBatch, some_rows
+from .rows import Rows, some_rows
 
 CLOSE: dict[str, Any] = {"rtol": 1e-9, "atol": 1e-12}
 
 
-def evaluated(rows: RowBatch) -> tb.Evaluation:
+def evaluated(rows: Rows) -> tb.Evaluation:
     return tb.evaluate(rows.labels, rows.probabilities, rows.classes, weights=rows.weights)
 
 
-def decided(rows: RowBatch) -> np.ndarray:
+def decided(rows: Rows) -> np.ndarray:
     return np.array(rows.classes)[rows.probabilities.argmax(axis=1)]
 
 
 @given(some_rows())
-def test_the_confusion_matrix_and_accuracy(rows: RowBatch) -> None:
+def test_the_confusion_matrix_and_accuracy(rows: Rows) -> None:
     seen = confusion(rows.labels, decided(rows), rows.classes, weights=rows.weights)
     theirs = metrics.confusion_matrix(rows.labels, decided(rows), labels=rows.classes, sample_weight=rows.weights)
     np.testing.assert_allclose(seen.matrix, theirs, **CLOSE)
@@ -38,7 +38,7 @@ def test_the_confusion_matrix_and_accuracy(rows: RowBatch) -> None:
 
 
 @given(some_rows())
-def test_sensitivity_precision_and_f1_of_each_class(rows: RowBatch) -> None:
+def test_sensitivity_precision_and_f1_of_each_class(rows: Rows) -> None:
     seen = evaluated(rows)
     options = {"labels": rows.classes, "sample_weight": rows.weights, "zero_division": np.nan}
     theirs = metrics.precision_recall_fscore_support(rows.labels, decided(rows), **options)
@@ -52,13 +52,13 @@ def test_sensitivity_precision_and_f1_of_each_class(rows: RowBatch) -> None:
 
 
 @given(some_rows(most_classes=2))
-def test_specificity_is_the_sensitivity_of_the_other_class(rows: RowBatch) -> None:
+def test_specificity_is_the_sensitivity_of_the_other_class(rows: Rows) -> None:
     seen = evaluated(rows)
     np.testing.assert_allclose(seen.specificity, seen.sensitivity[::-1], **CLOSE)
 
 
 @given(some_rows())
-def test_matthews_correlation_and_kappa(rows: RowBatch) -> None:
+def test_matthews_correlation_and_kappa(rows: Rows) -> None:
     seen = evaluated(rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -78,7 +78,7 @@ def test_matthews_correlation_and_kappa(rows: RowBatch) -> None:
 
 
 @given(some_rows())
-def test_log_loss_and_brier_score(rows: RowBatch) -> None:
+def test_log_loss_and_brier_score(rows: Rows) -> None:
     seen = evaluated(rows)
     codes = np.searchsorted(rows.classes, rows.labels)
     options = {"labels": range(len(rows.classes)), "sample_weight": rows.weights}
@@ -89,7 +89,7 @@ def test_log_loss_and_brier_score(rows: RowBatch) -> None:
 
 
 @given(some_rows(most_classes=2, least_rows=4))
-def test_the_roc_curve_and_its_area(rows: RowBatch) -> None:
+def test_the_roc_curve_and_its_area(rows: Rows) -> None:
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     is_positive = rows.labels == "bee"
     if not (weights[is_positive].sum() and weights[~is_positive].sum()):
@@ -111,7 +111,7 @@ def test_the_roc_curve_and_its_area(rows: RowBatch) -> None:
 
 
 @given(some_rows(most_classes=4, least_rows=30))
-def test_the_macro_average_area(rows: RowBatch) -> None:
+def test_the_macro_average_area(rows: Rows) -> None:
     weights = np.ones(len(rows.labels)) if rows.weights is None else rows.weights
     if len(rows.classes) == 2 or any(weights[rows.labels == name].sum() == 0 for name in rows.classes):
         return
@@ -122,7 +122,7 @@ def test_the_macro_average_area(rows: RowBatch) -> None:
 
 
 @given(some_rows(most_classes=2))
-def test_the_bins_of_the_calibration(rows: RowBatch) -> None:
+def test_the_bins_of_the_calibration(rows: Rows) -> None:
     happened, p = rows.labels == "bee", rows.probabilities[:, 1]
     seen = calibration(happened, p, bins=5)
     observed, confidence = calibration_curve(happened, p, n_bins=5, pos_label=True)
@@ -131,7 +131,7 @@ def test_the_bins_of_the_calibration(rows: RowBatch) -> None:
 
 
 @given(some_rows(least_rows=4))
-def test_a_weight_of_two_is_the_row_twice_and_of_zero_is_no_row(rows: RowBatch) -> None:
+def test_a_weight_of_two_is_the_row_twice_and_of_zero_is_no_row(rows: Rows) -> None:
     weights = np.arange(len(rows.labels)) % 3
     weighted = tb.evaluate(rows.labels, rows.probabilities, rows.classes, weights=weights).to_dict()
     again = np.repeat(np.arange(len(weights)), weights)

@@ -10,17 +10,17 @@ from hypothesis import strategies as st
 from tallybayes.evaluation import RocCurve, average_roc, roc
 from tallybayes.evaluation.convex_hull import upper_hull
 
-RowBatch = tuple[list[bool], list[int]]
+Rows = tuple[list[bool], list[int]]
 
 
 @st.composite
-def detectors(draw: st.DrawFn) -> RowBatch:
+def detectors(draw: st.DrawFn) -> Rows:
     labels = [True, False, *draw(st.lists(st.booleans(), max_size=40))]
     return labels, draw(st.lists(st.integers(0, 30), min_size=len(labels), max_size=len(labels)))
 
 
 @given(detectors())
-def test_the_hull_is_concave_and_no_point_lies_above_it(rows: RowBatch) -> None:
+def test_the_hull_is_concave_and_no_point_lies_above_it(rows: Rows) -> None:
     curve = roc(*rows)
     hull = curve.hull
     assert (hull.fpr[0], hull.tpr[0], hull.fpr[-1], hull.tpr[-1]) == (0, 0, 1, 1)
@@ -56,7 +56,7 @@ def test_the_hull_of_a_curve_that_only_bends_at_its_end_is_found_too() -> None:
 
 @given(detectors(), st.floats(0.05, 20), st.floats(0, 10), st.floats(0.01, 10))
 def test_the_operating_point_is_the_cheapest_of_all_thresholds(
-    rows: RowBatch, ratio: float, false_alarm: float, miss: float
+    rows: Rows, ratio: float, false_alarm: float, miss: float
 ) -> None:
     labels, scores = np.array(rows[0]), np.array(rows[1])
     point = roc(labels, scores).operating_point(ratio=ratio, costs=(false_alarm, miss))
@@ -72,14 +72,14 @@ def test_the_operating_point_is_the_cheapest_of_all_thresholds(
 
 
 @given(detectors())
-def test_by_default_the_operating_point_makes_the_fewest_mistakes(rows: RowBatch) -> None:
+def test_by_default_the_operating_point_makes_the_fewest_mistakes(rows: Rows) -> None:
     labels, scores = np.array(rows[0]), np.array(rows[1])
     best = max(np.mean((scores >= threshold) == labels) for threshold in [*np.unique(scores), np.inf])
     assert roc(labels, scores).operating_point().cost == pytest.approx(1 - best, abs=1e-12)
 
 
 @given(detectors())
-def test_a_flipped_curve_is_that_of_reversed_decisions(rows: RowBatch) -> None:
+def test_a_flipped_curve_is_that_of_reversed_decisions(rows: Rows) -> None:
     labels, scores = np.array(rows[0]), np.array(rows[1])
     curve = roc(labels, scores)
     flipped = curve.flipped()
@@ -147,7 +147,7 @@ def height(curve: RocCurve, x: float) -> float:
 
 
 @given(st.lists(detectors(), min_size=1, max_size=4), st.sampled_from([2, 3, 5, 101]))
-def test_the_average_curve_is_the_mean_height(many: list[RowBatch], grid: int) -> None:
+def test_the_average_curve_is_the_mean_height(many: list[Rows], grid: int) -> None:
     curves = [roc(*rows) for rows in many]
     mean = average_roc(curves, grid=grid)
     heights = np.array([[height(curve, x) for x in mean.fpr] for curve in curves])

@@ -295,4 +295,4 @@ def _curves(
     has_rows = np.bincount(true, minlength=len(names)) > 0
     if has_rows.sum() < 2:
         return {}
-    return {names[c]: curve_of(true == c, p[:, c], names[c], weights) for c in of if has_rows[c]}
+    return {names[c]: curve_of(true == c, p[:, c], names[c], weights, rounded=True) for c in of if has_rows[c]}

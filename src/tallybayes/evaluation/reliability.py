@@ -14,6 +14,7 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.inputs import numbers, row_weights
 from tallybayes.evaluation.proportions import wilson
 from tallybayes.evaluation.rates import divided
+from tallybayes.evaluation.ties import CLOSE
 from tallybayes.events.inputs import Floats
 
 __all__ = ["BINS", "Bins", "Calibration", "bin_edges", "binned", "calibration"]
@@ -30,7 +31,7 @@ class Calibration(Result):
     Attributes
     ----------
     edges : ndarray, shape (B + 1,)
-        The edges of the bins; a bin contains its right edge (the first also its left).
+        The edges of the bins; a bin contains its right edge (the first also its left), up to rounding.
     count : ndarray, shape (B,)
         The number (weight) of rows in each bin.
     confidence : ndarray, shape (B,)
@@ -121,8 +122,9 @@ def calibration(happened: Any, probabilities: Any, *, weights: Any = None, bins:
 
 def binned(happened: npt.NDArray[np.bool_], p: Floats, weights: Floats | None, edges: Floats) -> Calibration:
     """Return the calibration of checked arrays."""
-    # Only the inner edges are compared: a float32 sum may exceed 1 by its last digit.
-    bins, size = np.searchsorted(edges[1:-1], p, side="left"), len(edges) - 1
+    # Only the inner edges are compared: a float32 sum may exceed 1 by its last digit. And 4/5 is on the edge at 0.8,
+    # even if its last bit is one too high.
+    bins, size = np.searchsorted(edges[1:-1], p * (1 - CLOSE), side="left"), len(edges) - 1
     w = np.ones(len(p)) if weights is None else weights
     count = np.bincount(bins, w, size).astype(np.float64)
     confidence = divided(np.bincount(bins, w * p, size), count)

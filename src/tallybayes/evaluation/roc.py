@@ -16,6 +16,7 @@ from tallybayes.evaluation.convex_hull import corners, upper_hull
 from tallybayes.evaluation.inputs import distinct, places, position, row_weights, scores_of
 from tallybayes.evaluation.operating_point import OperatingPoint, cheapest
 from tallybayes.evaluation.proportions import LEVEL
+from tallybayes.evaluation.ties import last_of_each
 from tallybayes.events.inputs import Floats
 
 __all__ = ["Hull", "RocCurve", "curve_of", "roc"]
@@ -241,11 +242,14 @@ def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) 
     return curve_of(codes == at, scores_of(scores, len(codes)), names[at], w)
 
 
-def curve_of(is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None) -> RocCurve:
-    """Return the curve of checked arrays."""
+def curve_of(
+    is_positive: npt.NDArray[np.bool_], scores: Floats, positive: Any, weights: Floats | None, *, rounded: bool = False
+) -> RocCurve:
+    """Return the curve of checked arrays; `rounded` scores that differ by rounding only are tied."""
     order = np.argsort(-scores)
     falling = scores[order]
-    last = np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)  # the last row of each distinct score
+    # The last row of each distinct score.
+    last = last_of_each(falling) if rounded else np.append(np.flatnonzero(np.diff(falling)), len(falling) - 1)
     hits = is_positive[order]
     if weights is None:
         found = np.cumsum(hits)[last].astype(np.float64)

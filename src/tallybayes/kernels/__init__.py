@@ -12,6 +12,7 @@ from __future__ import annotations
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
+from .instructions import choose
 from .leave_one_out import Coefficients, leave_dense
 from .moments import exact_moments, to_float
 from .scores import (
@@ -56,3 +57,5 @@ __all__ = [
     "terms_dense",
     "to_float",
 ]
+
+choose()

@@ -377,7 +377,7 @@ def temper(
 ) -> tuple[float, ...]:
     """Compute losses under a temperature, and the weighted sums of them and their derivatives."""
     silent = np.isnan(logs)
-    t = np.where(silent, 1.0, np.exp(u + v * logs))
+    t = np.where(silent, 1.0, np.exp(np.minimum(u + v * logs, 709.0)))
     p = np.exp(scores * t[:, None])
     loss[...] = np.log(p.sum(axis=1)) - t * own
     p /= p.sum(axis=1, keepdims=True)

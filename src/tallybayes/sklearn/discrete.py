@@ -18,14 +18,14 @@ from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
 from tallybayes.kernels import Limbs
-from tallybayes.sklearn.arrays import Array, Counter, class_codes, copied, count, places
+from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 from tallybayes.sklearn.base import DropIn, Scorer
 
 __all__ = ["Discrete", "contiguous", "count_columns", "made", "over_table", "scorer", "table_of", "writeable"]
 
 T = TypeVar("T")
 
-# Cells of a table computed at a time: few enough to stay in cache.
+# Cells of a table worked on at a time: few enough to stay in cache.
 _TABLE_CELLS = 1 << 16
 
 
@@ -177,17 +177,26 @@ def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
 
 
 def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:
-    """Scores rows by Σ value · table + constant."""
+    """Scores rows by Σ value · table + constant; what is not finite is seen before it is multiplied."""
+    step = max(1, _TABLE_CELLS // max(1, len(table)))
 
     def score(rows: slice, out: Floats) -> bool:
         data = read(rows)
         if isinstance(data, Sparse):
+            if not are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])]):
+                return False
             out[:] = constant
             kernels.score_sparse(*data.parts(), table, out)
-        else:
-            np.matmul(data.astype(np.float64, copy=False), table, out=out)
-            out += constant
-        return bool(np.isfinite(out.max(axis=1)).all())  # a value that is not finite leaves NaN or ±inf
+            return True
+        for start in range(0, len(data), step):  # so few rows that they are in cache when they are multiplied
+            some, scores = data[start : start + step], out[start : start + step]
+            if not are_finite(some):
+                return False
+            # Without smoothing 0 · −∞ is NaN, as in scikit-learn; whether NumPy warns of it is up to the processor.
+            with np.errstate(invalid="ignore", over="ignore"):
+                np.matmul(some.astype(np.float64, copy=False), table, out=scores)
+                scores += constant
+        return True
 
     return score
 

@@ -24,6 +24,7 @@ from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
+from tallybayes.events.families.bag_leave_one_out import BagRows, OutsideCounts, OwnCounts, Presence, row_blocks
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
@@ -33,12 +34,11 @@ from tallybayes.events.likelihood import Profile, weigh
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
-from tallybayes.events.text.leave_one_out import Entries, OwnCounts, outside_scores, presence_scores
 from tallybayes.events.text.variance import WordsDoubt
 from tallybayes.events.text.vocabulary import Words, log_shares
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
-from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, vectorise
+from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, Vectors, vectorise
 
 __all__ = ["Bag", "Text", "name_of"]
 
@@ -295,11 +295,11 @@ class Text(Event):
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
             for one in np.unique(weight):
                 rows = here[weight == one]
-                texts = vectorise(column.take(pa.array(rows)), self.tokens, lookup)
-                sparse = Sparse(texts.indptr, texts.indices, texts.data, len(part.labels))
-                entries = Entries(part, sparse, classes[rows], float(one), self._kept)
-                sizes[rows] += entries.heard(once=self.bag in ("binary", "bernoulli"), smooth=self.unknown == "smooth")
-                parts.append((f, rows, self._without(entries, part)))
+                bag = self._bag(vectorise(column.take(pa.array(rows)), self.tokens, lookup), len(part.labels))
+                for block, texts in row_blocks(bag, part.tokens.shape[0]):
+                    left_out = self._left_out(part, texts, classes[rows[block]], float(one))
+                    sizes[rows[block]] += left_out.length + (left_out.strange if self.unknown == "smooth" else 0.0)
+                    parts.append((f, rows[block], self._without(left_out, part)))
 
         def add(options: EstimateOptions, out: Floats) -> None:
             for f, rows, scores in parts:
@@ -307,16 +307,28 @@ class Text(Event):
 
         return LeftOut(add, lambda: sizes)
 
-    def _without(self, entries: Entries, part: Column) -> Callable[[float], Floats]:
+    def _bag(self, texts: Vectors, n_tokens: int) -> Sparse:
+        """The tokens of texts, each as often as it counts."""
+        times = texts.data if self.bag in ("multinomial", "complement") else np.ones(len(texts.data))
+        return Sparse(texts.indptr, texts.indices, times, n_tokens)
+
+    def _left_out(self, part: Column, bag: Sparse, own: ClassCodes, weight: float) -> BagRows:
+        """Texts that all have one weight, and which tokens are believed in without each."""
+        documents, weights = part.documents.sum(axis=0), np.full(len(bag), weight)
+        others = float(part.present.sum().reshape((1,)).less((np.zeros(1, np.intp),), weights[:1])[0])
+        _, token, _ = bag.entries()
+        after = self._kept(documents.less((token,), np.full(len(token), weight)), others)
+        return BagRows(bag, own, weights, self._kept(documents.to_float(), others), after)
+
+    def _without(self, rows: BagRows, part: Column) -> Callable[[float], Floats]:
         """From a smoothing to the scores of texts that were never read."""
         smooth = self.unknown == "smooth"
         if self.bag == "bernoulli":
-            return lambda alpha: presence_scores(entries, part, alpha)
+            return Presence(rows, part.documents, part.present).scores
         if self.bag == "complement":
-            outside = part.tokens.others()
-            return lambda alpha: -outside_scores(entries, outside, max(alpha, _LEAST_ALPHA), smooth=smooth)
-        once = self.bag == "binary"
-        return OwnCounts(entries, part.documents if once else part.tokens, once=once, smooth=smooth).scores
+            outside = OutsideCounts(rows, part.tokens, smooth=smooth)
+            return lambda alpha: outside.scores(max(alpha, _LEAST_ALPHA))
+        return OwnCounts(rows, self._counts(part), smooth=smooth).scores
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts of tokens are most probable."""

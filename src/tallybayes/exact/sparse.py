@@ -270,6 +270,9 @@ class SparseExact(Exact):
 
     def less(self, index: tuple[npt.NDArray[Any], ...], *factors: Floats) -> Floats:
         """Entries less a product of doubles each, as if subtracted exactly."""
+        entries = self.places.find(*index)
+        if len(self.places.rows) and (entries >= 0).all():
+            return self.values.less((entries,), *factors)
         return self.at(*index).less((np.arange(len(index[0])),), *factors)
 
     def used(self) -> Mask:  # (V,)

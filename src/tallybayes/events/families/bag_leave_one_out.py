@@ -12,27 +12,48 @@ token); an *entry* is a token of a row and how often it occurs there.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes
+from tallybayes.events.event import ClassCodes, EstimateOptions, Weights
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact, SparsityPattern
 
-__all__ = ["Alpha", "BagRows", "OutsideCounts", "OwnCounts", "Presence", "row_blocks"]
+__all__ = [
+    "LEAST_ALPHA",
+    "Alpha",
+    "BagRows",
+    "LeftOutBag",
+    "OutsideCounts",
+    "OwnCounts",
+    "Presence",
+    "leave_bag_out",
+    "row_blocks",
+]
 
 Alpha = float | Floats
 Mask = npt.NDArray[np.bool_]
 Index = npt.NDArray[np.intp]
 
+# The least smoothing of complement. Without any, a token that no other class has seen would speak for its class without
+# measure, and two such tokens of different classes would contradict each other without measure.
+LEAST_ALPHA = 1e-10
+_MAX_KEPT = 1 << 23  # entries of rows kept ready for another smoothing, of some 60 bytes each
 _MAX_CELLS = 1 << 25  # entries times classes of one block of rows: 256 MB for a table with a row for each entry
+
+
+class LeftOutBag(Protocol):
+    """Rows made ready to be scored as if they had never been counted."""
+
+    def scores(self, alpha: Alpha, /) -> Floats:
+        """The scores (n, C) under a smoothing."""
 
 
 def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
@@ -42,6 +63,39 @@ def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
     for start in range(0, len(bag), size):
         rows = slice(start, min(start + size, len(bag)))
         yield rows, Sparse(bag.indptr[rows.start : rows.stop + 1], bag.indices, bag.data, bag.width)
+
+
+def leave_bag_out(
+    bag: Sparse, n_classes: int, classes: ClassCodes, weights: Weights, prepare: Callable[[BagRows], LeftOutBag]
+) -> Callable[[EstimateOptions, Floats], None]:
+    """Return what adds to scores (n, C) those of rows left out, under any smoothing of the columns.
+
+    Parameters
+    ----------
+    bag : Sparse, shape (n, V)
+        The rows.
+    n_classes : int
+        C.
+    classes, weights
+        The class and the weight of each row.
+    prepare : callable
+        Makes some of the rows ready.
+    """
+    weight = np.ones(len(bag)) if weights is None else weights
+
+    def blocks() -> Iterator[tuple[slice, LeftOutBag]]:
+        for rows, part in row_blocks(bag, n_classes):
+            yield rows, prepare(BagRows(part, classes[rows], weight[rows]))
+
+    kept = list(blocks()) if bag.indptr[-1] - bag.indptr[0] <= _MAX_KEPT else None
+
+    def add(options: EstimateOptions, out: Floats) -> None:
+        alpha = options.alpha
+        same = float(alpha[0]) if len(alpha) and (alpha == alpha[0]).all() else alpha
+        for rows, left_out in blocks() if kept is None else kept:
+            out[rows] += left_out.scores(same)
+
+    return add
 
 
 class Entries(NamedTuple):
@@ -80,12 +134,15 @@ class BagRows:
         every = Entries(row, token, times.astype(np.float64))
         self.n, self.own, self.weight = len(bag), own, weight
         self.view = np.ones(bag.width, bool) if view is None else view
-        before = self.view[token]
-        after = before if after is None else after
-        self.before, self.length = self.total(every, before * every.times), self.total(every, after * every.times)
-        self.strange = self.total(every, ~after * every.times)  # (n,) tokens not believed in
+        if view is None or after is None:
+            before = after = np.ones(len(token), bool) if view is None else view[token]
+        else:
+            before = view[token]
+        self.length = self.total(every, after * every.times)
         self.kept, self.changed = every.where(after), every.where(before != after)
         self.sign = after[before != after] * 2.0 - 1.0  # 1 for what comes into the view, −1 for what falls out
+        self.before = self.length - self.total(self.changed, self.sign * self.changed.times)
+        self.strange = self.total(every, every.times) - self.length  # (n,) tokens not believed in
         self.size = self.view.sum() + self.total(self.changed, self.sign)  # (n,) tokens believed in
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.kept.row, minlength=self.n))])
         # Only the tokens of these rows matter: of a large vocabulary they are few.
@@ -224,6 +281,7 @@ class OutsideCounts:
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
         """Minus Σ times · log share among all other classes."""
+        alpha = max(alpha, LEAST_ALPHA) if isinstance(alpha, float) else np.maximum(alpha, LEAST_ALPHA)
         rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
         base, counts, at = self._left() if self.counts is None else self.counts
         few = alpha if isinstance(alpha, float) else alpha[rows.used]
@@ -304,10 +362,7 @@ class Presence:
         n = self.n[places.rows, rows.used[columns]]
         self.there = _Change(ones.values.take(at).to_float(), self.zeros.take(at).to_float(), n, columns)
         e = rows.kept
-        of_class, having = self._present_at(rows.own[e.row], e.token), ones.at(rows.own[e.row], e.token)
-        parts = (part.less(_all(e.row), rows.weigh(e)) for part in (having, of_class - having, of_class))
-        mine, zeros, n = (np.maximum(part, 0.0) for part in parts)
-        self.own = _Change(mine, zeros, n, e.token)
+        self.own = self._own_change(ones, rows.own[e.row], e.token, rows.weigh(e))
         self.cells = x = _Cells(rows, ones.places)
         taken = np.where(x.mine, x.weight, 0.0)
         self.cell_zeros = np.maximum(self.zeros.take(x.at).less(_all(x.at), taken), 0.0)
@@ -318,6 +373,15 @@ class Presence:
         groups = np.unique(np.stack([rows.own, rows.weight], axis=1), axis=0, return_inverse=True)
         self.groups, self.group = groups[0], groups[1].reshape(-1)
         self.counted = lru_cache(4 * self.C)(self._count_absent)
+
+    def _own_change(self, ones: SparseExact, own: ClassCodes, token: Index, weight: Floats) -> _Change:
+        """What each entry adds to its own class without the row."""
+        n = self.present.less((own, token) if self.per_token else (own,), weight)
+        found = ones.places.find(own, token)
+        there = (np.maximum(found, 0),)  # a row without weight may have what was never counted
+        zeros = np.where(found >= 0, self.zeros.less(there, weight), n)
+        having = np.where(found >= 0, ones.values.less(there, weight), 0.0)
+        return _Change(np.maximum(having, 0.0), np.maximum(zeros, 0.0), np.maximum(n, 0.0), token)
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
         """Every token's log-probability of being there or not."""

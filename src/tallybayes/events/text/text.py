@@ -24,7 +24,14 @@ from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
-from tallybayes.events.families.bag_leave_one_out import BagRows, OutsideCounts, OwnCounts, Presence, row_blocks
+from tallybayes.events.families.bag_leave_one_out import (
+    LEAST_ALPHA,
+    BagRows,
+    OutsideCounts,
+    OwnCounts,
+    Presence,
+    row_blocks,
+)
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
@@ -44,7 +51,6 @@ __all__ = ["Bag", "Text", "name_of"]
 
 Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
 _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
-_LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ class Text(Event):
             return self._presence(labels, part, kept, alpha, share)
         sign = 1.0
         if self.bag == "complement":
-            counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
+            counts, sign, alpha = counts.others(), -1.0, max(alpha, LEAST_ALPHA)
         totals = counts.sum(axis=1).to_float()
         table = sign * log_shares(counts, totals, alpha, max(V, 1))
         if self.unknown == "smooth":
@@ -326,8 +332,7 @@ class Text(Event):
         if self.bag == "bernoulli":
             return Presence(rows, part.documents, part.present).scores
         if self.bag == "complement":
-            outside = OutsideCounts(rows, part.tokens, smooth=smooth)
-            return lambda alpha: outside.scores(max(alpha, _LEAST_ALPHA))
+            return OutsideCounts(rows, part.tokens, smooth=smooth).scores
         return OwnCounts(rows, self._counts(part), smooth=smooth).scores
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
@@ -352,7 +357,7 @@ class Text(Event):
     def _words_doubt(self, words: Words, part: Column, alpha: float) -> WordsDoubt:
         counts = self._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
         if self.bag == "complement":
-            counts, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
+            counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
         return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=self.unknown == "smooth")
 
     def add_variance(self, doubts: Any, data: Texts, out: Floats) -> None:

@@ -249,6 +249,10 @@ class Exact:
         """Where the value is below zero."""
         return np.asarray(self.limbs[..., -1] < 0)
 
+    def has_negative(self) -> bool:
+        """Whether any value is below zero."""
+        return bool(self.negative().any())
+
     def to_limbs(self) -> Limbs:
         """What a kernel takes: digits with or without settled carries."""
         return Limbs(self._digits.limbs, self._digits.base)

@@ -287,6 +287,10 @@ class SparseExact(Exact):
         """Where the value is below zero."""
         return self._filled(self.values.negative())
 
+    def has_negative(self) -> bool:
+        """Whether any value is below zero."""
+        return self.values.has_negative()
+
     def to_float(self) -> Floats:
         """The nearest doubles, with all the zeros."""
         return self._filled(self.values.to_float())

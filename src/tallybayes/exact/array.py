@@ -177,7 +177,7 @@ class Exact:
         """Some of these digits, or all in another arrangement."""
         return Exact(limbs, self._digits.base, bits=self._digits.bits)
 
-    def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
+    def take(self, index: npt.NDArray[np.integer] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
         """The entries at the given positions of one axis."""
         if self._digits.bits == 0:
             size = np.count_nonzero(index) if index.dtype == bool else len(index)

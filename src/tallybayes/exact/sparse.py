@@ -219,7 +219,7 @@ class SparseExact(Exact):
         kept = self.values.nonzero()
         return self if kept.all() else SparseExact(self.places.some(kept), self.values.take(kept))
 
-    def take(self, index: Index | Mask, axis: int = 0) -> Exact:
+    def take(self, index: npt.NDArray[np.integer] | Mask, axis: int = 0) -> Exact:
         """The rows or columns at the given positions."""
         at = np.flatnonzero(index) if index.dtype == bool else np.asarray(index, np.intp)
         if axis == 1:

@@ -42,7 +42,7 @@ from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
 from tallybayes.events.text.variance import WordsDoubt
-from tallybayes.events.text.vocabulary import Words, log_shares
+from tallybayes.events.text.vocabulary import Words, log_shares, log_shares_outside
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, Vectors, vectorise
@@ -188,27 +188,26 @@ class Text(Event):
             raise BadData(wanted("text", "tokens left after pruning", got, "Loosen min_df or max_df"))
         labels = part.labels.take(kept)
         V = int(kept.sum())
-        counts = self._counts(part).take(kept, axis=1)
-        base, unknown = np.zeros(counts.shape[0]), None
         if self.bag == "bernoulli":
             return self._presence(labels, part, kept, alpha, share)
-        sign = 1.0
+        counts = self._counts(part).columns(np.flatnonzero(kept))
+        totals, sign = counts.sum(axis=1), 1.0
         if self.bag == "complement":
-            counts, sign, alpha = counts.others(), -1.0, max(alpha, LEAST_ALPHA)
-        totals = counts.sum(axis=1).to_float()
-        table = sign * log_shares(counts, totals, alpha, max(V, 1))
-        if self.unknown == "smooth":
-            unknown = sign * log_share(0.0, totals, alpha, V + 1)
-        return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
+            totals, sign, alpha = totals.others(), -1.0, max(alpha, LEAST_ALPHA)
+        shares = log_shares_outside if self.bag == "complement" else log_shares
+        table = sign * shares(counts, totals.to_float(), alpha, max(V, 1))
+        unknown = sign * log_share(0.0, totals.to_float(), alpha, V + 1) if self.unknown == "smooth" else None
+        return Words(labels, table, np.zeros(len(table.T)), unknown, self.bag == "binary", self)
 
     def _presence(
         self, labels: Categories, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
     ) -> Words:
         """Every token absent, and the difference for those present."""
-        n = part.present.to_float()
-        zeros, ones = (counts.take(kept, axis=1).to_float().T for counts in (part.lacking(), part.documents))
-        log_zero = share(zeros, n, alpha, 2.0)
-        log_one = share(ones, n, alpha, 2.0)
+        n, ones = part.present.to_float(), part.documents.columns(np.flatnonzero(kept))
+        rows, columns = ones.places.rows, ones.places.columns()
+        log_zero, log_one = (np.tile(share(count, n, alpha, 2.0), (len(labels), 1)) for count in (n, np.zeros_like(n)))
+        log_zero[columns, rows] = share((part.present.take(rows) - ones.values).to_float(), n[rows], alpha, 2.0)
+        log_one[columns, rows] = share(ones.values.to_float(), n[rows], alpha, 2.0)
         needed = np.ascontiguousarray(
             np.isneginf(log_zero)
         )  # without smoothing: every text of the class has it, so one without is impossible

@@ -15,7 +15,8 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Pixels, Weights, chunks
-from tallybayes.events.families.bag_leave_one_out import Presence, leave_bag_out
+from tallybayes.events.families.bag_presence import Presence
+from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt

@@ -13,7 +13,8 @@ import numpy as np
 
 from tallybayes.events.event import Drawn, EstimateOptions, Pixels
 from tallybayes.events.families.bag import BagEvent, DieDoubt
-from tallybayes.events.families.bag_leave_one_out import BagRows, OwnCounts
+from tallybayes.events.families.bag_counts import OwnCounts
+from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
 from tallybayes.events.inputs import Floats

@@ -25,7 +25,7 @@ from tallybayes.events.event import (
     chunks,
     negative_or_infinite,
 )
-from tallybayes.events.families.bag_leave_one_out import BagRows, LeftOutBag, leave_bag_out
+from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma

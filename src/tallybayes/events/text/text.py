@@ -24,14 +24,9 @@ from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
-from tallybayes.events.families.bag_leave_one_out import (
-    LEAST_ALPHA,
-    BagRows,
-    OutsideCounts,
-    OwnCounts,
-    Presence,
-    row_blocks,
-)
+from tallybayes.events.families.bag_counts import LEAST_ALPHA, OutsideCounts, OwnCounts
+from tallybayes.events.families.bag_presence import Presence
+from tallybayes.events.families.bag_rows import BagRows, row_blocks
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest

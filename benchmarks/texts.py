@@ -1,7 +1,8 @@
 """From strings to a model and from strings to probabilities, beside CountVectorizer and MultinomialNB.
 
 Like is compared with like: a smoothing of 1 and no temperature, as MultinomialNB has it. What our defaults add to that,
-smoothing and temperature chosen by texts left out, is a row of its own, beside our own plain fit.
+smoothing and temperature chosen by texts left out, is a row of its own, beside our own plain fit. The other kinds of
+bag stand beside our own multinomial one, on texts of twenty topics.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.naive_bayes import MultinomialNB
@@ -18,6 +20,8 @@ import tallybayes as tb
 from benchmarks.clock import best
 from benchmarks.table import Growing, seconds
 from tallybayes import sources
+from tallybayes.exact.sparse import SparseExact
+from tallybayes.storage.model_file import dump
 
 SETS = {
     "film reviews": ("movie-review-polarity/movie_review_polarity.csv.gz", "text"),
@@ -25,6 +29,7 @@ SETS = {
     "headlines": ("onion-or-not/onion_or_not.csv.gz", "text"),
 }
 LEAST_BYTES = 50e6
+TOPICS, TOPIC_TEXTS, TOPIC_WORDS = 20, 11_000, 60_000
 PLAIN: dict[str, Any] = {"alpha": 1.0, "calibrate": None}
 
 
@@ -40,7 +45,46 @@ def run(repeat: int) -> str:
         what = f"{name}, {megabytes:.0f} MB"
         _measure(table, what, texts, labels, repeat)
         _fit(table, f"{what}, word pairs", texts, labels, (1, 2), repeat)
+    _bags(table, repeat)
     return table.markdown()
+
+
+def _bags(table: Growing, repeat: int) -> None:
+    """Each kind of bag by default, and its file."""
+    texts, labels = _topics()
+    megabytes = _megabytes(texts)
+    for ngrams in ((1, 1), (1, 2)):
+        beside: dict[str, float] = {}
+        for bag in ("multinomial", "bernoulli", "complement"):
+            what = f"{TOPICS} topics, {bag}{', word pairs' if ngrams == (1, 2) else ''}"
+            events = f"text(bag={bag!r}, ngrams={ngrams})"
+            fitted = best(lambda events=events: tb.fit(texts, labels, events=events), repeat)
+            scored = best(lambda model=fitted.result: model.predict_proba(texts), repeat)
+            for name, took in (("by default", fitted.seconds), ("predict_proba", scored.seconds)):
+                plain = beside.setdefault(name, took)
+                cells = seconds(took), f"{megabytes / took:.0f}", seconds(plain)
+                table.add(f"{what}: {name}", *cells, f"{took / plain:.2f}× multinomial", "≤ 3×")
+        each = _bytes_per_count(fitted.result)
+        table.add(f"{what}: file", f"{each:.1f} bytes a count", "-", "-", "-", "≤ 16")
+
+
+def _topics() -> tuple[list[str], list[str]]:
+    """Texts of some 150 words, which topics share but use more or less often."""
+    rng = np.random.default_rng(0)
+    words = np.array([f"w{i}" for i in range(TOPIC_WORDS)])
+    usual = 1 / np.arange(1, TOPIC_WORDS + 1) ** 1.05
+    shares = np.cumsum(usual * np.exp(rng.normal(0, 1.2, (TOPICS, TOPIC_WORDS))), axis=1)
+    topics = np.arange(TOPIC_TEXTS) % TOPICS
+    drawn = (np.searchsorted(shares[c], rng.random(rng.poisson(150)) * shares[c, -1]) for c in topics)
+    return [" ".join(words[some]) for some in drawn], [f"topic {c}" for c in topics]
+
+
+def _bytes_per_count(model: tb.Model) -> float:
+    """The bytes of a model's file, but for its words, to each count that is not zero."""
+    statistic = model.evidence.statistics[0]
+    counts = [value for value in statistic.sums.values() if isinstance(value, SparseExact)]
+    words = sum(len(word.encode()) + 8 for word in statistic.labels[0].values)
+    return (len(dump(model)) - words) / sum(len(value.places.rows) for value in counts)
 
 
 def _measure(table: Growing, what: str, texts: list[str], labels: list[Any], repeat: int) -> None:

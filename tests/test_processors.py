@@ -73,7 +73,9 @@ def all_of_it() -> dict[str, Any]:
 def under(**settings: str) -> dict[str, Any]:
     """What another process says under other settings."""
     env = {**os.environ, **settings}
-    done = subprocess.run([sys.executable, "-P", __file__], env=env, capture_output=True, text=True, check=True, timeout=300)
+    done = subprocess.run(
+        [sys.executable, "-P", __file__], env=env, capture_output=True, text=True, check=True, timeout=300
+    )
     return dict(json.loads(done.stdout))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
+from scipy.sparse import csr_array
 
 import tallybayes as tb
 from tallybayes.errors import BadModelFile
@@ -141,11 +143,11 @@ def test_a_pickle_is_not_opened() -> None:
         parse_bytes(pickle.dumps(Trap()))
 
 
-def forged(change) -> bytes:
+def forged(change, content: bytes = CONTENT) -> bytes:
     """The file with its parts changed and its checksum made to fit: what someone with ill will would write."""
-    tensors = load_tensors(CONTENT)
-    size = int.from_bytes(CONTENT[:8], "little")
-    header = json.loads(json.loads(CONTENT[8 : 8 + size])["__metadata__"]["tallybayes"])
+    tensors = load_tensors(content)
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["tallybayes"])
     del header["checksum"]
     change(header, tensors)
     header["checksum"] = serialize._checksum(header, tensors)
@@ -163,6 +165,11 @@ FORGERIES = {
     "an event that is code": lambda h, t: h["blocks"][0].update(event="bernoulli(threshold=__import__('os'))"),
     "columns that do not fit": lambda h, t: h["blocks"][0].update(columns=["a", "b", "c", "d", "e"]),
     "a huge number of columns": lambda h, t: h["blocks"][0].update(columns={"numbered": 1 << 60}),
+    "more columns than the file has room for": lambda h, t: (
+        h.update(columns={"numbered": 1 << 39}),
+        h["blocks"][0].update(columns={"numbered": 1 << 39}),
+    ),
+    "more missing labels than one": lambda h, t: h["blocks"][0]["labels"][0].update(kind="nothing", count=1 << 40),
     "a column twice": lambda h, t: h.update(columns=["outlook"] * 4),
     "columns that are numbers": lambda h, t: h.update(columns=[1, 2, 3, 4]),
     "a huge exponent": lambda h, t: h.update(rows=1 << 40),
@@ -191,6 +198,110 @@ FORGERIES = {
 def test_a_forged_file_is_refused_with_a_sentence(name: str) -> None:
     with pytest.raises(BadModelFile, match=r"^model file: wanted .*, got .*\.$"):
         parse_bytes(forged(FORGERIES[name]))
+
+
+def words() -> tb.Model:
+    """A text of many words, each in one class of twelve or in two: its sums are stored by their entries."""
+    texts = [" ".join(f"w{(k * 97 + i) % 3000}" for i in range(120)) for k in range(24)]
+    return tb.fit(texts, [f"c{k % 12:02d}" for k in range(24)], alpha=1.0, calibrate=None)
+
+
+WORDS = dump(words())
+
+
+def test_sums_of_many_zeros_are_stored_by_their_entries() -> None:
+    tensors, sums = load_tensors(WORDS), words().evidence.statistics[0].sums
+    entries = len(sums["tokens"].places.rows)
+    assert tensors["0.tokens"].shape == (entries, 1)
+    assert tensors["0.tokens.of_class"].dtype == np.uint8
+    assert int(tensors["0.tokens.per_column"].sum()) == entries
+    assert sum(array.nbytes for name, array in tensors.items() if "labels" not in name) < 8 * 2 * entries
+    assert parse_bytes(WORDS) == words()
+    assert dump(parse_bytes(WORDS)) == WORDS
+
+
+def test_sums_of_many_zeros_may_be_a_table_as_in_older_files() -> None:
+    def as_tables(header, tensors) -> None:
+        sums = words().evidence.statistics[0].sums
+        header["format"] = 1
+        for name in ("tokens", "documents"):
+            header["blocks"][0]["sums"][name] = 0
+            del tensors[f"0.{name}.of_class"], tensors[f"0.{name}.per_column"]
+            tensors[f"0.{name}"] = sums[name].whole().limbs.astype(np.uint32)
+
+    assert parse_bytes(forged(as_tables, WORDS)) == words()
+
+
+@pytest.mark.parametrize("event", ["multinomial", "complement", "bernoulli"])
+def test_counts_of_many_columns_come_back_from_their_entries(event: str) -> None:
+    rows = csr_array(([1.0] * 40, (np.arange(40), np.arange(40) * 70)), shape=(40, 3000))
+    model = tb.fit(rows, np.arange(40) % 10, events=event, calibrate=None)
+    content = dump(model)
+    assert len(content) < 12_000  # whole, ten classes of 3,000 columns would be 120,000 bytes
+    assert parse_bytes(content) == model
+    assert dump(parse_bytes(content)) == content
+
+
+def replaced(name: str, change):
+    """A change of one array."""
+    return lambda header, tensors: tensors.update({name: change(tensors[name].copy())})
+
+
+def with_first(value: int):
+    def change(array):
+        array[0] = value
+        return array
+
+    return change
+
+
+SPARSE_FORGERIES = {
+    "a class that is none": replaced("0.tokens.of_class", with_first(12)),
+    "classes out of order": replaced("0.tokens.of_class", lambda a: a[::-1]),
+    "a class twice": replaced("0.tokens.of_class", lambda a: a * 0),
+    "classes of another type": replaced("0.tokens.of_class", lambda a: a.astype(np.uint16)),
+    "classes of another shape": replaced("0.tokens.of_class", lambda a: a[:, None]),
+    "a class too few": replaced("0.tokens.of_class", lambda a: a[:-1]),
+    "a value too few": replaced("0.tokens", lambda a: a[:-1]),
+    "a value that is zero": replaced("0.tokens", with_first(0)),
+    "a value below zero": replaced("0.tokens", with_first(0x80000000)),
+    "a column too many": replaced("0.tokens.per_column", lambda a: np.append(a, a[:1])),
+    "columns of no word": replaced(
+        "0.tokens.per_column", lambda a: np.append(a[:-2], [0, a[-1] + a[-2]]).astype(a.dtype)
+    ),
+    "lengths that overflow": replaced("0.tokens.per_column", lambda a: a * 0 + 255),
+    "lengths that are negative": replaced("0.tokens.per_column", lambda a: a.view(np.int8)),
+    "no classes": lambda h, t: t.pop("0.tokens.of_class"),
+    "no base": lambda h, t: h["blocks"][0]["sums"]["tokens"].pop("sparse"),
+    "a base that is text": lambda h, t: h["blocks"][0]["sums"]["tokens"].update(sparse="0"),
+    "entries where all is zero": lambda h, t: h["blocks"][0]["sums"]["tokens"].update(sparse=None),
+    "a sum of few zeros by its entries": lambda h, t: (
+        h["blocks"][0]["sums"].update(missing={"sparse": 0}),
+        t.update({"0.missing": np.ones((1, 1), np.uint32), "0.missing.of_class": np.zeros(1, np.uint8)}),
+        t.update({"0.missing.per_column": np.ones(1, np.uint8)}),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SPARSE_FORGERIES)
+def test_forged_entries_are_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(BadModelFile, match=r"^model file: wanted .*, got .*\.$"):
+        parse_bytes(forged(SPARSE_FORGERIES[name], WORDS))
+
+
+def test_a_small_file_cannot_ask_for_much_memory() -> None:
+    """Two classes of a trillion columns, all zero: nothing of it is stored, and nothing may be made of it."""
+    zeros = dump(tb.fit(csr_array((4, 100)), [0, 1, 0, 1], events="multinomial", calibrate=None))
+
+    def grown(header, tensors) -> None:
+        header["columns"] = header["blocks"][0]["columns"] = {"numbered": 1 << 39}
+
+    assert parse_bytes(zeros)
+    tracemalloc.start()
+    with pytest.raises(BadModelFile):
+        parse_bytes(forged(grown, zeros))
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
 
 
 def test_saving_over_a_model_keeps_no_rest_of_it(tmp_path) -> None:

@@ -14,7 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Pixels, Weights, chunks
+from tallybayes.events.families.bag_presence import Presence
+from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
@@ -22,6 +24,7 @@ from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh, weigh_table
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Bernoulli"]
 
@@ -154,7 +157,7 @@ class Bernoulli(Event):
     ) -> None:
         """As `score`, the own class having one row less."""
         if isinstance(data, Sparse):
-            self._leave_one_out_sparse(statistic, options, data, classes, weights, out)
+            self.without_rows(statistic, data, classes, weights).add(options, out)
             return
         coins = self.estimate(statistic, options)
         if weights is None:
@@ -178,45 +181,20 @@ class Bernoulli(Event):
             terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
             out[here] += terms
 
-    def _leave_one_out_sparse(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """The own class's absent columns are summed once per class and distinct weight, its present ones per entry."""
-        coins = self.estimate(statistic, options)
-        ones, n = statistic.sums["ones"], statistic.present()
-        zeros = n - ones
-        scores = np.zeros_like(out)
-        self.score(coins, data, scores)
-        alpha = options.alpha
-        weight = np.ones(len(data)) if weights is None else weights
-        distinct, which = np.unique(np.column_stack([classes, weight]), axis=0, return_inverse=True)
-        absent, impossible = np.zeros(len(data)), np.zeros(len(data))
-        row, column, _ = Sparse(*self._present(data), data.width).entries()
-        gain = np.zeros(len(row))
-        for k, (c, w) in enumerate(distinct):
-            c = int(c)
-            whole = np.full(data.width, c), np.arange(data.width)
-            left = n.less(whole, np.full(data.width, w))
-            lacking = zeros.less(whole, np.full(data.width, w))
-            zero = log_share(np.maximum(lacking, 0.0), left, alpha, 2.0)
-            never = np.isneginf(zero)  # without smoothing: only a row that has the column is possible
-            zero[never] = 0.0
-            mine, entries = which.ravel() == k, which.ravel()[row] == k
-            absent[mine] = zero.sum()
-            impossible[mine] = never.sum()
-            j = column[entries]
-            present = ones.less((np.full(len(j), c), j), np.full(len(j), w))
-            gain[entries] = log_share(present, left[j], alpha[j], 2.0) - zero[j]
-            np.subtract.at(impossible, row[entries], never[j])
-        own = absent + np.bincount(row, gain, minlength=len(data))
-        scores[np.arange(len(data)), classes] = np.where(impossible > 0, -np.inf, own)
-        out += scores
+    def without_rows(
+        self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
+    ) -> LeftOut:
+        """Of sparse rows the ones are found once, whatever smoothings are tried."""
+        if isinstance(data, Dense):
+            return super().without_rows(statistic, data, classes, weights)
+        indptr, column, _ = self._present(data)
+        bag, ones = (
+            Sparse(indptr, column, np.ones(len(column)), data.width),
+            SparseExact.from_whole(statistic.sums["ones"]),
+        )
+        present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
+        add = leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
+        return LeftOut(add, lambda: self.size(data))
 
     def sample(
         self, statistic: Statistic, parameters: BernoulliTable, c: int, size: int, rng: np.random.Generator

@@ -11,16 +11,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
-from tallybayes.events.families.bag import BagEvent, DieDoubt, own_entries
+from tallybayes.events.event import Drawn, EstimateOptions, Pixels
+from tallybayes.events.families.bag import BagEvent, DieDoubt
+from tallybayes.events.families.bag_counts import LEAST_ALPHA, OutsideCounts
+from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share, share
 from tallybayes.events.families.sampling import counted
-from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
+from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Complement"]
-
-_LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
@@ -50,26 +51,9 @@ class Complement(BagEvent):
         (counts, totals), alpha = _outside(statistic), _alpha(options)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
+    def left_out(self, rows: BagRows, counts: SparseExact) -> OutsideCounts:
         """As `score`, with the row's own counts taken from the outside of every class but its own."""
-        outside = statistic.sums["counts"].others()
-        totals = outside.sum(axis=1)
-        row, column, value, w, size = own_entries(data, weights)
-        alpha = _alpha(options)
-        for c in range(outside.shape[0]):
-            taken = np.where(classes == c, 0.0, w)[row]
-            at = np.full(len(row), c)
-            count, total = outside.less((at, column), taken, value), totals.less((at,), taken, size[row])
-            left = log_share(count, total, alpha[column], data.width, alpha.sum())
-            out[:, c] -= np.bincount(row, value * left, minlength=len(data))
+        return OutsideCounts(rows, counts)
 
     def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
         """What is not known of the shares outside each class.
@@ -103,6 +87,4 @@ def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
 
 
 def _alpha(options: EstimateOptions) -> Floats:
-    # Without smoothing a face that no other class has shown would speak for its class without measure, and two such
-    # faces of different classes would contradict each other without measure.
-    return np.maximum(options.alpha, _LEAST_ALPHA)
+    return np.maximum(options.alpha, LEAST_ALPHA)

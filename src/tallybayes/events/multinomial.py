@@ -11,12 +11,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
-from tallybayes.events.families.bag import BagEvent, DieDoubt, add_products, own_entries
+from tallybayes.events.event import Drawn, EstimateOptions, Pixels
+from tallybayes.events.families.bag import BagEvent, DieDoubt
+from tallybayes.events.families.bag_counts import OwnCounts
+from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
-from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
+from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Multinomial"]
 
@@ -48,26 +51,9 @@ class Multinomial(BagEvent):
         counts, totals = _counts(statistic)
         return log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
+    def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
         """As `score`, with the row's own counts taken from its class."""
-        scores = np.zeros_like(out)
-        add_products(data, self.estimate(statistic, options), scores)
-        counts = statistic.sums["counts"]
-        totals = counts.sum(axis=1)
-        row, column, value, w, size = own_entries(data, weights)
-        own = classes[row]
-        count, total = counts.less((own, column), w[row], value), totals.less((own,), w[row], size[row])
-        left = log_share(count, total, options.alpha[column], data.width, options.alpha.sum())
-        scores[np.arange(len(data)), classes] = np.bincount(row, value * left, minlength=len(data))
-        out += scores
+        return OwnCounts(rows, counts)
 
     def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
         """What is not known of the shares of the faces."""

@@ -120,7 +120,7 @@ class Statistic:
     def check(self) -> None:
         """Raise unless these sums can be those of some rows: no count, square or variance is below zero."""
         for name, value in self.sums.items():
-            if name != "first" and value.negative().any():
+            if name != "first" and value.has_negative():
                 raise CannotMerge(NEVER_THERE)
         if "missing" not in self.sums:
             return

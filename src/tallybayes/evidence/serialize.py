@@ -12,7 +12,9 @@ import hashlib
 import json
 import os
 import tempfile
+from collections.abc import Mapping
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -23,19 +25,25 @@ import pyarrow as pa
 from tallybayes.categories import Categories, kind, plain_types
 from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
 from tallybayes.events import parse
+from tallybayes.events.event import Event
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
-from tallybayes.exact.sparse import SparseExact
+from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack", "write"]
 
-FORMAT = 1
+FORMAT = 2  # the newest; bytes without sums stored by their entries are still of format 1
 _KEY = "tallybayes"
+_CLASSES, _LENGTHS = ".of_class", ".per_column"
 # A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no honest sum lies beyond this many limbs.
 _MOST_LIMBS = 400
+# A sum of more bytes than this is stored by its entries where that is smaller; of fewer, a table is simpler to read.
+_LARGE = 1 << 16
+# Zeros are not stored, so a header may declare more numbers than there are bytes: so many for each, or so many in all.
+_DECLARED_PER_BYTE, _DECLARED = 64, 1 << 22
 # The values of a column are the same in most of many partitions: so many lists of them, each of so few bytes, are
 # remembered, and checked once.
 _LISTS, _LIST_BYTES = 4096, 1 << 12
@@ -50,7 +58,7 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
     """Header and arrays as bytes, with their checksum."""
     from safetensors.numpy import save as to_bytes
 
-    header = {**header, "format": FORMAT}
+    header = {**header, "format": 1 + any(name.endswith(_CLASSES) for name in tensors)}
     header["checksum"] = _checksum(header, tensors)
     return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
 
@@ -58,9 +66,9 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
 def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
     """Header and arrays, if these are bytes that `pack` made; `where` is what messages call them."""
     header, tensors = _open(content, where)
-    if header.get("format") != FORMAT:
+    if header.get("format") not in range(1, FORMAT + 1):
         raise BadModelFile(
-            wanted(where, f"format {FORMAT}", repr(header.get("format")), "Use the version that wrote it")
+            wanted(where, f"format 1 to {FORMAT}", repr(header.get("format")), "Use the version that wrote it")
         )
     given = header.pop("checksum", None)
     if given != _checksum(header, tensors):
@@ -95,7 +103,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         {
             "event": block.event.spec,
             "columns": _put_names(block.columns),
-            "sums": {k: _put_exact(f"{b}.{k}", v, tensors) for k, v in statistic.sums.items()},
+            "sums": _put_sums(b, block.event, statistic.sums, tensors),
             "labels": [_put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
@@ -116,6 +124,7 @@ class Reader:
 
     def __init__(self, header: dict[str, Any], tensors: Tensors) -> None:
         self.header, self.tensors = header, tensors
+        self.room = max(_DECLARED, _DECLARED_PER_BYTE * sum(array.nbytes for array in tensors.values()))
 
     def evidence(self) -> Evidence:
         """The evidence that `put` was given."""
@@ -150,17 +159,43 @@ class Reader:
         sizes = {"column": width, "value": sum(map(len, found))}
         require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
         shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
-        sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in axes}
-        sums |= {k: SparseExact.from_whole(sums[k]) for k in block.event.scattered}
+        scattered = block.event.scattered
+        sums = {k: self.sum(f"{b}.{k}", stored["sums"][k], shape[k], scattered=k in scattered) for k in axes}
         statistic = Statistic(rows, sums, axes, found)
         statistic.check()
         require(statistic.without_unused_values() is statistic, "values that occur")
         return statistic
 
+    def sum(self, name: str, stored: Any, shape: tuple[int, int], *, scattered: bool) -> Exact:
+        """A sum of a block, whole or stored by its entries."""
+        if not isinstance(stored, dict):
+            value = self.exact(name, stored, shape)  # of format 1 whatever its size
+            return SparseExact.from_whole(value) if scattered else value
+        few = self.sparse(name, stored["sparse"], shape)
+        require(_is_sparse(few, scattered=scattered), f"{name} as a table")
+        return few if scattered else few.whole()
+
+    def sparse(self, name: str, base: Any, shape: tuple[int, int]) -> SparseExact:
+        """An array of exact numbers stored by its entries."""
+        n_classes, width = shape
+        classes, lengths = self.tensors[name + _CLASSES], self.tensors[name + _LENGTHS]
+        code = _code_type(n_classes)
+        require(classes.dtype == lengths.dtype == code and classes.ndim == 1 and lengths.shape == (width,), name)
+        starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
+        require(int(starts[-1]) == len(classes) and bool((classes < n_classes).all()), name)
+        rises = np.diff(classes.astype(np.int64)) > 0
+        first = starts[1:-1]
+        rises[first[(first > 0) & (first < len(classes))] - 1] = True  # another column begins
+        require(bool(rises.all()), f"{name} sorted and different")
+        values = self.exact(name, base, classes.shape)
+        require(bool(values.nonzero().all()), f"{name} without zeros")
+        return SparseExact(SparsityPattern(starts, classes.astype(np.int32), n_classes), values)
+
     def exact(self, name: str, base: Any, shape: tuple[int, ...]) -> Exact:
         """An array of exact numbers."""
         if base is None:
             require(name not in self.tensors, name)
+            require(prod(shape) <= self.room, f"as many numbers as {name} declares")
             return Exact.zeros(shape)
         stored = self.tensors[name]
         require(stored.dtype == np.uint32 and stored.shape[:-1] == shape and isinstance(base, int), name)
@@ -183,6 +218,7 @@ class Reader:
                 return _few_texts(joined.tobytes(), joined.dtype.str, ends.tobytes(), ends.dtype.str, count, null)
             array = _get_text(joined, ends)
         elif type_ == pa.null():
+            require(count <= 1, name)
             array = pa.nulls(count)
         else:
             values = self.tensors[name]
@@ -193,7 +229,7 @@ class Reader:
     def names(self, stored: Any) -> Any:
         """Names of columns."""
         if isinstance(stored, dict):
-            require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] < 1 << 40, "columns")
+            require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
 
@@ -236,6 +272,39 @@ def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
         return None
     tensors[name] = value.limbs.astype(np.uint32)  # the last limb's sign wraps, and is restored on reading
     return value.base
+
+
+def _put_sums(b: int, event: Event, sums: Mapping[str, Exact], tensors: Tensors) -> dict[str, Any]:
+    return {k: _put_sum(f"{b}.{k}", v, tensors, scattered=k in event.scattered) for k, v in sums.items()}
+
+
+def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:
+    """Store a sum whole, or by its entries where that is smaller."""
+    if not _is_sparse(value, scattered=scattered):
+        return _put_exact(name, value, tensors)
+    few = value if isinstance(value, SparseExact) else SparseExact.from_whole(value)
+    code = _code_type(few.shape[0])
+    tensors[name + _CLASSES] = few.places.rows.astype(code)
+    tensors[name + _LENGTHS] = few.places.lengths.astype(code)
+    return {"sparse": _put_exact(name, few.values, tensors)}
+
+
+def _is_sparse(value: Exact, *, scattered: bool) -> bool:
+    """Whether a sum is stored by its entries: by what it is alone, so that equal evidence is equal bytes."""
+    if value.is_zero:
+        return False
+    entries = len(value.places.rows) if isinstance(value, SparseExact) else np.count_nonzero(value.nonzero())
+    digits = 4 * (value.values if isinstance(value, SparseExact) else value).limbs.shape[-1]
+    cells, code = prod(value.shape), _code_type(value.shape[0]).itemsize
+    few = entries * (digits + code) + value.shape[1] * code
+    # What is kept whole in memory must not be so small in a file that a reader has to take it for a forgery.
+    plausible = scattered or cells <= max(_DECLARED, _DECLARED_PER_BYTE * few)
+    return _LARGE < cells * digits > few and plausible
+
+
+def _code_type(n_classes: int) -> np.dtype[Any]:
+    """The least type that holds any class, and any number of classes."""
+    return np.min_scalar_type(n_classes)
 
 
 def _put_labels(name: str, labels: Categories, tensors: Tensors) -> dict[str, Any]:

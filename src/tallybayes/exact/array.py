@@ -179,7 +179,7 @@ class Exact:
         """Return a new array of some or all of these digits, rearranged."""
         return Exact(limbs, self._digits.base, bits=self._digits.bits)
 
-    def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
+    def take(self, index: npt.NDArray[np.integer] | npt.NDArray[np.bool_], axis: int = 0) -> Exact:
         """Return the entries at the given positions of one axis."""
         if self._digits.bits == 0:
             size = np.count_nonzero(index) if index.dtype == bool else len(index)
@@ -250,6 +250,10 @@ class Exact:
     def negative(self) -> npt.NDArray[np.bool_]:
         """Return where the value is below zero."""
         return np.asarray(self.limbs[..., -1] < 0)
+
+    def has_negative(self) -> bool:
+        """Whether any value is below zero."""
+        return bool(self.negative().any())
 
     def to_limbs(self) -> Limbs:
         """Return limbs for a kernel, in canonical form or not."""

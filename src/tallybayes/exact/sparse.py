@@ -219,7 +219,7 @@ class SparseExact(Exact):
         kept = self.values.nonzero()
         return self if kept.all() else SparseExact(self.places.some(kept), self.values.take(kept))
 
-    def take(self, index: Index | Mask, axis: int = 0) -> Exact:
+    def take(self, index: npt.NDArray[np.integer] | Mask, axis: int = 0) -> Exact:
         """The rows or columns at the given positions."""
         at = np.flatnonzero(index) if index.dtype == bool else np.asarray(index, np.intp)
         if axis == 1:
@@ -270,6 +270,9 @@ class SparseExact(Exact):
 
     def less(self, index: tuple[npt.NDArray[Any], ...], *factors: Floats) -> Floats:
         """Entries less a product of doubles each, as if subtracted exactly."""
+        entries = self.places.find(*index)
+        if len(self.places.rows) and (entries >= 0).all():
+            return self.values.less((entries,), *factors)
         return self.at(*index).less((np.arange(len(index[0])),), *factors)
 
     def used(self) -> Mask:  # (V,)
@@ -283,6 +286,10 @@ class SparseExact(Exact):
     def negative(self) -> Mask:
         """Where the value is below zero."""
         return self._filled(self.values.negative())
+
+    def has_negative(self) -> bool:
+        """Whether any value is below zero."""
+        return self.values.has_negative()
 
     def to_float(self) -> Floats:
         """The nearest doubles, with all the zeros."""

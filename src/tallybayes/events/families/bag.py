@@ -6,6 +6,7 @@ adds to a row's score.
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -14,7 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks, negative_or_infinite
+from tallybayes.events.event import (
+    ClassCodes,
+    Counted,
+    EstimateOptions,
+    Event,
+    LeftOut,
+    Weights,
+    chunks,
+    negative_or_infinite,
+)
+from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
@@ -22,8 +33,9 @@ from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh, weigh_table
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "DieDoubt", "add_products", "own_entries"]
+__all__ = ["BagEvent", "DieDoubt", "add_products"]
 
 
 @dataclass(frozen=True)
@@ -124,6 +136,30 @@ class BagEvent(Event):
         """How often each face came up in each class."""
         return statistic.sums["counts"].to_float().T
 
+    @abstractmethod
+    def left_out(self, rows: BagRows, counts: SparseExact) -> LeftOutBag:
+        """Some rows, made ready to be scored by counts (C, F) that lack them."""
+
+    def leave_one_out(
+        self,
+        statistic: Statistic,
+        options: EstimateOptions,
+        data: Dense | Sparse,
+        classes: ClassCodes,
+        weights: Weights,
+        out: Floats,
+    ) -> None:
+        """As `score`, with each row's own counts gone."""
+        self.without_rows(statistic, data, classes, weights).add(options, out)
+
+    def without_rows(
+        self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
+    ) -> LeftOut:
+        """The rows' counts found once, whatever smoothings are tried."""
+        counts, bag = SparseExact.from_whole(statistic.sums["counts"]), _entries(data)
+        add = leave_bag_out(bag, counts.shape[0], classes, weights, lambda rows: self.left_out(rows, counts))
+        return LeftOut(add, lambda: self.size(data))
+
     def add_variance(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
         """Add the variance of what the counts add up to."""
         doubts.add(data, out)
@@ -157,18 +193,14 @@ def _squared(data: Dense | Sparse) -> Dense | Sparse:
     return data.map(lambda values: np.square(values, dtype=np.float64))
 
 
-def own_entries(
-    data: Dense | Sparse, weights: Weights
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], Floats, Floats, Floats]:
-    """Row, column and value of each entry that is not zero, each row's weight and each row's total."""
+def _entries(data: Dense | Sparse) -> Sparse:
+    """The rows as entries that are not zero."""
     if isinstance(data, Sparse):
         row, column, value = data.entries()
     else:
         matrix = np.nan_to_num(data.matrix(), nan=0.0)
         row, column = np.nonzero(matrix)
         value = matrix[row, column]
-    value = value.astype(np.float64)
     some = value != 0
-    row, column, value = row[some], column[some], value[some]
-    w = np.ones(len(data)) if weights is None else weights
-    return row, column, value, w, np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+    starts = np.concatenate([[0], np.cumsum(np.bincount(row[some], minlength=len(data)))])
+    return Sparse(starts, column[some], value[some], data.width)

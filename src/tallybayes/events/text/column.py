@@ -24,12 +24,6 @@ class Column:
     present: Exact  # (C,)
     labels: Categories
 
-    def lacking(self) -> Exact:  # (C, V)
-        """The documents that do not have each token."""
-        limbs = self.present.limbs[:, None, :]
-        shape = (*self.documents.shape, limbs.shape[-1])
-        return Exact(np.broadcast_to(limbs, shape), self.present.base) - self.documents
-
 
 def columns_of(statistic: Statistic) -> Iterator[Column]:
     """The sums of each column."""

@@ -24,6 +24,9 @@ from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
+from tallybayes.events.families.bag_counts import LEAST_ALPHA, OutsideCounts, OwnCounts
+from tallybayes.events.families.bag_presence import Presence
+from tallybayes.events.families.bag_rows import BagRows, row_blocks
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
@@ -33,18 +36,16 @@ from tallybayes.events.likelihood import Profile, weigh
 from tallybayes.events.statistic import Axis, Statistic
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
-from tallybayes.events.text.leave_one_out import Entries, OwnCounts, outside_scores, presence_scores
 from tallybayes.events.text.variance import WordsDoubt
-from tallybayes.events.text.vocabulary import Words, log_shares
+from tallybayes.events.text.vocabulary import Words, log_shares, log_shares_outside
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
-from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, vectorise
+from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, Vectors, vectorise
 
 __all__ = ["Bag", "Text", "name_of"]
 
 Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
 _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
-_LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
@@ -182,27 +183,26 @@ class Text(Event):
             raise BadData(wanted("text", "tokens left after pruning", got, "Loosen min_df or max_df"))
         labels = part.labels.take(kept)
         V = int(kept.sum())
-        counts = self._counts(part).take(kept, axis=1)
-        base, unknown = np.zeros(counts.shape[0]), None
         if self.bag == "bernoulli":
             return self._presence(labels, part, kept, alpha, share)
-        sign = 1.0
+        counts = self._counts(part).columns(np.flatnonzero(kept))
+        totals, sign = counts.sum(axis=1), 1.0
         if self.bag == "complement":
-            counts, sign, alpha = counts.others(), -1.0, max(alpha, _LEAST_ALPHA)
-        totals = counts.sum(axis=1).to_float()
-        table = sign * log_shares(counts, totals, alpha, max(V, 1))
-        if self.unknown == "smooth":
-            unknown = sign * log_share(0.0, totals, alpha, V + 1)
-        return Words(labels, np.ascontiguousarray(table), base, unknown, self.bag == "binary", self)
+            totals, sign, alpha = totals.others(), -1.0, max(alpha, LEAST_ALPHA)
+        shares = log_shares_outside if self.bag == "complement" else log_shares
+        table = sign * shares(counts, totals.to_float(), alpha, max(V, 1))
+        unknown = sign * log_share(0.0, totals.to_float(), alpha, V + 1) if self.unknown == "smooth" else None
+        return Words(labels, table, np.zeros(len(table.T)), unknown, self.bag == "binary", self)
 
     def _presence(
         self, labels: Categories, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
     ) -> Words:
         """Every token absent, and the difference for those present."""
-        n = part.present.to_float()
-        zeros, ones = (counts.take(kept, axis=1).to_float().T for counts in (part.lacking(), part.documents))
-        log_zero = share(zeros, n, alpha, 2.0)
-        log_one = share(ones, n, alpha, 2.0)
+        n, ones = part.present.to_float(), part.documents.columns(np.flatnonzero(kept))
+        rows, columns = ones.places.rows, ones.places.columns()
+        log_zero, log_one = (np.tile(share(count, n, alpha, 2.0), (len(labels), 1)) for count in (n, np.zeros_like(n)))
+        log_zero[columns, rows] = share((part.present.take(rows) - ones.values).to_float(), n[rows], alpha, 2.0)
+        log_one[columns, rows] = share(ones.values.to_float(), n[rows], alpha, 2.0)
         needed = np.ascontiguousarray(
             np.isneginf(log_zero)
         )  # without smoothing: every text of the class has it, so one without is impossible
@@ -295,11 +295,11 @@ class Text(Event):
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
             for one in np.unique(weight):
                 rows = here[weight == one]
-                texts = vectorise(column.take(pa.array(rows)), self.tokens, lookup)
-                sparse = Sparse(texts.indptr, texts.indices, texts.data, len(part.labels))
-                entries = Entries(part, sparse, classes[rows], float(one), self._kept)
-                sizes[rows] += entries.heard(once=self.bag in ("binary", "bernoulli"), smooth=self.unknown == "smooth")
-                parts.append((f, rows, self._without(entries, part)))
+                bag = self._bag(vectorise(column.take(pa.array(rows)), self.tokens, lookup), len(part.labels))
+                for block, texts in row_blocks(bag, part.tokens.shape[0]):
+                    left_out = self._left_out(part, texts, classes[rows[block]], float(one))
+                    sizes[rows[block]] += left_out.length + (left_out.strange if self.unknown == "smooth" else 0.0)
+                    parts.append((f, rows[block], self._without(left_out, part)))
 
         def add(options: EstimateOptions, out: Floats) -> None:
             for f, rows, scores in parts:
@@ -307,16 +307,27 @@ class Text(Event):
 
         return LeftOut(add, lambda: sizes)
 
-    def _without(self, entries: Entries, part: Column) -> Callable[[float], Floats]:
+    def _bag(self, texts: Vectors, n_tokens: int) -> Sparse:
+        """The tokens of texts, each as often as it counts."""
+        times = texts.data if self.bag in ("multinomial", "complement") else np.ones(len(texts.data))
+        return Sparse(texts.indptr, texts.indices, times, n_tokens)
+
+    def _left_out(self, part: Column, bag: Sparse, own: ClassCodes, weight: float) -> BagRows:
+        """Texts that all have one weight, and which tokens are believed in without each."""
+        documents, weights = part.documents.sum(axis=0), np.full(len(bag), weight)
+        others = float(part.present.sum().reshape((1,)).less((np.zeros(1, np.intp),), weights[:1])[0])
+        _, token, _ = bag.entries()
+        after = self._kept(documents.less((token,), np.full(len(token), weight)), others)
+        return BagRows(bag, own, weights, self._kept(documents.to_float(), others), after)
+
+    def _without(self, rows: BagRows, part: Column) -> Callable[[float], Floats]:
         """From a smoothing to the scores of texts that were never read."""
         smooth = self.unknown == "smooth"
         if self.bag == "bernoulli":
-            return lambda alpha: presence_scores(entries, part, alpha)
+            return Presence(rows, part.documents, part.present).scores
         if self.bag == "complement":
-            outside = part.tokens.others()
-            return lambda alpha: -outside_scores(entries, outside, max(alpha, _LEAST_ALPHA), smooth=smooth)
-        once = self.bag == "binary"
-        return OwnCounts(entries, part.documents if once else part.tokens, once=once, smooth=smooth).scores
+            return OutsideCounts(rows, part.tokens, smooth=smooth).scores
+        return OwnCounts(rows, self._counts(part), smooth=smooth).scores
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts of tokens are most probable."""
@@ -340,7 +351,7 @@ class Text(Event):
     def _words_doubt(self, words: Words, part: Column, alpha: float) -> WordsDoubt:
         counts = self._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
         if self.bag == "complement":
-            counts, alpha = counts.others(), max(alpha, _LEAST_ALPHA)
+            counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
         return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=self.unknown == "smooth")
 
     def add_variance(self, doubts: Any, data: Texts, out: Floats) -> None:

@@ -13,14 +13,13 @@ import pyarrow as pa
 from tallybayes.categories import Categories
 from tallybayes.events.families.dirichlet import contrast, log_share
 from tallybayes.events.inputs import Floats
-from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 from tallybayes.kernels.text import Lookup
 
 if TYPE_CHECKING:
     from tallybayes.events.text.text import Text
 
-__all__ = ["Words", "log_shares"]
+__all__ = ["Words", "log_shares", "log_shares_outside"]
 
 
 @dataclass(frozen=True)
@@ -59,11 +58,19 @@ class Words:
         return new
 
 
-def log_shares(counts: Exact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
+def log_shares(counts: SparseExact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
     """The log-share of each token in each class; that of tokens that a class has not is found once for all of them."""
-    if not isinstance(counts, SparseExact):
-        return log_share(counts.to_float().T, totals, alpha, size)
     table = np.tile(log_share(0.0, totals, alpha, size), (counts.shape[1], 1))
     rows = counts.places.rows
     table[counts.places.columns(), rows] = log_share(counts.values.to_float(), totals[rows], alpha, size)
     return table
+
+
+def log_shares_outside(counts: SparseExact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
+    """The log-share of each token outside of each class, the same for all that lack it; α is above 0."""
+    whole, log_total = counts.sum(axis=0), np.log(totals + alpha * size)
+    rows, columns = counts.places.rows, counts.places.columns()
+    table = np.log(whole.to_float() + alpha)[:, None] - log_total
+    outside = whole.take(columns) - counts.values
+    table[columns, rows] = np.log(outside.to_float() + alpha) - log_total[rows]
+    return np.asarray(table)

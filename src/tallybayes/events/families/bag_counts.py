@@ -1,0 +1,177 @@
+"""Scores of rows left out by counts of tokens: those of each class (multinomial), or of all others (complement).
+
+Counts stay sparse: what a class has never seen has one logarithm for all tokens, so that logarithms are taken of the
+counts that are not zero, and of each distinct count once. Notation as in `bag_rows`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
+from tallybayes.events.families.dirichlet import log_share
+from tallybayes.events.inputs import Floats
+from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import SparseExact
+
+__all__ = ["LEAST_ALPHA", "OutsideCounts", "OwnCounts"]
+
+Index = npt.NDArray[np.intp]
+
+# The least smoothing of complement. Without any, a token that no other class has seen would speak for its class without
+# measure, and two such tokens of different classes would contradict each other without measure.
+LEAST_ALPHA = 1e-10
+
+
+class _Taken(NamedTuple):
+    """Tokens, and what is taken from their counts: a weight times how often they occur."""
+
+    token: Index
+    weight: Floats
+    times: Floats
+
+
+class OwnCounts:
+    """Scores by the counts of each class (multinomial), each row's entries gone from its own.
+
+    Parameters
+    ----------
+    rows : BagRows
+        The rows.
+    counts : SparseExact, shape (C, V)
+        How often each token occurs in each class.
+    smooth : bool
+        Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
+    """
+
+    def __init__(self, rows: BagRows, counts: SparseExact, *, smooth: bool = False) -> None:
+        self.rows, self.smooth, C = rows, smooth, counts.shape[0]
+        few = counts.columns(rows.used)
+        columns = few.places.columns()
+        self.at, self.counts = columns.astype(np.intp) * C + few.places.rows, LogCounts(few.values.to_float(), columns)
+        e = rows.kept
+        self.own = LogCounts(counts.less((rows.own[e.row], e.token), rows.weigh(e), e.times), e.token)
+        totals, cells = counts.columns(np.flatnonzero(rows.view)).sum(axis=1), ChangedCells(rows, counts.places)
+        left = counts.values.take(cells.at).less(all_of(cells.at), np.where(cells.mine, cells.weight, 0.0), cells.times)
+        self.total = np.tile(totals.to_float(), (rows.n, 1))
+        self.total[np.arange(rows.n), rows.own] = totals.less((rows.own,), rows.weight, rows.before)
+        self.total += cells.total(left)
+
+    def scores(self, alpha: Alpha) -> Floats:  # (n, C)
+        """Σ times · log share."""
+        rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
+        scores = np.zeros_like(self.total)
+        rows.add_products(self._logs(alpha), scores)
+        scores[mine] = rows.total(rows.kept, _product(rows.kept.times, self.own.logs(alpha)))
+        return _shares(rows, scores, self.total, alpha, smooth=self.smooth)
+
+    def _logs(self, alpha: Alpha) -> Floats:  # (used, C)
+        """The logarithm of each count and α: one for all counts of zero of a token."""
+        shape = len(self.rows.used), self.total.shape[1]
+        few = alpha if isinstance(alpha, float) else alpha[self.rows.used]
+        with np.errstate(divide="ignore"):
+            logs = np.broadcast_to(np.reshape(np.log(few), (-1, 1)), shape).copy()
+        logs.reshape(-1)[self.at] = self.counts.logs(few)
+        return logs
+
+
+class OutsideCounts:
+    """Scores by the counts outside of each class (complement), each row's entries gone from all but its own.
+
+    Parameters
+    ----------
+    rows, smooth
+        As for `OwnCounts`.
+    counts : SparseExact, shape (C, V)
+        How often each token occurs in each class.
+    """
+
+    def __init__(self, rows: BagRows, counts: SparseExact, *, smooth: bool = False) -> None:
+        self.rows, self.smooth, self.C = rows, smooth, counts.shape[0]
+        e, whole = rows.kept, counts.sum(axis=0)
+        self.whole = whole.take(rows.used)
+        self.few = counts.columns(rows.used)
+        own = whole.take(e.token) - counts.at(rows.own[e.row], e.token)
+        self.own = LogCounts(own.to_float(), e.token)
+        self.total = self._totals(counts, whole)
+        self.pair, self.pairs = self._pairs()
+        # What is taken away is mostly 1: then the pairs are hardly more than the tokens, and their counts are kept.
+        self.counts = self._left() if len(self.pairs.token) <= 2 * len(rows.used) else None
+
+    def scores(self, alpha: Alpha) -> Floats:  # (n, C)
+        """Minus Σ times · log share among all other classes."""
+        alpha = max(alpha, LEAST_ALPHA) if isinstance(alpha, float) else np.maximum(alpha, LEAST_ALPHA)
+        rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
+        base, counts, at = self._left() if self.counts is None else self.counts
+        few = alpha if isinstance(alpha, float) else alpha[rows.used]
+        logs = np.repeat(base.logs(few), self.C)
+        logs[at] = counts.logs(few)
+        scores = np.zeros_like(self.total)
+        kernels.score_sparse(rows.starts, self.pair, rows.kept.times, logs.reshape(-1, self.C), scores)
+        scores[mine] = rows.total(rows.kept, _product(rows.kept.times, self.own.logs(alpha)))
+        return -_shares(rows, scores, self.total, alpha, smooth=self.smooth)
+
+    def _totals(self, counts: SparseExact, whole: Exact) -> Floats:  # (n, C)
+        """How often any token that is believed in occurs outside of each class, without the row."""
+        rows, x, C = self.rows, self.rows.changed, self.C
+        totals = counts.columns(np.flatnonzero(rows.view)).sum(axis=1).others()
+        other = rows.others(C)
+        taken = (np.where(other, part[:, None], 0.0).reshape(-1) for part in (rows.weight, rows.before))
+        total = totals.less((np.tile(np.arange(C), rows.n),), *taken).reshape(rows.n, C)
+        left, cells = whole.less((x.token,), rows.weigh(x), x.times), ChangedCells(rows, counts.places)
+        outside = whole.take(x.token[cells.entry]) - counts.values.take(cells.at)
+        there = outside.less(all_of(cells.at), np.where(cells.mine, 0.0, cells.weight), cells.times)
+        return np.asarray(total + rows.total(x, rows.sign * left)[:, None] + cells.total(there - left[cells.entry]))
+
+    def _pairs(self) -> tuple[npt.NDArray[np.int32], _Taken]:
+        """Which of the distinct pairs of a token and what is taken from it each entry is, and these."""
+        rows, e = self.rows, self.rows.kept
+        weight = rows.weigh(e)
+        usual = float(rows.weight[0]) if rows.n else 1.0
+        rest = np.flatnonzero((weight != usual) | (e.times != 1.0))
+        weights, by_weight = np.unique(weight[rest], return_inverse=True)
+        amounts, by_times = np.unique(e.times[rest], return_inverse=True)
+        keys = (rows.place[rest].astype(np.int64) * len(weights) + by_weight) * len(amounts) + by_times
+        _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+        pair, n_used = rows.place.copy(), len(rows.used)
+        pair[rest] = n_used + which
+        first, every = rest[first], np.ones(n_used)
+        pairs = _Taken(
+            np.concatenate([np.arange(n_used), rows.place[first]]),
+            np.concatenate([usual * every, weight[first]]),
+            np.concatenate([every, e.times[first]]),
+        )
+        return pair, pairs
+
+    def _left(self) -> tuple[LogCounts, LogCounts, Index]:
+        """What is left of each pair outside of a class that lacks it, outside of those that do not, and their cells."""
+        token, weight, times = self.pairs
+        places, at = self.few.places.of_columns(token)
+        pair = places.columns()
+        base = self.whole.less((token,), weight, times)
+        outside = self.whole.take(token[pair]) - self.few.values.take(at)
+        left = outside.less(all_of(at), weight[pair], times[pair])
+        cells = pair.astype(np.intp) * self.C + places.rows
+        # Below 0 is only what no row asks for: the own class, and pairs that no entry is.
+        return LogCounts(np.maximum(base, 0.0), token), LogCounts(np.maximum(left, 0.0), token[pair]), cells
+
+
+def _shares(rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, *, smooth: bool) -> Floats:  # (n, C)
+    """Σ times · log share from Σ times · log(count + α) and the totals; strange tokens too where that is asked."""
+    whole, length = total + rows.mass(alpha), rows.length[:, None]
+    size = np.maximum(rows.size, 1)[:, None]
+    log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
+    scores = np.where(whole > 0, logs - length * log_whole, -length * np.log(size))  # nothing counted: all are alike
+    if smooth:
+        unseen = log_share(0.0, total, alpha, rows.size[:, None] + 1)
+        scores += _product(np.broadcast_to(rows.strange[:, None], scores.shape), unseen)
+    return scores
+
+
+def _product(times: Floats, log: Floats) -> Floats:
+    """times · log, taking 0 · −∞ as 0: an impossible token that does not occur says nothing."""
+    return np.asarray(np.multiply(times, log, out=np.zeros_like(log), where=times > 0))

@@ -1,0 +1,210 @@
+"""Rows of a bag of tokens that are to be left out, and what each changes by being gone.
+
+Taking a row away changes the counts of its class (for complement: those outside of every other class). Where only some
+tokens are believed in, as in a pruned vocabulary, it also changes which: tokens that only this row had are gone.
+
+Notation: n rows, V tokens, C classes, w the weight of a row, α the pseudo-count of a token (a number, or one for each
+token); an *entry* is a token of a row and how often it occurs there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, EstimateOptions, Weights
+from tallybayes.events.inputs import Floats, Sparse
+from tallybayes.exact.sparse import SparsityPattern
+
+__all__ = [
+    "Alpha",
+    "BagRows",
+    "ChangedCells",
+    "Entries",
+    "LeftOutBag",
+    "LogCounts",
+    "all_of",
+    "alpha_of",
+    "leave_bag_out",
+    "row_blocks",
+]
+
+Alpha = float | Floats
+Index = npt.NDArray[np.intp]
+Mask = npt.NDArray[np.bool_]
+
+_MAX_KEPT = 1 << 23  # entries of rows kept ready for another smoothing, of some 60 bytes each
+_MAX_CELLS = 1 << 25  # entries times classes of one block of rows: 256 MB for a table with a row for each entry
+
+
+class LeftOutBag(Protocol):
+    """Rows made ready to be scored as if they had never been counted."""
+
+    def scores(self, alpha: Alpha, /) -> Floats:
+        """The scores (n, C) under a smoothing."""
+
+
+def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
+    """Yield slices of rows, and the rows, whose tables fit in memory."""
+    per_row = int(bag.indptr[-1] - bag.indptr[0]) * n_classes / max(len(bag), 1)
+    size = max(1, int(_MAX_CELLS / max(per_row, 1.0)))
+    for start in range(0, len(bag), size):
+        rows = slice(start, min(start + size, len(bag)))
+        yield rows, Sparse(bag.indptr[rows.start : rows.stop + 1], bag.indices, bag.data, bag.width)
+
+
+def leave_bag_out(
+    bag: Sparse, n_classes: int, classes: ClassCodes, weights: Weights, prepare: Callable[[BagRows], LeftOutBag]
+) -> Callable[[EstimateOptions, Floats], None]:
+    """Return what adds to scores (n, C) those of rows left out, under any smoothing of the columns.
+
+    Parameters
+    ----------
+    bag : Sparse, shape (n, V)
+        The rows.
+    n_classes : int
+        C.
+    classes, weights
+        The class and the weight of each row.
+    prepare : callable
+        Makes some of the rows ready.
+    """
+    weight = np.ones(len(bag)) if weights is None else weights
+
+    def blocks() -> Iterator[tuple[slice, LeftOutBag]]:
+        for rows, part in row_blocks(bag, n_classes):
+            yield rows, prepare(BagRows(part, classes[rows], weight[rows]))
+
+    kept = list(blocks()) if bag.indptr[-1] - bag.indptr[0] <= _MAX_KEPT else None
+
+    def add(options: EstimateOptions, out: Floats) -> None:
+        alpha = options.alpha
+        same = float(alpha[0]) if len(alpha) and (alpha == alpha[0]).all() else alpha
+        for rows, left_out in blocks() if kept is None else kept:
+            out[rows] += left_out.scores(same)
+
+    return add
+
+
+class Entries(NamedTuple):
+    """Tokens of rows, and how often each occurs there."""
+
+    row: Index
+    token: Index
+    times: Floats
+
+    def where(self, kept: Mask) -> Entries:
+        """Some of the entries."""
+        return self if kept.all() else Entries(self.row[kept], self.token[kept], self.times[kept])
+
+
+class BagRows:
+    """Rows to leave out: the entries that are believed in without their row, and those that change the view.
+
+    Parameters
+    ----------
+    bag : Sparse, shape (n, V)
+        The rows, each a bag of tokens.
+    own : ndarray of int, shape (n,)
+        The class of each row.
+    weight : ndarray, shape (n,)
+        The weight of each row.
+    view : ndarray of bool, shape (V,), optional
+        The tokens believed in, as seen by a row that does not have them; all by default.
+    after : ndarray of bool, shape (entries,), optional
+        Which entries' tokens are believed in without their row; by default what `view` says.
+    """
+
+    def __init__(
+        self, bag: Sparse, own: ClassCodes, weight: Floats, view: Mask | None = None, after: Mask | None = None
+    ) -> None:
+        row, token, times = bag.entries()
+        every = Entries(row, token, times.astype(np.float64))
+        self.n, self.own, self.weight = len(bag), own, weight
+        self.view = np.ones(bag.width, bool) if view is None else view
+        if view is None or after is None:
+            before = after = np.ones(len(token), bool) if view is None else view[token]
+        else:
+            before = view[token]
+        self.length = self.total(every, after * every.times)
+        self.kept, self.changed = every.where(after), every.where(before != after)
+        self.sign = after[before != after] * 2.0 - 1.0  # 1 for what comes into the view, −1 for what falls out
+        self.before = self.length - self.total(self.changed, self.sign * self.changed.times)
+        self.strange = self.total(every, every.times) - self.length  # (n,) tokens not believed in
+        self.size = self.view.sum() + self.total(self.changed, self.sign)  # (n,) tokens believed in
+        self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.kept.row, minlength=self.n))])
+        # Only the tokens of these rows matter: of a large vocabulary they are few.
+        seen = np.bincount(self.kept.token, minlength=bag.width) > 0
+        self.used = np.flatnonzero(seen)
+        self.place = (np.cumsum(seen, dtype=np.int32) - 1)[self.kept.token]  # of each entry's token among those used
+
+    def total(self, entries: Entries, values: Floats) -> Floats:  # (n,)
+        """The sum over the entries of each row."""
+        return np.asarray(np.bincount(entries.row, values, minlength=self.n), np.float64)
+
+    def weigh(self, entries: Entries) -> Floats:  # (entries,)
+        """The weight of each entry's row."""
+        return self.weight[entries.row]
+
+    def others(self, n_classes: int) -> Mask:  # (n, C)
+        """All classes but each row's own."""
+        return np.asarray(self.own[:, None] != np.arange(n_classes))
+
+    def mass(self, alpha: Alpha) -> Floats:  # (n, 1)
+        """The pseudo-counts of all tokens believed in without the row."""
+        whole = alpha * self.size if isinstance(alpha, float) else np.full(self.n, alpha[self.view].sum())
+        return np.asarray(whole)[:, None]
+
+    def add_products(self, table: Floats, out: Floats) -> None:
+        """Add to each row the table's rows (used, C), as often as their tokens occur."""
+        kernels.score_sparse(self.starts, self.place, self.kept.times, table, out)
+
+
+class ChangedCells:
+    """The classes that have the token of an entry that changes the view: one cell for each entry and class."""
+
+    def __init__(self, rows: BagRows, places: SparsityPattern) -> None:
+        found, self.at = places.of_columns(rows.changed.token)
+        self.entry, self.c = found.columns(), found.rows
+        row = rows.changed.row[self.entry]
+        self.mine = rows.own[row] == self.c
+        self.weight, self.times = rows.weight[row], rows.changed.times[self.entry]
+        self.sign, self.cell = rows.sign[self.entry], row * places.height + self.c
+        self.shape = rows.n, places.height
+
+    def total(self, values: Floats) -> Floats:  # (n, C)
+        """The signed sum of the cells of each row and class."""
+        cells = np.bincount(self.cell, self.sign * values, minlength=self.shape[0] * self.shape[1])
+        return np.asarray(cells, np.float64).reshape(self.shape)
+
+
+class LogCounts:
+    """Counts to take the logarithm of under many smoothings: most are small and whole, and looked up."""
+
+    def __init__(self, values: Floats, token: npt.NDArray[Any]) -> None:
+        self.values, self.token = values, token
+        few = len(values) > 0 and values.min() >= 0 and values.max() < len(values)
+        whole = values.astype(np.int32) if few else None
+        self.which = whole if whole is not None and (whole == values).all() else None
+        self.largest = int(values.max()) if self.which is not None else 0
+
+    def logs(self, alpha: Alpha) -> Floats:
+        """The logarithm of each count and its token's α."""
+        with np.errstate(divide="ignore"):
+            if self.which is None or not isinstance(alpha, float):
+                return np.asarray(np.log(self.values + alpha_of(alpha, self.token)))
+            return np.asarray(np.log(np.arange(self.largest + 1.0) + alpha)[self.which])
+
+
+def alpha_of(alpha: Alpha, token: npt.NDArray[Any]) -> Alpha:
+    """The pseudo-count of each token."""
+    return alpha if isinstance(alpha, float) else alpha[token]
+
+
+def all_of(like: npt.NDArray[Any]) -> tuple[Index]:
+    """The index of every entry, for `Exact.less`."""
+    return (np.arange(len(like)),)

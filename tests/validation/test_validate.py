@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 import scipy.sparse as sp
 
 import tallybayes as tb
+from tallybayes.errors import BadOption
+from tallybayes.fitting import FitOptions
 from tallybayes.validation import row_info as reading
 
 HOWS = ["loo", "10-fold", "3x4", "holdout", "2xholdout(0.2)", "prequential"]
@@ -223,3 +226,24 @@ def test_an_array_of_one_file_column_order_is_not_needed(tmp_path: Path) -> None
     by_file = tb.validate(tmp_path / "rows.csv", "y", groups="group", weights="w")
     by_table = tb.validate(table, "y", groups="group", weights="w")
     np.testing.assert_allclose(by_file.scores, by_table.scores, rtol=1e-12)
+
+
+def test_rows_are_read_as_fit_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "p,no\nq,yes\n?,yes\n" * 6 + "r,no\nr,no\ntoo,many,values\n")
+    options: dict[str, Any] = {"where": "x is null or x != 'r'", "missing_values": "?", "bad_lines": "skip"}
+    with pytest.warns(tb.errors.SkippedLinesWarning):
+        seen = tb.validate(path, "y", "loo", **options)
+    plain = tb.validate({"x": ["p", "q", None] * 6, "y": ["no", "yes", "yes"] * 6}, "y", "loo")
+    assert np.array_equal(seen.scores, plain.scores)
+
+
+def test_an_option_that_fit_does_not_have_is_refused() -> None:
+    with pytest.raises(BadOption, match="option: wanted one of this function or of fit, got 'alphas'"):
+        tb.validate({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alphas=2.0)
+
+
+def test_options_have_the_defaults_that_fit_documents() -> None:
+    documented = {name: one.default for name, one in inspect.signature(tb.fit).parameters.items()}
+    assert FitOptions.defaults().items() <= documented.items()
+    assert documented.keys() - FitOptions.defaults() == {"source", "label", "weights", "checkpoint", "threads"}

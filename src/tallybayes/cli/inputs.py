@@ -86,13 +86,9 @@ class InputRows:
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
         """The rows, with a progress bar where somebody watches."""
-        given = self.reading
-        how: dict[str, Any] = {name: getattr(given, name) for name in ("errors", "bad_lines", "where")}
-        how["missing"] = given.missing or ()
-        rows: Any = self.files
-        if given.sql is not None:
-            rows, how["connection"] = given.sql, given.db or "duckdb"
-        source = sources.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
+        rows: Any = self.files if self.reading.sql is None else self.reading.sql
+        types = {**self.types, **(types or {})}
+        source = sources.open_source(rows, self.reading.options(), types=types, columns=columns)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else watched(source, self.paths)
 

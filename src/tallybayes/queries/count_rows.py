@@ -70,18 +70,19 @@ def probability(
     >>> asked.hits, asked.total
     (1, 3)
     """
+    reading = sources.ReadOptions(missing_values, errors)
     question, workers = parse(query, given), engines.default_threads(threads)
     checked(level)
     if interval not in ("wilson", "beta"):
         raise BadOption(wanted("interval", "'wilson' or 'beta'", repr(interval)))
 
     def counted(types: open_rows.Types | None) -> tuple[Tally, list[str], str]:
-        rows = sources.read(source, missing=tuple(missing_values), types=types, errors=errors)
+        rows = sources.open_source(source, reading, types=types)
         names = _checked(question, rows)
         named = [term.column for term in question.terms if term.column is not None]
         if sources.is_path(source) and len(named) == len(question.terms):
             only = list(dict.fromkeys(named))
-            rows = sources.read(source, columns=only, missing=tuple(missing_values), types=types, errors=errors)
+            rows = sources.open_source(source, reading, columns=only, types=types)
         made = engines.fold(
             rows, lambda batch, first: tally(question, batch, first), operator.add, Tally(), threads=workers
         )

@@ -28,6 +28,7 @@ from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
+from tallybayes.sources.options import ReadOptions
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
@@ -36,6 +37,7 @@ from tallybayes.sources.where import Where
 
 __all__ = [
     "LateType",
+    "ReadOptions",
     "Source",
     "as_stream",
     "attach",
@@ -47,6 +49,7 @@ __all__ = [
     "kind_of",
     "matrix_of",
     "names_of",
+    "open_source",
     "plain",
     "prose_field",
     "read",
@@ -126,15 +129,24 @@ def read(
     >>> [batch.to_pydict() for batch in source]
     [{'outlook': ['sunny', 'rain'], 'play': ['no', None]}]
     """
-    if isinstance(missing, str):
-        missing = [missing]
+    options = ReadOptions(missing, errors, bad_lines, where, connection)
+    return open_source(source, options, columns=columns, batch_rows=batch_rows, names=names, types=types)
+
+
+def open_source(
+    source: Any,
+    options: ReadOptions,
+    *,
+    columns: Sequence[str] | None = None,
+    batch_rows: int | None = None,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Source:
+    """Open the rows of anything, as `read` does."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    if errors not in ("strict", "replace"):
-        raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
-    if bad_lines not in ("error", "skip"):
-        raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(bad_lines)))
-    chosen = None if where is None else Where(where)
+    missing, errors, connection = options.missing_values, options.errors, options.connection
+    chosen = None if options.where is None else Where(options.where)
     inside = columns
     if chosen is not None and columns is not None:  # what is only asked about is read too, and not handed on
         inside = [*columns, *(name for name in chosen.columns if name not in columns)]
@@ -143,7 +155,7 @@ def read(
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
         made = steps.blank(of_query(source, connection, errors), missing)
     elif is_path(source):
-        skips = Skips() if bad_lines == "skip" else None
+        skips = Skips() if options.bad_lines == "skip" else None
         made = of_paths(source, Options(inside, missing, names, types or {}, batch_rows, errors, skips, chosen))
         made = made if skips is None else skips.told(made)
     else:

@@ -63,11 +63,10 @@ def dependence(
     >>> pair.columns, pair.given, pair.overall, pair.interaction      # bits
     (('a', 'b'), 1.0, 0.0, 1.0)
     """
+    reading = sources.ReadOptions(missing_values, errors)
 
     def opened(types: open_rows.Types | None) -> tuple[sources.Source, Schema]:
-        rows, name, weight = open_rows.labelled(
-            source, label, weights, missing=missing_values, types=types, errors=errors
-        )
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
         rows, first = open_rows.peek(rows)
         schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
         return rows, schema

@@ -17,7 +17,7 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import evaluate
 from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events.inputs import Floats
-from tallybayes.fitting import fit
+from tallybayes.fitting import FitOptions, fit
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
@@ -56,14 +56,13 @@ def compare(
     seed: int = 0,
     threads: int | None = None,
     weights: Any = None,
-    missing_values: tuple[str, ...] | list[str] = (),
     **options: Any,
 ) -> Comparison:
     """Ways to model the same rows, each judged on the same folds, and which of them to take.
 
     Parameters
     ----------
-    source, label, weights, missing_values, **options
+    source, label, weights, **options
         As in `fit`; the options are what all candidates begin with. The rows are kept in memory.
     how : str
         Folds as in `validate`: "10-fold", "5-fold", "10x10".
@@ -97,14 +96,20 @@ def compare(
         if partner not in PARTNERS:
             raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
 
+    reading = FitOptions.of(options).reading
+
     def kept(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
-        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
         return pa.Table.from_batches(list(rows), rows.schema), name, weight
 
     table, name, weight = open_rows.reading(kept)
     if not table.num_rows:
         raise BadData(wanted("compare", "rows to compare on", "none"))
-    base = {key: value for key, value in options.items() if value is not None or key == "calibrate"}
+    base = {
+        key: value
+        for key, value in options.items()
+        if key not in vars(reading) and (value is not None or key == "calibrate")
+    }
     validation_options = {"how": how, "seed": seed, "threads": threads, "weights": weight}
     return _Comparing(table, name, weight, base, validation_options).compared(partners)
 

@@ -15,6 +15,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.losses import log_loss, true_probabilities
 from tallybayes.events.inputs import Floats
+from tallybayes.fitting import FitOptions
 from tallybayes.model import Model
 from tallybayes.validation import split
 from tallybayes.validation.folds import LocalFolds
@@ -43,14 +44,13 @@ def learning_curve(
     seed: int = 0,
     threads: int | None = None,
     weights: Any = None,
-    missing_values: tuple[str, ...] | list[str] = (),
     **options: Any,
 ) -> LearningCurve:
     """Accuracy and log-loss of rows held out, as the number of training rows grows.
 
     Parameters
     ----------
-    source, label, weights, missing_values, **options
+    source, label, weights, **options
         As in `fit`.
     sizes : sequence of int, optional
         How many rows to learn from; by default from a few of each class to all, each half as many again.
@@ -85,10 +85,11 @@ def learning_curve(
     """
     _check(shuffles, holdout, compare)
     seed, workers = check_seed(seed), engines.default_threads(threads)
-    learn = learner(options, threads, calibrated=False)
+    asked = FitOptions.of(options)
+    learn = learner(asked, threads, calibrated=False)
 
     def work(types: open_rows.Types | None) -> LearningCurve:
-        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        rows, name, weight = open_rows.labelled(source, label, weights, asked.reading, types)
         watched = RecordingSource(rows, name, weight, {}, aside=True)
         total = learn(watched.source, name, weight)
         kept = watched.kept(total.evidence.classes).all_kept()

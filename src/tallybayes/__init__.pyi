@@ -24,7 +24,7 @@ from .sklearn import TextNB as TextNB
 from .sources import read as read
 from .storage.model_file import load as load
 from .structure.dependence import Dependence as Dependence
-from .structure.independence import dependence as dependence
+from .structure.dependence import dependence as dependence
 from .validation import Comparison as Comparison
 from .validation import LearningCurve as LearningCurve
 from .validation import Validation as Validation

@@ -683,7 +683,7 @@ class Model:
         >>> tb.fit(xor, "y").dependence(xor).worst(1)[0].columns
         ('a', 'b')
         """
-        from tallybayes.structure.independence import of_model
+        from tallybayes.structure.dependence import of_model
 
         return of_model(self, rows, label, **options)
 

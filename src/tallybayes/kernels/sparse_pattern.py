@@ -1,7 +1,7 @@
 """Entries of a matrix that is mostly zeros: where they stand, the door to those kernels.
 
 Places are given column by column: those of column v are the entries ``starts[v]`` to ``starts[v + 1]``, of which
-``rows`` says the row, rising. ``sparse_pattern_reference`` has the same functions in plain Python.
+``rows`` says the row, rising. ``reference`` has the same functions in plain Python.
 """
 
 from __future__ import annotations

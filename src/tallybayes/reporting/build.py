@@ -31,8 +31,7 @@ from tallybayes.reporting.data import Origin, ReportData
 from tallybayes.reporting.first_pass import FirstPass, look_at
 from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, chosen_how
-from tallybayes.structure.dependence import Dependence
-from tallybayes.structure.independence import of_model
+from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 from tallybayes.validation.validate import learner
 

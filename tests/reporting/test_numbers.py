@@ -115,8 +115,8 @@ def test_the_worst_mistakes_are_explained_by_a_model_that_has_forgotten_them() -
     rows, data = without_notes(), mixed()
     model = tb.fit(rows, "state")
     seen = tb.validate(rows, "state", "loo")
-    own = seen.probabilities[np.arange(300), seen.places]
-    wrong = np.flatnonzero(seen.probabilities.argmax(axis=1) != seen.places)
+    own = seen.probabilities[np.arange(300), seen.class_codes]
+    wrong = np.flatnonzero(seen.probabilities.argmax(axis=1) != seen.class_codes)
     expected = wrong[np.argsort(own[wrong], kind="stable")][:5] + 1
     assert [one.row for one in data.mistakes] == expected.tolist()
     first = data.mistakes[0]

@@ -55,7 +55,7 @@ def test_a_file_whose_types_widen_late_is_validated(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("x,y\n" + "1,a\n2,b\n" * 300_000 + "2.5,a\n" * 40)
     seen = tb.validate(path, "y", "2-fold")
-    assert len(seen.places) == 600_040
+    assert len(seen.class_codes) == 600_040
 
 
 @pytest.mark.parametrize("how", ["10-fold", "3x4", "2xholdout"])
@@ -72,7 +72,7 @@ def test_folds_have_the_same_share_of_each_class() -> None:
     sizes = np.bincount(seen.folds)
     assert sizes.max() - sizes.min() <= 1
     for c in range(3):
-        counts = np.bincount(seen.folds[seen.places == c], minlength=7)
+        counts = np.bincount(seen.folds[seen.class_codes == c], minlength=7)
         assert counts.max() - counts.min() <= 1
 
 
@@ -89,7 +89,7 @@ def test_a_holdout_holds_out_a_third_of_each_class() -> None:
     seen = tb.validate(some(), "y", "holdout")
     assert (seen.folds == 0).sum() == 67
     for c in range(3):
-        mine = seen.folds[seen.places == c]
+        mine = seen.folds[seen.class_codes == c]
         assert abs((mine == 0).sum() - len(mine) / 3) <= 1
     assert np.isnan(seen.scores[seen.folds < 0]).all()
     assert "133 rows were not scored" in seen.notes[0]
@@ -217,7 +217,7 @@ def test_figures_are_means_and_deviations_over_folds() -> None:
     assert accuracy.mean == pytest.approx(np.mean(each))
     assert accuracy.over_folds == pytest.approx(np.std(each, ddof=1))
     assert accuracy.over_repeats == pytest.approx(np.std([one.accuracy for one in seen.by_repeat], ddof=1))
-    assert accuracy.overall == pytest.approx(np.mean(seen.probabilities.argmax(axis=-1) == seen.places))
+    assert accuracy.overall == pytest.approx(np.mean(seen.probabilities.argmax(axis=-1) == seen.class_codes))
 
 
 def test_an_array_of_one_file_column_order_is_not_needed(tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ class _Learned:
 
     def calibrated(self) -> Model:
         if not self.fresh and self.chosen is not None:
-            self.model = self.model.calibrated(self.chosen)
+            self.model = self.model._calibrated(self.chosen)
         self.fresh = True
         return self.model
 
@@ -199,7 +199,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._decide(rows)
         model, chosen = self._learned.model, self._learned.chosen
         if chosen is not None:
-            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).resolved()
+            chosen = (chosen + model._choose(rows, y, weights=weights, threads=self.threads)).resolved()
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -222,7 +222,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, chosen = self._learned.model, self._learned.chosen
         if chosen is not None:
-            chosen = chosen - model.choose(rows, y, weights=weights, threads=self.threads)
+            chosen = chosen - model._choose(rows, y, weights=weights, threads=self.threads)
         return self._now(model.forget(rows, y, weights=weights, threads=self.threads), chosen)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:

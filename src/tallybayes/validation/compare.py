@@ -196,7 +196,7 @@ class _Comparing:
 
     def _prior(self) -> Candidate:
         """The share of each class among the other rows, whatever the columns say."""
-        classes, places = len(self._first.classes), self._first.places
+        classes, places = len(self._first.classes), self._first.class_codes
         weights = self._first.weights if self._first.weights is not None else np.ones(len(places))
 
         def shares(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
@@ -208,7 +208,7 @@ class _Comparing:
     def _partner(self, partner: Partner) -> Candidate:
         model = fit(self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None}))
         batch = self._table.combine_chunks().to_batches()[0]
-        classes, weights = self._first.places.astype(np.int32), self._first.weights
+        classes, weights = self._first.class_codes.astype(np.int32), self._first.weights
 
         def scored(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
             w = None if weights is None else weights[train]
@@ -222,19 +222,19 @@ class _Comparing:
         seen = self._first
         folds = seen.folds.reshape(seen.repeats, -1)
         p = np.empty((*folds.shape, len(seen.classes)))
-        known = seen.places >= 0
+        known = seen.class_codes >= 0
         for repeat, fold in enumerate(folds):
             for k in range(int(fold.max()) + 1):
                 p[repeat, fold == k] = scored((fold != k) & known, fold == k)
         rows = np.tile(np.flatnonzero(known), seen.repeats)
         weights = None if seen.weights is None else seen.weights[rows]
         told = evaluate(seen.labels[rows], p[:, known].reshape(len(rows), -1), seen.classes, weights=weights)
-        ahead, error = self._ahead(_mean_loss(p, seen.places))
+        ahead, error = self._ahead(_mean_loss(p, seen.class_codes))
         return Candidate(name, kind, {}, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
 
 
 def _losses(seen: Validation) -> Floats:  # (n,)
-    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.places)
+    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.class_codes)
 
 
 def _mean_loss(p: Floats, places: Any) -> Floats:  # (n,) of (R, n, C)

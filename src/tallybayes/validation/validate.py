@@ -234,7 +234,7 @@ def _prior_without(total: Model, rows: RowInfo, index: npt.NDArray[np.intp]) -> 
     weight = np.tile(evidence.rows.to_float(), (len(index), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return np.exp(log_prior(weight, evidence.classes, total.resolved.prior))
+    return np.exp(log_prior(weight, evidence.classes, total._resolved_choices.prior))
 
 
 def _result(

@@ -11,7 +11,6 @@ from .inference.uncertainty import Intervals as Intervals
 from .model import Model as Model
 from .queries.count_rows import probability as probability
 from .queries.probability import Probability as Probability
-from .reporting import ReportData as ReportData
 from .reporting import report as report
 from .sklearn import BernoulliNB as BernoulliNB
 from .sklearn import CategoricalNB as CategoricalNB
@@ -30,8 +29,6 @@ from .validation import LearningCurve as LearningCurve
 from .validation import Validation as Validation
 from .validation import compare as compare
 from .validation import learning_curve as learning_curve
-from .validation import rows_needed as rows_needed
-from .validation import running_estimate as running_estimate
 from .validation import validate as validate
 
 __version__: str

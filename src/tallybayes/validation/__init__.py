@@ -1,6 +1,5 @@
 """Validation: how good a model is on rows it has not seen, by arithmetic on evidence and never by refitting."""
 
-from tallybayes.validation.coin import RunningEstimate, rows_needed, running_estimate
 from tallybayes.validation.compare import compare
 from tallybayes.validation.comparison import Candidate, Comparison
 from tallybayes.validation.learning_curve import LearningCurve, learning_curve
@@ -11,13 +10,10 @@ __all__ = [
     "Candidate",
     "Comparison",
     "LearningCurve",
-    "RunningEstimate",
     "Spread",
     "Validation",
     "compare",
     "learning_curve",
-    "rows_needed",
-    "running_estimate",
     "validate",
     "validate_model",
 ]

@@ -49,7 +49,7 @@ def report(
     """
     from tallybayes.cli.inputs import opened
     from tallybayes.cli.outputs import check_free, replacing
-    from tallybayes.cli.progress import busy
+    from tallybayes.display.progress import busy
     from tallybayes.sources.locations import name_of
     from tallybayes.storage.model_file import load
 

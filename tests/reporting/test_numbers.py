@@ -302,3 +302,11 @@ AB = {"x": [1.0, 2.0], "state": ["a", "b"]}
 def test_what_cannot_be_reported_is_said_in_one_sentence(call: object, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         call()  # type: ignore[operator]
+
+
+def test_a_report_of_a_query_does_not_name_the_connection() -> None:
+    query = "select * from (values ('p', 'no'), ('q', 'yes')) as t(x, y), range(20)"
+    data = tb.report(query, "y", connection="duckdb")
+    assert data.rows == 40
+    assert data.origin.hashes == {}
+    assert "duckdb" not in data.to_html()

@@ -247,3 +247,15 @@ def test_options_have_the_defaults_that_fit_documents() -> None:
     documented = {name: one.default for name, one in inspect.signature(tb.fit).parameters.items()}
     assert FitOptions.defaults().items() <= documented.items()
     assert documented.keys() - FitOptions.defaults() == {"source", "label", "weights", "checkpoint", "threads"}
+
+
+def test_comparisons_and_learning_curves_read_rows_as_fit_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "p,no\nq,yes\n" * 30 + "r,no\n" * 9)
+    assert tb.compare(path, "y", "5-fold", partners=(), where="x != 'r'").rows == 60
+    assert tb.learning_curve(path, "y", compare=(), shuffles=1, where="x != 'r'").sizes[-1] == 40
+
+
+def test_a_validation_cannot_be_resumed() -> None:
+    with pytest.raises(BadOption, match="got 'checkpoint'"):
+        tb.validate({"x": ["p", "q"], "y": ["no", "yes"]}, "y", checkpoint="half.tally")

@@ -12,6 +12,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pyarrow as pa
 from rich.console import Console
@@ -19,15 +20,16 @@ from rich.console import Console
 import tallybayes as tb
 from tallybayes.cli import demo
 from tallybayes.cli.demo import weather
+from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
 
 IMAGES = Path(__file__).parent / "images"
 DATA = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
-WIDTH = 80
+TERMINAL_WIDTH = 80  # columns
 
 
 def demo_svg() -> str:
     """What `tally demo weather` prints, as a picture of a terminal."""
-    recorder = Console(record=True, width=WIDTH, highlight=False, force_terminal=True, file=io.StringIO())
+    recorder = Console(record=True, width=TERMINAL_WIDTH, highlight=False, force_terminal=True, file=io.StringIO())
     weather.run(recorder)
     picture = recorder.export_svg(title="tally demo weather")
     # A picture in a page may not fetch fonts: name only what the reader has.
@@ -40,7 +42,28 @@ def demo_svg() -> str:
 def draw_coin() -> None:
     """How the estimate of a coin settles."""
     flips = np.random.default_rng(0).random(10_000) < 0.3
-    _save(tb.running_estimate(flips).chart(truth=0.3), "coin")
+    n = np.arange(1, 10_001)
+    share = np.cumsum(flips) / n
+    low, high = tb.evaluation.wilson(share, n)
+    shown = np.unique(np.geomspace(1, 10_000, 500).round().astype(int)) - 1
+    points = pa.table({"flips": n, "estimate": share, "low": low, "high": high}).take(shown).to_pylist()
+    _save(coin_chart(points, truth=0.3), "coin")
+
+
+def coin_chart(points: list[dict[str, Any]], truth: float) -> alt.LayerChart:
+    """The estimate and its interval against the number of flips, and the truth as a dashed line."""
+    axis = alt.X("flips:Q", scale=alt.Scale(type="log", nice=False), title="flips")
+    axis = axis.axis(grid=False, values=[1, 10, 100, 1000, 10_000], format=",d")
+    base, scale = alt.Chart(alt.InlineData(values=points)).encode(x=axis), alt.Scale(domain=[0, 1])
+    title = "estimate, with its 95 % interval"
+    band = base.mark_area(opacity=0.2, color=COLOURS[0]).encode(y=alt.Y("low:Q", scale=scale, title=title), y2="high:Q")
+    line = base.mark_line(color=COLOURS[0], strokeWidth=2).encode(y=alt.Y("estimate:Q", scale=scale, title=title))
+    mark = alt.Chart(alt.InlineData(values=[{"truth": truth, "name": f"truth {truth:g}"}]))
+    rule = mark.mark_rule(color=COLOURS[1], strokeDash=[6, 4], strokeWidth=1.5).encode(y="truth:Q")
+    label = mark.mark_text(align="right", baseline="bottom", dy=-4, color=COLOURS[1], fontWeight="bold")
+    label = label.encode(y="truth:Q", x=alt.value(2 * WIDTH - 6), text="name:N")
+    layers = alt.layer(band, line, rule, label)
+    return layers.properties(width=2 * WIDTH, height=HEIGHT).configure_view(stroke=None)
 
 
 def draw_learning_curve() -> None:

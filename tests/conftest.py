@@ -22,24 +22,27 @@ def data() -> Path:
     return folder
 
 
-# Tests that start a cluster, by a part of their names: those of one kind run one after the other, in one process.
-CLUSTERS = {
+# Tests that share what takes long to start (a cluster, a server, the built site), by a part of their names. Those of
+# one kind run one after the other, in one process, which starts it once.
+SHARED = {
     "test_spark.py::": "spark",
     "[on_spark.py]": "spark",
     "::TestCluster::": "dask",
     "[on_dask.py]": "dask",
+    "test_postgresql.py::": "postgresql",
+    "test_site.py::": "site",
 }
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal tests out one by one, but keep those together that share a cluster.
+    """Deal tests out one by one, but keep those together that share what they start.
 
     pytest-xdist has `--dist loadgroup` for this, which with pytest 9 does nothing.
     """
     from xdist.scheduler import LoadScopeScheduling
 
-    class KeepClusters(LoadScopeScheduling):
+    class KeepShared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((cluster for part, cluster in CLUSTERS.items() if part in nodeid), nodeid)
+            return next((kind for part, kind in SHARED.items() if part in nodeid), nodeid)
 
-    return KeepClusters(config, log)
+    return KeepShared(config, log)

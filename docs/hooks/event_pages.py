@@ -8,7 +8,7 @@ from typing import Any
 
 from prose import DOCS, moved, opening, python_blocks, sections, text_of
 
-from tallybayes.events import Event, known
+from tallybayes.events import Event, registered
 
 FOLDER = "events"
 # How the values reach the event model, by its `takes`.
@@ -24,7 +24,7 @@ IMPORTS = "```python\nimport numpy as np\n\nimport tallybayes as tb\n\n"
 
 def pages() -> dict[str, str]:
     """Each page's text, by its place below docs/."""
-    return {f"{FOLDER}/{name}.md": page(event) for name, event in known().items()}
+    return {f"{FOLDER}/{name}.md": page(event) for name, event in registered().items()}
 
 
 def page(event: type[Event]) -> str:
@@ -37,7 +37,9 @@ def page(event: type[Event]) -> str:
 
 def overview(text: str) -> str:
     """docs/events.md as the site shows it: its opening, and a line that leads to each event model's page."""
-    rows = "\n".join(f"| [`{name}`]({FOLDER}/{name}.md) | {_first_line(event)} |" for name, event in known().items())
+    rows = "\n".join(
+        f"| [`{name}`]({FOLDER}/{name}.md) | {_first_line(event)} |" for name, event in registered().items()
+    )
     lead = opening(text).replace("Every example below can be checked by hand.", "").rstrip()
     return f"{lead}\n\n## One page each\n\n| event model | |\n|---|---|\n{rows}\n"
 
@@ -80,7 +82,7 @@ def _type(did_you_mean: object) -> str:
 
 
 def _further(event: type[Event]) -> str:
-    others = " · ".join(f"[{name}]({name}.md)" for name in known() if name != event.name)
+    others = " · ".join(f"[{name}]({name}.md)" for name in registered() if name != event.name)
     return (
         "Drawn from: [samples](../samples.md). As pixels: [pictures](../pictures.md). "
         f"How far off: [intervals](../intervals.md).\n\nThe others: {others}"

@@ -11,7 +11,6 @@ from .inference.uncertainty import Intervals as Intervals
 from .model import Model as Model
 from .queries.count_rows import probability as probability
 from .queries.probability import Probability as Probability
-from .reporting import ReportData as ReportData
 from .reporting import report as report
 from .sklearn import BernoulliNB as BernoulliNB
 from .sklearn import CategoricalNB as CategoricalNB
@@ -24,14 +23,12 @@ from .sklearn import TextNB as TextNB
 from .sources import read as read
 from .storage.model_file import load as load
 from .structure.dependence import Dependence as Dependence
-from .structure.independence import dependence as dependence
+from .structure.dependence import dependence as dependence
 from .validation import Comparison as Comparison
 from .validation import LearningCurve as LearningCurve
 from .validation import Validation as Validation
 from .validation import compare as compare
 from .validation import learning_curve as learning_curve
-from .validation import rows_needed as rows_needed
-from .validation import running_estimate as running_estimate
 from .validation import validate as validate
 
 __version__: str

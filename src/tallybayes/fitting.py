@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evidence.count import count_all, count_and_choose
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
@@ -15,11 +17,41 @@ from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.choices import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Missing
+from tallybayes.sources.options import ReadOptions
 from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["begin", "fit"]
+__all__ = ["FitOptions", "begin", "fit", "fit_with"]
+
+_GROUPS = (ReadOptions, SchemaOptions, Choices)
+
+
+@dataclass(frozen=True)
+class FitOptions:
+    """The options of `fit` in three groups: how rows are read, what columns are, how belief is made."""
+
+    reading: ReadOptions = field(default_factory=ReadOptions)
+    columns: SchemaOptions = field(default_factory=SchemaOptions)
+    choices: Choices = field(default_factory=Choices)
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> FitOptions:
+        """Sort keywords of `fit` into their groups; refuse any other."""
+        known = cls.defaults()
+        for name in options:
+            if name not in known:
+                want = "one of this function or of fit"
+                raise BadOption(wanted("option", want, repr(name), did_you_mean(name, known)))
+        reading, columns, choices = (
+            {f.name: options[f.name] for f in fields(group) if f.name in options} for group in _GROUPS
+        )
+        return cls(ReadOptions(**reading), SchemaOptions(**columns), Choices(**choices))
+
+    @classmethod
+    def defaults(cls) -> dict[str, Any]:
+        """Every option and its default."""
+        return {f.name: f.default for group in _GROUPS for f in fields(group)}
 
 
 def fit(
@@ -112,24 +144,26 @@ def fit(
     >>> model.predict([{"outlook": "sunny"}])
     array(['no'], dtype='<U3')
     """
-    choices = Choices(estimate, alpha, prior, variance, floor, unseen, calibrate)  # type: ignore[arg-type]
-    saved = Checkpoint.of(checkpoint)
-    model, _ = begin(
-        source,
-        label,
-        choices,
-        events=events,
-        weights=weights,
-        where=where,
-        missing=missing,
-        missing_values=missing_values,
-        errors=errors,
-        bad_lines=bad_lines,
-        tokenizer=tokenizer,
-        connection=connection,
-        checkpoint=saved,
-        threads=threads,
+    options = FitOptions(
+        ReadOptions(missing_values, errors, bad_lines, where, connection),
+        SchemaOptions(events, missing, tokenizer),
+        Choices(estimate, alpha, prior, variance, floor, unseen, calibrate),  # type: ignore[arg-type]
     )
+    return fit_with(source, label, options, weights=weights, checkpoint=checkpoint, threads=threads)
+
+
+def fit_with(
+    source: Any,
+    label: Any,
+    options: FitOptions,
+    *,
+    weights: Any = None,
+    checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
+    threads: int | None = None,
+) -> Model:
+    """Fit a model, given the options as one value."""
+    saved = Checkpoint.of(checkpoint)
+    model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads)
     if len(model.classes) == 1:
         got = f"only {model.classes[0]!r}"
         raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
@@ -141,44 +175,45 @@ def fit(
 def begin(
     source: Any,
     label: Any,
-    choices: Choices,
+    options: FitOptions,
     *,
-    events: Events = None,
     weights: Any = None,
-    where: str | None = None,
-    missing: Missing = "skip",
-    missing_values: tuple[str, ...] | list[str] = (),
-    tokenizer: Tokenizer | None = None,
-    errors: str = "strict",
-    bad_lines: Literal["error", "skip"] = "error",
-    connection: Any = None,
     checkpoint: Checkpoint | None = None,
     threads: int | None = None,
 ) -> tuple[Model, BottomKSample | None]:
-    """As `fit`, but content with a single class: others may come later.
+    """Fit a model that may have a single class, others coming later.
 
     Returns
     -------
     Model
-        What was learned.
-    Chosen or None
-        The rows by which it was calibrated, for who wants to calibrate it again when more have come.
+        The model.
+    BottomKSample or None
+        The rows that calibrated it, to calibrate it again when more have come.
     """
+    reading, columns, choices = options.reading, options.columns, options.choices
     workers = engines.default_threads(threads)
     if checkpoint is not None:
         _check_named(label, weights)
 
     def learned(types: open_rows.Types | None) -> tuple[Evidence, BottomKSample | None, str]:
-        how = {"types": types, "errors": errors, "bad_lines": bad_lines, "connection": connection, "where": where}
-        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, **how)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
         rows, first = open_rows.peek(rows)
-        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        schema = infer(
+            rows.schema,
+            name,
+            weight=weight,
+            events=columns.events,
+            missing=columns.missing,
+            where=rows.name,
+            first=first,
+        )
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
-            rows = open_rows.without_ignored(rows, source, schema, missing=missing_values, **how)
-        schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
+            rows = open_rows.without_ignored(rows, source, schema, reading, types)
+        schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
         choices.check(schema)
         if checkpoint is not None:
-            both = checkpoint.known(schema, rows, workers, choose=choices.open(schema), missing_values=missing_values)
+            missing = reading.missing_values
+            both = checkpoint.known(schema, rows, workers, choose=choices.open(schema), missing_values=missing)
             return both.evidence, both.chosen, rows.name
         if not choices.open(schema):
             return count_all(schema, rows, workers), None, rows.name

@@ -88,28 +88,41 @@ class Model:
         return self.evidence.classes.values
 
     @cached_property
-    def resolved(self) -> Choices:
+    def _resolved_choices(self) -> Choices:
         """The choices with every smoothing a number."""
         return self.choices.resolved(self.evidence, {} if self.calibration is None else self.calibration.alphas)
 
     @cached_property
     def belief(self) -> Belief:
         """The class prior and the parameters of each block."""
-        return estimate(self.evidence, self.resolved)
+        return estimate(self.evidence, self._resolved_choices)
 
     @property
-    def temperature(self) -> Temperature | None:
+    def alphas(self) -> dict[str, float]:
+        """The weight of the prior in each column, as given or as chosen by rows or counts.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> tb.fit({"x": ["p", "q"], "z": [1.0, 2.0], "y": ["no", "yes"]}, "y", alpha={"x": 0.5}).alphas
+        {'x': 0.5, 'z': 1.0}
+        """
+        blocks = ((block, self._resolved_choices.alphas(block)) for block in self.schema.blocks)
+        return {name: float(a) for block, each in blocks for name, a in zip(block.columns, each, strict=True)}
+
+    @property
+    def _temperature(self) -> Temperature | None:
         """How far scores are believed when probabilities are made of them; None: as they are."""
         return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
 
     @cached_property
-    def contrast(self) -> Belief:
+    def _contrast(self) -> Belief:
         """Belief less what it says of all classes alike: what probabilities and reasons are made of."""
         return self.belief.contrast(self.schema)
 
     @cached_property
     def _variances(self) -> Variances:
-        return variances(self.evidence, self.resolved)
+        return variances(self.evidence, self._resolved_choices)
 
     @property
     def prior(self) -> dict[Any, float]:
@@ -297,7 +310,7 @@ class Model:
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
-            parts.append(leave_one_out(self.evidence, self.resolved, part, codes, w))
+            parts.append(leave_one_out(self.evidence, self._resolved_choices, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
@@ -338,9 +351,11 @@ class Model:
         ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
         (True, False)
         """
-        return self.calibrated(self.choose(rows, label, weights=weights, threads=threads), threads)
+        return self._calibrated(self._choose(rows, label, weights=weights, threads=threads), threads)
 
-    def choose(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> BottomKSample:
+    def _choose(
+        self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None
+    ) -> BottomKSample:
         """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
 
         def chosen(types: open_rows.Types | None) -> BottomKSample:
@@ -349,7 +364,7 @@ class Model:
 
         return open_rows.reading(chosen)
 
-    def calibrated(self, chosen: BottomKSample, threads: int | None = None) -> Model:
+    def _calibrated(self, chosen: BottomKSample, threads: int | None = None) -> Model:
         """This model calibrated by rows that were chosen before."""
         if not self.choices.open(self.schema):
             return replace(self, calibration=None)
@@ -683,7 +698,7 @@ class Model:
         >>> tb.fit(xor, "y").dependence(xor).worst(1)[0].columns
         ('a', 'b')
         """
-        from tallybayes.structure.independence import of_model
+        from tallybayes.structure.dependence import of_model
 
         return of_model(self, rows, label, **options)
 
@@ -759,7 +774,7 @@ class Model:
 
     def _scorer(self, *, normalised: bool, with_temperature: bool = False) -> Scorer:
         if normalised or with_temperature:
-            return Scorer(self.schema, self.contrast, self.choices, normalised, self.temperature)
+            return Scorer(self.schema, self._contrast, self.choices, normalised, self._temperature)
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
     def _scored(self, rows: Any, threads: int | None, *, normalised: bool, with_temperature: bool = False) -> Floats:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tallybayes as tb
-from tallybayes.cli.progress import estimated_rows, watched
+from tallybayes.cli.inputs import estimated_rows, with_progress
 from tallybayes.display import progress
 
 ROWS = "a,b\n" + "".join(f"{k},x\n" for k in range(20_000))
@@ -33,7 +33,7 @@ def test_nobody_watching_means_no_bar(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
     source = tb.read(path)
-    assert watched(source, [str(path)]) is source
+    assert with_progress(source, [str(path)]) is source
 
 
 def test_what_is_quick_has_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -41,7 +41,7 @@ def test_what_is_quick_has_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
     source = tb.read(path)
-    assert sum(batch.num_rows for batch in watched(source, [str(path)])) == 20_000
+    assert sum(batch.num_rows for batch in with_progress(source, [str(path)])) == 20_000
     assert terminal.getvalue() == ""
 
 
@@ -50,7 +50,7 @@ def test_what_takes_long_shows_rows_and_rate(tmp_path: Path, monkeypatch: pytest
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
     source = tb.read(path, batch_rows=1000)
-    kept = list(watched(source, [str(path)]))
+    kept = list(with_progress(source, [str(path)]))
     assert [batch.num_rows for batch in kept] == [1000] * 20
     assert "20,000 rows, " in terminal.getvalue()
     assert "r.csv" in terminal.getvalue()
@@ -60,7 +60,7 @@ def test_a_fit_behind_the_bar_is_the_same(tmp_path: Path, monkeypatch: pytest.Mo
     terminal = watching(monkeypatch)
     path = tmp_path / "r.csv"
     path.write_text("x,y\n" + "".join(f"{k % 7},{'ab'[k % 2]}\n" for k in range(5000)))
-    assert tb.fit(watched(tb.read(path), [str(path)]), "y") == tb.fit(path, "y")
+    assert tb.fit(with_progress(tb.read(path), [str(path)]), "y") == tb.fit(path, "y")
     assert "5,000 rows" in terminal.getvalue()
 
 

@@ -10,7 +10,7 @@ from typing import Literal, get_args, get_origin, get_type_hints
 import pytest
 
 import tallybayes as tb
-from tallybayes.events import known
+from tallybayes.events import registered
 
 from .pages import ROOT, sections
 
@@ -19,18 +19,18 @@ CHOICES = ROOT / "docs" / "choices.md"
 OPTIONS = inspect.signature(tb.fit).parameters
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_event_model_has_a_section(name: str) -> None:
     assert name in sections(EVENTS), f"docs/events.md has no section '## {name}'"
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_option_of_an_event_model_is_in_its_section(name: str) -> None:
-    for option in fields(known()[name]):  # type: ignore[arg-type]
+    for option in fields(registered()[name]):  # type: ignore[arg-type]
         assert f"`{option.name}`" in sections(EVENTS)[name], f"docs/events.md, {name}: `{option.name}` is missing"
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_section_of_an_event_model_speaks_of_the_three_rules(name: str) -> None:
     for rule in ("mle", "map", "bayes"):
         assert f"`{rule}`" in sections(EVENTS)[name], f"docs/events.md, {name}: `{rule}` is missing"
@@ -38,7 +38,7 @@ def test_every_section_of_an_event_model_speaks_of_the_three_rules(name: str) ->
 
 def test_no_section_is_about_an_event_model_that_is_not_there() -> None:
     titles = {title for title in sections(EVENTS) if title.islower() and " " not in title}
-    assert titles == set(known())
+    assert titles == set(registered())
 
 
 @pytest.mark.parametrize("option", OPTIONS)

@@ -13,7 +13,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import events
-from tallybayes.events import EstimateOptions, Event, known, parse
+from tallybayes.events import EstimateOptions, Event, parse, registered
 from tallybayes.events.inputs import Dense
 
 from .pages import ROOT, python_blocks
@@ -34,12 +34,12 @@ def geometric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Modul
     (tmp_path / "geometric.py").write_text(source, encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(events, "__path__", [*events.__path__, str(tmp_path)])
-        known.cache_clear()
-        assert "geometric" in known()
+        registered.cache_clear()
+        assert "geometric" in registered()
         yield sys.modules["tallybayes.events.geometric"]
     del Event.registry["geometric"], sys.modules["tallybayes.events.geometric"], events.geometric
-    known.cache_clear()
-    assert "geometric" not in known()
+    registered.cache_clear()
+    assert "geometric" not in registered()
 
 
 def rows(*keep: int) -> dict[str, list[object]]:

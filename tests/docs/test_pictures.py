@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tallybayes as tb
-from tallybayes.events import known
+from tallybayes.events import registered
 
 from .pages import ROOT, python_blocks, sections, text_of
 
@@ -37,7 +37,7 @@ def test_every_option_is_described(page: Path, method: Any) -> None:
         assert f"\n{option} : " in inspect.getdoc(method)
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_event_model_is_on_both_pages(name: str) -> None:
     assert f"| `{name}`" in sections(SAMPLES)["What each event model draws"]
     if name != "text":

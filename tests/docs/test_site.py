@@ -19,7 +19,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 import tallybayes as tb
-from tallybayes.events import known
+from tallybayes.events import registered
 
 from .pages import ROOT, python_blocks, run, text_of
 
@@ -41,7 +41,7 @@ def hook(monkeypatch: pytest.MonkeyPatch) -> object:
             del sys.modules[name]
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_event_model_has_a_page_whose_python_runs_by_itself(name: str, hook, tmp_path: Path) -> None:
     page = tmp_path / f"{name}.md"
     page.write_text(hook("event_pages").pages()[f"events/{name}.md"], encoding="utf-8")
@@ -159,7 +159,7 @@ def test_every_page_is_on_the_site_and_in_its_navigation(site: dict[Path, Links]
         assert place in shown or place == "index.html", f"{place} is not in the navigation"
 
 
-@pytest.mark.parametrize("name", known())
+@pytest.mark.parametrize("name", registered())
 def test_every_event_model_is_on_the_site(name: str, site: dict[Path, Links]) -> None:
     root = root_of(site)
     assert root / "events" / f"{name}.html" in site

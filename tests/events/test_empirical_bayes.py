@@ -66,17 +66,17 @@ def test_each_column_of_a_model_has_its_own() -> None:
     model = tb.fit(rows, "y", alpha="evidence", calibrate=None)
     counts = {name: model.table(name).counts.T for name in ("sharp", "blunt")}
     assert model.calibration is None
-    for name, found in model.resolved.alpha.items():
+    for name, found in model._resolved_choices.alpha.items():
         assert found == pytest.approx(empirical_bayes_alpha(counts[name]))
-    assert model.resolved.alpha["sharp"] < 1 < model.resolved.alpha["blunt"]
+    assert model._resolved_choices.alpha["sharp"] < 1 < model._resolved_choices.alpha["blunt"]
 
 
 def test_the_words_of_a_text_share_one() -> None:
     texts, labels = ["red red wine", "blue sky", "red sky at night", "blue blue night"], ["a", "b", "a", "b"]
     model = tb.fit(texts, labels, alpha="evidence", calibrate=None)
-    assert model.resolved.alpha == {"text": pytest.approx(empirical_bayes_alpha(model.table("text").counts.T))}
+    assert model._resolved_choices.alpha == {"text": pytest.approx(empirical_bayes_alpha(model.table("text").counts.T))}
 
 
 def test_a_column_of_reals_has_one() -> None:
     model = tb.fit({"x": [0.5, 1.5, 2.5], "y": ["a", "b", "b"]}, "y", alpha="evidence", calibrate=None)
-    assert model.resolved.alpha == {"x": 1.0}
+    assert model._resolved_choices.alpha == {"x": 1.0}

@@ -92,7 +92,7 @@ def categorical_models(draw):
 @settings(max_examples=60, deadline=None)
 def test_no_fewer_changes_change_the_answer(drawn):
     model, row = drawn
-    answer, flip = model.predict([row])[0], model.explain(row).flip
+    answer, flip = model.predict([row])[0], model.explain(row).counterfactual
     names = list(row)
 
     def answers(size: int) -> set[str]:
@@ -116,7 +116,7 @@ def test_no_fewer_changes_change_the_answer(drawn):
 def test_words_are_taken_away_until_the_answer_changes():
     model = tb.fit(MESSAGES, KINDS)
     text = "cheap lunch, cheap watches"
-    flip = model.explain(text).flip
+    flip = model.explain(text).counterfactual
     assert [change.word for change in flip.changes] == ["cheap"]
     assert model.predict([text.replace("cheap", "")])[0] == flip.new == "ham"
     assert str(flip).startswith("ham instead of spam: 1 change\n")
@@ -126,7 +126,7 @@ def test_words_are_taken_away_until_the_answer_changes():
 def test_a_number_becomes_what_the_other_class_has_most_often():
     rows = {"x": [1.0, 2.0, 3.0, 7.0, 8.0, 9.0], "y": ["no"] * 3 + ["yes"] * 3}
     model = tb.fit(rows, "y")
-    (change,) = model.explain({"x": 2.5}).flip.changes
+    (change,) = model.explain({"x": 2.5}).counterfactual.changes
     assert change.old == 2.5
     assert model.predict([{"x": change.new}])[0] == "yes"
     assert 6 < change.new < 9
@@ -134,7 +134,7 @@ def test_a_number_becomes_what_the_other_class_has_most_often():
 
 def test_what_no_change_can_change_is_said():
     rows = {"c": ["p"] * 50, "y": ["no"] * 49 + ["yes"]}
-    assert tb.fit(rows, "y").explain({"c": "p"}).flip is None
+    assert tb.fit(rows, "y").explain({"c": "p"}).counterfactual is None
 
 
 def test_the_chart_is_drawn(tmp_path: Path):

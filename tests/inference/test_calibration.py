@@ -148,8 +148,8 @@ def test_switched_off_it_gives_plain_probabilities_and_the_same_decisions() -> N
     model, plain = fit(rows, alpha=1.0), fit(rows, alpha=1.0, calibrate=None)
     off = model.with_(calibrate=None)
     assert plain.calibration is None
-    assert plain.temperature is None
-    assert off.temperature is None
+    assert plain._temperature is None
+    assert off._temperature is None
     np.testing.assert_array_equal(off.predict_proba(others), plain.predict_proba(others))
     calibrated = model.predict_proba(others)
     assert not np.allclose(calibrated, plain.predict_proba(others))
@@ -215,7 +215,7 @@ def test_the_smoothing_is_the_nearest_to_one_that_the_rows_cannot_tell_from_the_
     assert min(best.alpha, 1.0) <= found.alpha <= max(best.alpha, 1.0)
     assert found.log_loss - best.log_loss <= best.error
     assert model.calibration.after == pytest.approx(found.log_loss)
-    assert model.resolved.alpha == found.alpha
+    assert model._resolved_choices.alpha == found.alpha
 
 
 def test_fewer_than_thirty_rows_leave_it_at_one() -> None:
@@ -231,8 +231,8 @@ def test_auto_chooses_for_texts_and_takes_one_for_all_else() -> None:
     model, plain = fit(table()), tb.fit(table().drop_columns("prose"), "label")
     assert model.calibration is not None
     assert plain.calibration is not None
-    assert model.resolved.alpha == {"prose": model.calibration.alphas["*"]}
-    assert plain.resolved.alpha == 1.0
+    assert model._resolved_choices.alpha == {"prose": model.calibration.alphas["*"]}
+    assert plain._resolved_choices.alpha == 1.0
     assert plain.calibration.alphas == {}
     assert plain.calibration.tried == ()
 
@@ -242,7 +242,7 @@ def test_a_mapping_chooses_for_columns_and_globs_each_by_its_own_way() -> None:
     model = fit(rows, alpha={"colour": "evidence", "pro*": "loo", "size": 3.0, "t*": "loo"})
     assert model.calibration is not None
     assert set(model.calibration.alphas) == {"pro*", "t*"} == {one.columns for one in model.calibration.tried}
-    resolved = {block.columns: model.resolved.alphas(block).tolist() for block in model.schema.blocks}
+    resolved = {block.columns: model._resolved_choices.alphas(block).tolist() for block in model.schema.blocks}
     alphas = {name: a for columns, each in resolved.items() for name, a in zip(columns, each, strict=True)}
     assert alphas == {
         "colour": pytest.approx(empirical_bayes_alpha(model.table("colour").counts.T)),
@@ -256,9 +256,9 @@ def test_a_mapping_chooses_for_columns_and_globs_each_by_its_own_way() -> None:
 
 def test_a_glob_before_a_glob_goes_first_whichever_way_each_chooses() -> None:
     model = tb.fit(table().select(["colour", "label"]), "label", alpha={"col*": 2.0, "*": "evidence"}, calibrate=None)
-    assert model.resolved.alphas(model.schema.blocks[0]).tolist() == [2.0]
+    assert model._resolved_choices.alphas(model.schema.blocks[0]).tolist() == [2.0]
     model = model.with_(alpha={"*": "evidence", "col*": 2.0})
-    assert model.resolved.alphas(model.schema.blocks[0]).tolist() != [2.0]
+    assert model._resolved_choices.alphas(model.schema.blocks[0]).tolist() != [2.0]
 
 
 @pytest.mark.parametrize("alpha", ["best", {"size": "auto"}, {"size": "best"}, -1.0, True], ids=str)

@@ -115,9 +115,9 @@ def test_tempering_scales_log_odds_and_their_spread() -> None:
     rows, _ = simulated(80, rng)
     some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}  # rows that say less are tempered otherwise
     honest = tb.fit(rows, "label", events="categorical")
-    assert honest.temperature is not None
+    assert honest._temperature is not None
     plain = honest.with_(calibrate=None)
-    t = honest.temperature.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
+    t = honest._temperature.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
     one, two = plain.predict_interval(some), honest.predict_interval(some)
     np.testing.assert_allclose(two.probability, honest.predict_proba(some), rtol=1e-12)
     for before, after in ((one.low, two.low), (one.high, two.high)):

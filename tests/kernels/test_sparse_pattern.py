@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallybayes.kernels import sparse_pattern, sparse_pattern_reference
+from tallybayes.kernels import reference, sparse_pattern
 
 
 @st.composite
@@ -25,10 +25,10 @@ def places(draw: st.DrawFn, width: int) -> Any:
 def test_the_union_of_places_is_that_of_the_twin(both: Any) -> None:
     left, right = both
     got = sparse_pattern.join_places(*left, *right)
-    want = sparse_pattern_reference.join_places(*left, *right)
-    for mine, reference in zip(got, want, strict=True):
-        assert mine.dtype == reference.dtype
-        np.testing.assert_array_equal(mine, reference)
+    want = reference.join_places(*left, *right)
+    for mine, twin in zip(got, want, strict=True):
+        assert mine.dtype == twin.dtype
+        np.testing.assert_array_equal(mine, twin)
 
 
 @settings(max_examples=200, deadline=None)
@@ -36,7 +36,7 @@ def test_the_union_of_places_is_that_of_the_twin(both: Any) -> None:
 def test_entries_are_found_where_the_twin_finds_them(given_places: Any, cells: list[tuple[int, int]]) -> None:
     rows, columns = np.array(cells, np.int64).reshape(-1, 2).T.copy()
     got = sparse_pattern.find_places(*given_places, rows, columns)
-    np.testing.assert_array_equal(got, sparse_pattern_reference.find_places(*given_places, rows, columns))
+    np.testing.assert_array_equal(got, reference.find_places(*given_places, rows, columns))
 
 
 GOOD = np.array([0, 2, 3]), np.array([1, 4, 0], np.int32)

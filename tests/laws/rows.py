@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events import Event, known
+from tallybayes.events import Event, registered
 from tallybayes.events.text.text import name_of
 
 
 def every_event() -> list[Event]:
     """Each registered event model, in each of the forms that behave differently."""
-    return [form for event in known().values() for form in event.test_variants()]
+    return [form for event in registered().values() for form in event.test_variants()]
 
 
 def tokenizer_of(event: Event) -> Any:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.events import Event, known, parse
+from tallybayes.events import Event, parse, registered
 
 from .rows import as_written, every_event, rows_for
 
@@ -123,7 +123,7 @@ def test_float32_columns_mean_what_float64_would(event: Event) -> None:
 @each_event
 def test_an_event_model_is_written_as_it_is_read(event: Event) -> None:
     assert parse(event.spec) == as_written(event)
-    assert known()[event.name] is type(event)
+    assert registered()[event.name] is type(event)
 
 
 @each_event

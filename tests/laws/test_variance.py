@@ -32,7 +32,7 @@ def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
     [batch] = table.combine_chunks().to_batches()
     out = np.zeros((len(table), len(model.classes)))
     data = RowBatch(batch).encode(block, block.event.categories(parameters) or None)
-    block.event.add_variance(block.event.variance(statistic, options_for(block, model.resolved)), data, out)
+    block.event.add_variance(block.event.variance(statistic, options_for(block, model._resolved_choices)), data, out)
     return out
 
 
@@ -118,7 +118,7 @@ def test_sparse_rows_are_doubted_like_dense_ones(event: Event, rule: str) -> Non
     x = rng.integers(0, 2, (40, 5)) * 1.0
     x[:, 0] = 0.0  # never seen: without a prior nothing is known of it
     model = plain_fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
-    doubts = event.variance(model.evidence.statistics[0], options_for(model.schema.blocks[0], model.resolved))
+    doubts = event.variance(model.evidence.statistics[0], options_for(model.schema.blocks[0], model._resolved_choices))
     one, two = np.zeros((2, 5, 3))
     event.add_variance(doubts, Dense(np.eye(5)), one)
     event.add_variance(doubts, Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)

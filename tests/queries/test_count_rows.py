@@ -17,8 +17,8 @@ from scipy.stats import beta
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadOption
+from tallybayes.queries.count_rows import tally
 from tallybayes.queries.language import Query, Term, parse
-from tallybayes.queries.tally import tally
 
 ROWS = {
     "name": ["Ann", "Bob, jr.", "Cy", "don't know", None, "Ann"],

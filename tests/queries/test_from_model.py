@@ -95,7 +95,7 @@ def test_the_interval_of_a_class_is_that_of_the_row() -> None:
 
 def test_a_calibrated_model_answers_from_its_tables() -> None:
     tempered = tb.fit(WEATHER, "play")
-    assert tempered.temperature is not None
+    assert tempered._temperature is not None
     asked, plain = tempered.probability("yes | sunny"), SMOOTH.probability("yes | sunny")
     assert replace(asked, notes=()) == plain
     told = tempered.predict_proba([{"outlook": "sunny"}])[0, 1]

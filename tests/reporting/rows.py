@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
+from tallybayes.reporting import ReportData
 
 HOSTILE = "<script>window.pwned = 1</script>"
 
@@ -32,13 +33,13 @@ def without_notes(n: int = 300) -> dict[str, Any]:
 
 
 @cache
-def mixed() -> tb.ReportData:
+def mixed() -> ReportData:
     """A report of two classes, numbers and values, with mistakes to explain."""
     return tb.report(without_notes(), "state", source="patients.csv", command="tally report patients.csv")
 
 
 @cache
-def flowers() -> tb.ReportData:
+def flowers() -> ReportData:
     """A report of three classes and numbers only."""
     from sklearn.datasets import load_iris
 
@@ -47,7 +48,7 @@ def flowers() -> tb.ReportData:
 
 
 @cache
-def hostile() -> tb.ReportData:
+def hostile() -> ReportData:
     """A report in which every name tries to be run."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 80)

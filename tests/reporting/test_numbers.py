@@ -115,8 +115,8 @@ def test_the_worst_mistakes_are_explained_by_a_model_that_has_forgotten_them() -
     rows, data = without_notes(), mixed()
     model = tb.fit(rows, "state")
     seen = tb.validate(rows, "state", "loo")
-    own = seen.probabilities[np.arange(300), seen.places]
-    wrong = np.flatnonzero(seen.probabilities.argmax(axis=1) != seen.places)
+    own = seen.probabilities[np.arange(300), seen.class_codes]
+    wrong = np.flatnonzero(seen.probabilities.argmax(axis=1) != seen.class_codes)
     expected = wrong[np.argsort(own[wrong], kind="stable")][:5] + 1
     assert [one.row for one in data.mistakes] == expected.tolist()
     first = data.mistakes[0]
@@ -302,3 +302,11 @@ AB = {"x": [1.0, 2.0], "state": ["a", "b"]}
 def test_what_cannot_be_reported_is_said_in_one_sentence(call: object, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         call()  # type: ignore[operator]
+
+
+def test_a_report_of_a_query_does_not_name_the_connection() -> None:
+    query = "select * from (values ('p', 'no'), ('q', 'yes')) as t(x, y), range(20)"
+    data = tb.report(query, "y", connection="duckdb")
+    assert data.rows == 40
+    assert data.origin.hashes == {}
+    assert "duckdb" not in data.to_html()

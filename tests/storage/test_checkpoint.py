@@ -24,6 +24,7 @@ import tallybayes as tb
 from tallybayes.errors import BadData, BadModelFile, BadOption
 from tallybayes.evidence import count_threads, serialize
 from tallybayes.sources import csv, files, jsonl, parquet
+from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
 from tallybayes.storage.model_file import dump
 from tests.cli.ran import Shell
@@ -33,11 +34,11 @@ ROWS = 6000
 KILLED = """
 import os, signal, sys
 from tests.storage.test_checkpoint import in_small_pieces
-from tallybayes.evidence import serialize
+from tallybayes.storage import atomic_write
 from tallybayes.cli.main import main
 
 in_small_pieces(setattr)
-left, midst, write = int(sys.argv[1]), sys.argv[2] == "midst", serialize.write
+left, midst, write = int(sys.argv[1]), sys.argv[2] == "midst", atomic_write.write
 
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -51,7 +52,7 @@ def write_until_killed(content, path, what="model file"):
     if not left:
         killed()
 
-serialize.write = write_until_killed
+atomic_write.write = write_until_killed
 main(sys.argv[3:])
 """
 
@@ -147,7 +148,7 @@ def stopped(folder: Path, small_pieces: None, monkeypatch: pytest.MonkeyPatch) -
 
 def interrupted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run until the third saving is done, when Ctrl-C comes."""
-    write, saved = serialize.write, []
+    write, saved = atomic_write.write, []
 
     def written(*what: Any) -> None:
         write(*what)
@@ -156,7 +157,7 @@ def interrupted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(serialize, "write", written)
+        patch.setattr(atomic_write, "write", written)
         with pytest.raises(KeyboardInterrupt):
             tb.fit(data, "y", checkpoint=Checkpoint("ck.tally", 0))
 

@@ -8,14 +8,16 @@ import numpy as np
 import pyarrow as pa
 
 import tallybayes as tb
-from tallybayes.fitting import begin
+from tallybayes.fitting import FitOptions, begin
 from tallybayes.inference.choices import Choices
+from tallybayes.schema.infer import SchemaOptions
 
 
 def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:
     """A model of a table, be it of a single class."""
     weights = "w" if "w" in table.column_names else None
-    return begin(table, "label", Choices(**choices), events=events, weights=weights)[0]
+    made = Choices(**{"alpha": 1.0, "calibrate": None} | choices)
+    return begin(table, "label", FitOptions(columns=SchemaOptions(events), choices=made), weights=weights)[0]
 
 
 def refitted(table: pa.Table, seen: tb.Validation, events: Any, *, before: bool = False, **choices: Any) -> np.ndarray:

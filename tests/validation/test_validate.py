@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,8 @@ import pytest
 import scipy.sparse as sp
 
 import tallybayes as tb
+from tallybayes.errors import BadOption
+from tallybayes.fitting import FitOptions
 from tallybayes.validation import row_info as reading
 
 HOWS = ["loo", "10-fold", "3x4", "holdout", "2xholdout(0.2)", "prequential"]
@@ -52,7 +55,7 @@ def test_a_file_whose_types_widen_late_is_validated(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("x,y\n" + "1,a\n2,b\n" * 300_000 + "2.5,a\n" * 40)
     seen = tb.validate(path, "y", "2-fold")
-    assert len(seen.places) == 600_040
+    assert len(seen.class_codes) == 600_040
 
 
 @pytest.mark.parametrize("how", ["10-fold", "3x4", "2xholdout"])
@@ -69,7 +72,7 @@ def test_folds_have_the_same_share_of_each_class() -> None:
     sizes = np.bincount(seen.folds)
     assert sizes.max() - sizes.min() <= 1
     for c in range(3):
-        counts = np.bincount(seen.folds[seen.places == c], minlength=7)
+        counts = np.bincount(seen.folds[seen.class_codes == c], minlength=7)
         assert counts.max() - counts.min() <= 1
 
 
@@ -86,7 +89,7 @@ def test_a_holdout_holds_out_a_third_of_each_class() -> None:
     seen = tb.validate(some(), "y", "holdout")
     assert (seen.folds == 0).sum() == 67
     for c in range(3):
-        mine = seen.folds[seen.places == c]
+        mine = seen.folds[seen.class_codes == c]
         assert abs((mine == 0).sum() - len(mine) / 3) <= 1
     assert np.isnan(seen.scores[seen.folds < 0]).all()
     assert "133 rows were not scored" in seen.notes[0]
@@ -214,7 +217,7 @@ def test_figures_are_means_and_deviations_over_folds() -> None:
     assert accuracy.mean == pytest.approx(np.mean(each))
     assert accuracy.over_folds == pytest.approx(np.std(each, ddof=1))
     assert accuracy.over_repeats == pytest.approx(np.std([one.accuracy for one in seen.by_repeat], ddof=1))
-    assert accuracy.overall == pytest.approx(np.mean(seen.probabilities.argmax(axis=-1) == seen.places))
+    assert accuracy.overall == pytest.approx(np.mean(seen.probabilities.argmax(axis=-1) == seen.class_codes))
 
 
 def test_an_array_of_one_file_column_order_is_not_needed(tmp_path: Path) -> None:
@@ -223,3 +226,36 @@ def test_an_array_of_one_file_column_order_is_not_needed(tmp_path: Path) -> None
     by_file = tb.validate(tmp_path / "rows.csv", "y", groups="group", weights="w")
     by_table = tb.validate(table, "y", groups="group", weights="w")
     np.testing.assert_allclose(by_file.scores, by_table.scores, rtol=1e-12)
+
+
+def test_rows_are_read_as_fit_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "p,no\nq,yes\n?,yes\n" * 6 + "r,no\nr,no\ntoo,many,values\n")
+    options: dict[str, Any] = {"where": "x is null or x != 'r'", "missing_values": "?", "bad_lines": "skip"}
+    with pytest.warns(tb.errors.SkippedLinesWarning):
+        seen = tb.validate(path, "y", "loo", **options)
+    plain = tb.validate({"x": ["p", "q", None] * 6, "y": ["no", "yes", "yes"] * 6}, "y", "loo")
+    assert np.array_equal(seen.scores, plain.scores)
+
+
+def test_an_option_that_fit_does_not_have_is_refused() -> None:
+    with pytest.raises(BadOption, match="option: wanted one of this function or of fit, got 'alphas'"):
+        tb.validate({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alphas=2.0)
+
+
+def test_options_have_the_defaults_that_fit_documents() -> None:
+    documented = {name: one.default for name, one in inspect.signature(tb.fit).parameters.items()}
+    assert FitOptions.defaults().items() <= documented.items()
+    assert documented.keys() - FitOptions.defaults() == {"source", "label", "weights", "checkpoint", "threads"}
+
+
+def test_comparisons_and_learning_curves_read_rows_as_fit_reads_them(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text("x,y\n" + "p,no\nq,yes\n" * 30 + "r,no\n" * 9)
+    assert tb.compare(path, "y", "5-fold", partners=(), where="x != 'r'").rows == 60
+    assert tb.learning_curve(path, "y", compare=(), shuffles=1, where="x != 'r'").sizes[-1] == 40
+
+
+def test_a_validation_cannot_be_resumed() -> None:
+    with pytest.raises(BadOption, match="got 'checkpoint'"):
+        tb.validate({"x": ["p", "q"], "y": ["no", "yes"]}, "y", checkpoint="half.tally")

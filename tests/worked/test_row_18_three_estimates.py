@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 import tallybayes as tb
-from tallybayes.events import known
+from tallybayes.events import registered
 from tallybayes.events.inputs import Dense
 
 WAITS = {"x": [1.0, 3.0, 2.0, 10.0, 20.0], "y": list("aaabb")}
@@ -69,10 +69,10 @@ def test_a_beta_prior_is_add_alpha() -> None:
         np.testing.assert_allclose(model.table("x").values[1], [3.5 / 6, 2.5 / 5], rtol=1e-15)
 
 
-@pytest.mark.parametrize("name", sorted(known()))
+@pytest.mark.parametrize("name", sorted(registered()))
 def test_every_event_model_has_all_three(name: str) -> None:
     words = ["pea", "quince", "pea", "pea", "quince"]
-    values = words if known()[name].input in ("codes", "text") else [1, 1, 1, 1, 1]
+    values = words if registered()[name].input in ("codes", "text") else [1, 1, 1, 1, 1]
     for estimate in ("mle", "map", "bayes"):
         model = tb.fit({"x": values, "y": list("aaabb")}, "y", events=name, estimate=estimate)
         assert np.isfinite(model.log_joint({"x": values})).all()

@@ -44,8 +44,8 @@ def compare(
     """
     from tallybayes.cli.inputs import opened
     from tallybayes.cli.outputs import show
-    from tallybayes.cli.progress import busy
     from tallybayes.cli.training import fit_options, label_of
+    from tallybayes.display.progress import busy
     from tallybayes.validation import compare as compared
 
     partners = tuple(name for name in partner or ["ridge"] if name != "none")

@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -20,18 +20,20 @@ import pyarrow as pa
 from tallybayes import sources
 from tallybayes.cli.exit import note
 from tallybayes.cli.options import Reading
-from tallybayes.cli.progress import watched
+from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
 from tallybayes.model import Model
 from tallybayes.sources.csv import delimiter_of
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
+from tallybayes.sources.text_chunks import CODECS
 
-__all__ = ["InputRows", "opened"]
+__all__ = ["InputRows", "estimated_rows", "opened", "with_progress"]
 
 T = TypeVar("T")
 STDIN = "standard input"
+_SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
 # How a file begins, and what it then is.
 _MAGIC = {
     b"PAR1": "parquet",
@@ -86,15 +88,11 @@ class InputRows:
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
         """The rows, with a progress bar where somebody watches."""
-        given = self.reading
-        how: dict[str, Any] = {name: getattr(given, name) for name in ("errors", "bad_lines", "where")}
-        how["missing"] = given.missing or ()
-        rows: Any = self.files
-        if given.sql is not None:
-            rows, how["connection"] = given.sql, given.db or "duckdb"
-        source = sources.read(rows, types={**self.types, **(types or {})}, columns=columns, **how)
+        rows: Any = self.files if self.reading.sql is None else self.reading.sql
+        types = {**self.types, **(types or {})}
+        source = sources.open_source(rows, self.reading.options(), types=types, columns=columns)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
-        return source if self.quiet else watched(source, self.paths)
+        return source if self.quiet else with_progress(source, self.paths)
 
     def work(self, work: Callable[[sources.Source], T], types: open_rows.Types | None = None) -> T:
         """Do work on the rows; start over where a file needs a wider type than its first rows showed.
@@ -227,3 +225,38 @@ def _say_delimiter(path: str, name: str) -> None:
     found = delimiter_of(Place.here(path), usual)
     if found != usual:
         note(f"{name}: values are separated by {found!r}, not by {usual!r}.")
+
+
+def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Source:
+    """Return the same rows; reading them moves a bar, if standard error is a terminal."""
+    if not sys.stderr.isatty():
+        return source
+
+    def start() -> Iterator[pa.RecordBatch]:
+        before = 0 if source.trail is None else source.trail.before
+        return _shown(source, source.name, source.rows or estimated_rows(paths), before)
+
+    return replace(source, start=start)
+
+
+def estimated_rows(paths: Sequence[str]) -> int | None:
+    """About how many rows files of text have, by the length of their first ones; None where that cannot be told."""
+    total = 0.0
+    for path in (file for one in paths for file in (glob.glob(one) or [one])):
+        if not os.path.isfile(path):
+            return None
+        size = os.path.getsize(path)
+        codec = next((codec for ending, codec in CODECS.items() if path.lower().endswith(ending)), None)
+        with open(path, "rb") as raw:
+            stream = raw if codec is None else pa.input_stream(raw, compression=codec)
+            lines = bytes(stream.read(_SAMPLE)).count(b"\n")
+            total += lines * max(1.0, size / max(1, raw.tell()))
+    return round(total) or None
+
+
+def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None, rows: int) -> Iterator[pa.RecordBatch]:
+    with counting(os.path.basename(name), "rows", total) as tell:
+        for batch in batches_:
+            yield batch
+            rows += batch.num_rows
+            tell(rows)

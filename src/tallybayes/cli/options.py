@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from tallybayes.errors import BadOption, wanted
+
+if TYPE_CHECKING:
+    from tallybayes.sources.options import ReadOptions
 
 __all__ = ["Choosing", "Data", "ModelFile", "Reading", "Seed", "Showing", "Threads", "Writing", "pairs"]
 
@@ -70,6 +73,13 @@ class Reading:
         ),
     ] = None
     threads: Threads = None
+
+    def options(self) -> ReadOptions:
+        """The same as `tb.fit` groups them."""
+        from tallybayes.sources.options import ReadOptions
+
+        connection = None if self.sql is None else self.db or "duckdb"
+        return ReadOptions(self.missing or (), self.errors, self.bad_lines, self.where, connection)
 
     def apart(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
         """The model that may stand before rows, and the files of rows, of which there are none beside a query."""

@@ -7,9 +7,8 @@ import io
 import json
 import os
 import sys
-import tempfile
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -20,6 +19,7 @@ from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
 from tallybayes.sources.text_chunks import CODECS
+from tallybayes.storage import atomic_write
 
 __all__ = ["check_free", "replacing", "show", "write_rows"]
 
@@ -43,24 +43,10 @@ def check_free(path: str, *, force: bool) -> str:
     return str(target)
 
 
-@contextmanager
-def replacing(path: str, *, force: bool) -> Iterator[BinaryIO]:
-    """A file to write to, which takes its name only when all has been written; else nothing is changed."""
-    target = Path(check_free(path, force=force))
-    with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-        try:
-            yield file  # type: ignore[misc]
-            file.flush()
-            os.fsync(file.fileno())
-            mask = os.umask(0)
-            os.umask(mask)
-            os.chmod(file.name, 0o666 & ~mask)
-            os.replace(file.name, target)
-        except BaseException as error:
-            Path(file.name).unlink(missing_ok=True)
-            if isinstance(error, OSError):
-                raise BadOption(wanted(str(target), "a place to write", str(error.strerror or error))) from None
-            raise
+def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
+    """Give a file that takes its name only once all is written, if the name is free."""
+    target = check_free(path, force=force)
+    return atomic_write.replacing(Path(target), target)
 
 
 def show(result: Result, showing: Showing) -> None:

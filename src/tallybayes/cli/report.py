@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json as json_
 import shlex
-from dataclasses import replace
-from importlib import import_module
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -50,7 +49,7 @@ def report(
     """
     from tallybayes.cli.inputs import opened
     from tallybayes.cli.outputs import check_free, replacing
-    from tallybayes.cli.progress import busy
+    from tallybayes.display.progress import busy
     from tallybayes.sources.locations import name_of
     from tallybayes.storage.model_file import load
 
@@ -73,15 +72,14 @@ def report(
 def _reported(rows: InputRows, model: Any, choosing: Choosing, told: dict[str, Any]) -> Any:
     """The report of the files themselves, so that it can tell their hashes."""
     from tallybayes.cli.training import fit_options, label_of
+    from tallybayes.reporting import report as make
+    from tallybayes.sources.options import ReadOptions
 
     source = rows.read()
     label = label_of(source, choosing.label if model is None else choosing.label or model.schema.label)
     options = fit_options(source, label, choosing) if model is None else {}
-    if rows.reading.missing:
-        options["missing_values"] = tuple(rows.reading.missing)
-    for name, usual in (("errors", "strict"), ("bad_lines", "error"), ("where", None)):
-        if getattr(rows.reading, name) != usual:
-            options[name] = getattr(rows.reading, name)
-    files: Any = rows.files or source
-    make = import_module("tallybayes.reporting").report
+    reading = rows.reading.options()
+    given = {field.name: getattr(reading, field.name) for field in fields(reading) if field.name != "connection"}
+    options |= {name: value for name, value in given.items() if value != getattr(ReadOptions, name)}
+    files: Any = rows.files or source  # of a query the rows, open already
     return make(files, label, model, source=rows.name, **told, **options)

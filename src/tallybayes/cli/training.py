@@ -38,13 +38,13 @@ def learn_from(rows: InputRows, choosing: Choosing, checkpoint: Checkpoint | Non
 
 def fit_options(source: sources.Source, label: str, choosing: Choosing) -> dict[str, Any]:
     """The keywords of `tb.fit` that are not what they would be anyway, classes and columns being those of the rows."""
-    from tallybayes.fitting import fit
+    from tallybayes.fitting import FitOptions
 
     kind = source.schema.field(label).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
     given = choosing.options(source.schema.names, lambda text: as_type(text, kind, "--prior"))
-    usual = fit.__kwdefaults__ or {}
-    return {name: value for name, value in given.items() if value != usual[name]}
+    usual = FitOptions.defaults()
+    return {name: value for name, value in given.items() if value != usual.get(name)}
 
 
 def label_of(source: sources.Source, given: str | None) -> str:

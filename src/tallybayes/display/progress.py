@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["counting", "watched"]
+__all__ = ["busy", "counting", "watched"]
 
 _PATIENCE = 1.0  # seconds; shorter work needs no bar
 
@@ -50,6 +50,18 @@ def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int]
         if bar is not None:
             bar.update(task, completed=last, total=last)
             bar.stop()
+
+
+@contextmanager
+def busy(what: str) -> Iterator[None]:
+    """Show a spinner during work of unknown length, on terminals only."""
+    if not watched():
+        yield
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status(what):
+        yield
 
 
 def watched() -> bool:

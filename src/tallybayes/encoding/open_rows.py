@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
@@ -31,6 +31,7 @@ __all__ = [
 T = TypeVar("T")
 # As many rows are brought from elsewhere to be looked at.
 _LOOKED_AT = 1000
+_PLAINLY = sources.ReadOptions()
 Types = Mapping[str, pa.DataType]
 
 
@@ -46,18 +47,17 @@ def labelled(
     source: Any,
     label: Any,
     weights: Any,
-    *,
-    missing: Sequence[str] = (),
-    **reading: Any,
+    reading: sources.ReadOptions = _PLAINLY,
+    types: Types | None = None,
 ) -> Labelled:
-    """The source, read as by `batches.read`, with label and weights among its columns, be they names or arrays."""
-    if reading.get("where") is not None and not all(isinstance(column, str | None) for column in (label, weights)):
+    """Open a source with label and weights among its columns, whether they are names or arrays."""
+    if reading.where is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Put it among the columns of the rows"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
-    partitions = None if reading.get("connection") is not None else engines.opened(source, missing)
-    if partitions is not None and reading.get("where") is not None:
+    partitions = None if reading.connection is not None else engines.opened(source, reading.missing_values)
+    if partitions is not None and reading.where is not None:
         raise BadOption(wanted("where", "files, or rows that are here", partitions.name, "Filter it before"))
-    rows = sources.read(source, missing=tuple(missing), **reading) if partitions is None else partitions.source()
+    rows = sources.open_source(source, reading, types=types) if partitions is None else partitions.source()
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
@@ -71,13 +71,15 @@ def _by_name(role: str, column: Any) -> str:
     raise BadOption(wanted(role, "the name of a column", got, do))
 
 
-def without_ignored(rows: sources.Source, source: Any, schema: Schema, **reading: Any) -> sources.Source:
+def without_ignored(
+    rows: sources.Source, source: Any, schema: Schema, reading: sources.ReadOptions, types: Types | None
+) -> sources.Source:
     """The rows of a source without the columns that the schema ignores, which then are not read from files at all."""
-    if not sources.is_path(source) or reading.get("connection") is not None:
+    if not sources.is_path(source) or reading.connection is not None:
         return rows
     used = {*schema.columns, schema.label, schema.weight}
     kept = [field.name for field in rows.schema if field.name in used or sources.kind_of(field) != "column"]
-    return rows if len(kept) == len(rows.schema) else sources.read(source, columns=kept, **reading)
+    return rows if len(kept) == len(rows.schema) else sources.open_source(source, reading, columns=kept, types=types)
 
 
 def as_in(

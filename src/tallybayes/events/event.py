@@ -39,8 +39,8 @@ __all__ = [
     "LeftOut",
     "Pixels",
     "Weights",
-    "known",
     "parse",
+    "registered",
 ]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
@@ -296,12 +296,12 @@ class Event(ABC):
 
 
 @cache
-def known() -> dict[str, type[Event]]:
+def registered() -> dict[str, type[Event]]:
     """Every event model in this folder, by name.
 
     Examples
     --------
-    >>> sorted(known())[:3]
+    >>> sorted(registered())[:3]
     ['bernoulli', 'categorical', 'complement']
     """
     folder = importlib.import_module("tallybayes.events")
@@ -326,9 +326,9 @@ def parse(spec: str | Event, where: str = "events") -> Event:
         name, options = _split(spec)
     except (SyntaxError, ValueError, TypeError):
         raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
-    if name not in known():
-        raise BadOption(wanted(where, f"one of {', '.join(known())}", repr(name)))
-    event = known()[name]
+    if name not in registered():
+        raise BadOption(wanted(where, f"one of {', '.join(registered())}", repr(name)))
+    event = registered()[name]
     names = [f.name for f in fields(event)]  # type: ignore[arg-type]
     for option in options:
         if option not in names:

@@ -10,12 +10,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,7 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories, kind, plain_types
-from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
+from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
 from tallybayes.events.event import Event
 from tallybayes.events.statistic import Statistic
@@ -33,7 +30,7 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack", "write"]
+__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack"]
 
 FORMAT = 2  # the newest; bytes without sums stored by their entries are still of format 1
 _KEY = "tallybayes"
@@ -76,24 +73,6 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
             wanted(where, "its checksum to fit", "another", "The file was altered or cut; save it again")
         )
     return header, tensors
-
-
-def write(content: bytes, path: str | os.PathLike[str], what: str = "model file") -> None:
-    """Write bytes so that the file is whole or not there at all; `what` is what messages call it."""
-    target = Path(path).expanduser()
-    temporary = None
-    try:
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:
-            temporary = file.name
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, target)
-    except OSError as error:
-        if temporary is not None:
-            Path(temporary).unlink(missing_ok=True)
-        raise BadOption(wanted(f"{what} {str(target)!r}", "a place to write", str(error.strerror))) from None
 
 
 def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
@@ -365,9 +344,3 @@ def _checksum(header: dict[str, Any], tensors: Tensors) -> str:
 
 def _json(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=True, separators=(",", ":"), allow_nan=False)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

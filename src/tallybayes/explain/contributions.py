@@ -189,7 +189,7 @@ def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:
 
 def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowBatch | None = None) -> ContrastWeights:
     """What is asked of rows that are encoded; `rows` put what is refused of them into a sentence."""
-    belief, temperature, n = model.contrast, model.temperature, len(blocks[0])
+    belief, temperature, n = model._contrast, model._temperature, len(blocks[0])
     scores, sizes = (
         np.empty((n, len(model.classes))),
         np.zeros(n) if temperature is not None and temperature.by_size else None,
@@ -201,7 +201,7 @@ def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowB
 
 def add_terms(model: Model, blocks: list[Encoded], factors: Floats, out: Floats) -> None:
     """Add what each column says to `out` (n, F), in the order of the model's columns."""
-    schema, belief = model.schema, model.contrast
+    schema, belief = model.schema, model._contrast
     for block, parameters, data, places in zip(
         schema.blocks, belief.parameters, blocks, column_places(schema), strict=True
     ):
@@ -240,7 +240,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
 
             def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> ContrastWeights:
                 part = RowBatch(piece, before + start, model.schema.missing, partial=partial)
-                blocks = list(encoded(model.schema, model.contrast, model.choices, part))
+                blocks = list(encoded(model.schema, model._contrast, model.choices, part))
                 answer = asking(blocks, part)
                 add_terms(model, blocks, answer.factors, out[start : start + len(part)])
                 return answer
@@ -257,4 +257,4 @@ def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
     """A few plain rows, encoded the short way; None for others."""
     if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
         return None
-    return few_rows.encode(rows, model.schema, model.contrast.parameters, model.choices.unseen)
+    return few_rows.encode(rows, model.schema, model._contrast.parameters, model.choices.unseen)

@@ -87,7 +87,7 @@ def smallest(
     """
     C, schema = len(model.classes), model.schema
     scores = np.empty((1, C))
-    add_encoded(schema, model.contrast, blocks, scores)
+    add_encoded(schema, model._contrast, blocks, scores)
     own = int(scores[0].argmax())
     terms = np.stack([_terms_of(model, blocks, c) for c in range(C)], axis=1)  # (F, C)
     options = list(_options(model, terms, values, texts))

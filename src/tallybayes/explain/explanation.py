@@ -145,7 +145,7 @@ class Explanation(Result):
         return weigh(spoken.log, np.broadcast_to(self._asked.factors, spoken.log.shape))
 
     @cached_property
-    def flip(self) -> Counterfactual | None:
+    def counterfactual(self) -> Counterfactual | None:
         """The fewest changes of values, or words taken away, that change the answer; None where none can."""
         from tallybayes.explain.counterfactual import smallest
 
@@ -329,7 +329,7 @@ def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatc
 
     batch = open_rows.reading(read)
     rows = RowBatch(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
-    return list(encoded(model.schema, model.contrast, model.choices, rows)), batch
+    return list(encoded(model.schema, model._contrast, model.choices, rows)), batch
 
 
 def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[Any]:

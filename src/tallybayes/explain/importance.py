@@ -120,11 +120,11 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
     if rows is None:
         return Importance(model.schema.columns, bits)
     left = _LeftOut.of(model, rows, label, weights)
-    whole = left.losses(left.scores(), left.sizes(), model.temperature)
+    whole = left.losses(left.scores(), left.sizes(), model._temperature)
     change, error = np.zeros(len(bits)), np.zeros(len(bits))
     place = {name: f for f, name in enumerate(model.schema.columns)}
     for u, names in enumerate(left.units):
-        without = left.losses(left.scores(without=u), left.sizes(without=u), model.temperature)
+        without = left.losses(left.scores(without=u), left.sizes(without=u), model._temperature)
         mean, spread = left.mean(without - whole)
         for name in names:
             change[place[name]], error[place[name]] = mean, spread
@@ -189,7 +189,7 @@ class _LeftOut:
 
     @classmethod
     def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
-        chosen = model.choose(rows, label, weights=weights)
+        chosen = model._choose(rows, label, weights=weights)
         batch = chosen.rows()
         if batch is None:
             raise BadData(wanted("importance", "rows that the model has learned", "none"))
@@ -203,12 +203,12 @@ class _LeftOut:
             raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
         weight = row_weights(part, chosen.schema.weight)
         one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
-        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model.resolved)
+        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model._resolved_choices)
         unknown = np.isneginf(prior)  # a class that only this row had
         terms, heard = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
         for u, names in enumerate(units):
             left = LeftOutRows(model.evidence.select(names), part, classes, one)
-            terms[u] = np.where(unknown, 0.0, left.scores(model.resolved) - np.where(unknown, 0.0, prior))
+            terms[u] = np.where(unknown, 0.0, left.scores(model._resolved_choices) - np.where(unknown, 0.0, prior))
             heard[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0

@@ -225,10 +225,10 @@ class _Odds:
         return float(value) if isinstance(event, BagEvent) else 1.0
 
     def tempered(self, log_odds: float, size: float | None) -> float:
-        if self.model.temperature is None:
+        if self.model._temperature is None:
             return log_odds
         said = float(len(self.model.schema.columns)) if size is None else size
-        return log_odds * float(self.model.temperature.at(np.array([said]))[0])
+        return log_odds * float(self.model._temperature.at(np.array([said]))[0])
 
 
 def nomogram(model: Model, of: Any, against: Any) -> Nomogram:

@@ -49,7 +49,7 @@ class TextContributions:
 
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """The words of the first row's texts, column by column; none of a missing text."""
-    parts = zip(model.schema.blocks, model.evidence.statistics, model.contrast.parameters, blocks, strict=True)
+    parts = zip(model.schema.blocks, model.evidence.statistics, model._contrast.parameters, blocks, strict=True)
     for block, statistic, parameters, data in parts:
         if not isinstance(block.event, Text) or not isinstance(data, Texts):
             continue

@@ -49,12 +49,12 @@ class Choices:
     """
 
     estimate: Rule = "bayes"
-    alpha: Alpha = 1.0
+    alpha: Alpha = "auto"
     prior: Prior = "learned"
     variance: Literal["n", "n-1"] = "n"
     floor: float = 1e-9
     unseen: Unseen = "smooth"
-    calibrate: Literal["loo"] | None = None
+    calibrate: Literal["loo"] | None = "loo"
 
     def __post_init__(self) -> None:
         _one_of("estimate", self.estimate, get_args(Rule))

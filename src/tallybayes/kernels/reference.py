@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from .hashes import Words
 from .leave_one_out import Coefficients
+from .sparse_pattern import Rows, Starts
 from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
 
 WORD = 34  # limbs below the binary point that hold any double
@@ -422,3 +423,29 @@ def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Float
             top = c[0] * b[1] ** 2 * a[0] - b[0] ** 2 * a[1] * c[1]
             m2[cell] = _ratio(top, c[1] * b[1] ** 2 * a[0])
     return to_float(n), mean, m2
+
+
+def cells(starts: Starts, rows: Rows) -> list[tuple[int, int]]:
+    """Column and row of each entry, in order."""
+    return [(v, int(row)) for v in range(len(starts) - 1) for row in rows[starts[v] : starts[v + 1]]]
+
+
+def join_places(
+    starts: Starts, rows: Rows, other_starts: Starts, other_rows: Rows
+) -> tuple[Starts, Rows, NDArray[np.int64], NDArray[np.int64]]:
+    """As ``sparse_pattern.join_places``."""
+    left, right = cells(starts, rows), cells(other_starts, other_rows)
+    union = sorted({*left, *right})
+    place = {cell: k for k, cell in enumerate(union)}
+    ends = np.cumsum([0, *(sum(v == column for v, _ in union) for column in range(len(starts) - 1))])
+    from_left, from_right = (np.array([place[cell] for cell in side], np.int64) for side in (left, right))
+    return ends.astype(np.int64), np.array([row for _, row in union], np.int32), from_left, from_right
+
+
+def find_places(
+    starts: Starts, rows: Rows, of_rows: NDArray[np.int64], of_columns: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """As ``sparse_pattern.find_places``."""
+    place = {cell: k for k, cell in enumerate(cells(starts, rows))}
+    wanted = zip(of_columns.tolist(), of_rows.tolist(), strict=True)
+    return np.array([place.get(cell, -1) for cell in wanted], np.int64)

@@ -231,7 +231,7 @@ class _Asked:
     def _notes(self) -> tuple[str, ...]:
         strange = [str(term) for term in self.given if self._is_unseen(term)]
         notes = [f"{term} was never seen: answered as if it were not known." for term in strange]
-        if self._row is not None and self.model.temperature is not None:
+        if self._row is not None and self.model._temperature is not None:
             tempered = self.model.predict_proba([self._row])[0, self._class]
             notes.append(f"Tempered by rows left out, as predict_proba answers, it is {tempered:.4f}.")
         return tuple(notes)

@@ -24,14 +24,14 @@ from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.mutual_information import counted_information
 from tallybayes.explain.nomogram import Nomogram, nomogram
 from tallybayes.explain.tables import Table, prior_table, table
+from tallybayes.fitting import FitOptions
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
 from tallybayes.reporting.data import Origin, ReportData
 from tallybayes.reporting.first_pass import FirstPass, look_at
 from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, chosen_how
-from tallybayes.structure.dependence import Dependence
-from tallybayes.structure.independence import of_model
+from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 from tallybayes.validation.validate import learner
 
@@ -46,7 +46,7 @@ _WEIGHED = 400  # columns; wider tables have mutual information only, because le
 # The learning curve: most rows, most rows × columns, number of shuffles, number of sizes.
 _CURVE_ROWS, _CURVE_NUMBERS, _SHUFFLES, _SIZES = 3000, 300_000, 3, 6
 _FEWEST_FOR_CURVE, _PARTNERED_CLASSES = 30, 12
-_READING = ("missing_values", "errors", "bad_lines", "where")
+_READING = tuple(field.name for field in fields(sources.ReadOptions))
 _ROW_OPTIONS = ("weights", *_READING)
 
 
@@ -82,7 +82,7 @@ def report(
     threads : int, optional
         The number of threads that count and score.
     **fit_options
-        As in `fit`; with a model only weights, missing_values, errors, bad_lines and where.
+        As in `fit`; with a model only weights and the options of reading.
 
     Returns
     -------
@@ -104,15 +104,17 @@ def report(
         weights = model.schema.weight if weights is None and label is None else weights
         label = model.schema.label if label is None else label
     reading = {name: fit_options.pop(name) for name in _READING if name in fit_options}
-    opened = {{"missing_values": "missing"}.get(name, name): value for name, value in reading.items()}
+
+    opened, options = sources.ReadOptions(**reading), FitOptions.of(fit_options)
 
     def first_look(types: open_rows.Types | None) -> FirstPass:
-        return look_at(open_rows.labelled(rows, label, weights, types=types, **opened), seed)
+        return look_at(open_rows.labelled(rows, label, weights, opened, types), seed)
 
     looked = open_rows.reading(first_look)
-    asked = _asked(looked, model, how, seed, threads, fit_options)
+    asked = _asked(looked, model, how, seed, threads, options)
+    connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
     given = fit_options | reading | ({"weights": looked.weight} if looked.weight else {})
-    return _reported(asked, _origin(rows, looked, source, command, seed, given))
+    return _reported(asked, _origin(rows if connection is None else None, looked, source, command, seed, given))
 
 
 def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
@@ -142,7 +144,7 @@ class _Asked:
 
 
 def _asked(
-    looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
+    looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
 ) -> _Asked:
     if model is None:
         model = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)

@@ -169,7 +169,7 @@ def chosen_how(rows: int) -> str:
 
 def answer_by(seen: Validation) -> Answer:
     """Return the quality measured by a cross-validation."""
-    probabilities, raw, places = seen.probabilities, replace(seen, temperature=None).probabilities, seen.places
+    probabilities, raw, places = seen.probabilities, replace(seen, temperature=None).probabilities, seen.class_codes
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
     if seen.repeats > 1:  # charts show a row's mean over the repeats; figures are over all repeats together
         probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
@@ -198,7 +198,7 @@ def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answe
         weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
     probabilities = model.predict_proba(looked.source, threads=threads)
     raw = probabilities
-    if model.temperature is not None:
+    if model._temperature is not None:
         raw = model.with_(calibrate=None).predict_proba(looked.source, threads=threads)
     names = model.evidence.classes.to_numpy()
     seen = evaluate(names[places], probabilities, model.classes, weights=weights)
@@ -212,7 +212,7 @@ def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answe
         weights,
         {},
         (),
-        tempered=model.temperature is not None,
+        tempered=model._temperature is not None,
     )
 
 

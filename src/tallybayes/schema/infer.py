@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
 from typing import Any, TypeAlias, get_args
@@ -13,15 +14,25 @@ import pyarrow.compute as pc
 from tallybayes import sources
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events import Event, parse
+from tallybayes.kernels.text import Tokenizer
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Missing, Schema
 
-__all__ = ["Events", "infer"]
+__all__ = ["Events", "SchemaOptions", "infer"]
 
 Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
 _IGNORE = "ignore"
 # Prose has at least so many words on average; two or three make a name, a place, a job.
 _PROSE_WORDS, _PROSE_SAMPLE = 4.0, 1000
+
+
+@dataclass(frozen=True)
+class SchemaOptions:
+    """What the user says of the columns: their event models, their missing values, and what makes words of text."""
+
+    events: Events = None
+    missing: Missing = "skip"
+    tokenizer: Tokenizer | None = None
 
 
 def infer(

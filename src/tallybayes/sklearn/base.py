@@ -1,19 +1,42 @@
-"""What the five drop-ins share: rows scored in slices on all cores, and probabilities made of the scores."""
+"""What scikit-learn's classes share here: `DropIn` scores rows in slices, `Discrete` also learns counts by adding."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted, validate_data
+from scipy.sparse import issparse
+from sklearn.base import _fit_context
+from sklearn.utils.multiclass import _check_partial_fit_first_call
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from tallybayes import engines, kernels
-from tallybayes.events.inputs import Floats
-from tallybayes.sklearn.arrays import Array
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Floats, Sparse
+from tallybayes.events.statistic import Statistic
+from tallybayes.exact.array import Exact
+from tallybayes.kernels import Limbs
+from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 
-__all__ = ["DropIn", "Scorer"]
+__all__ = [
+    "Discrete",
+    "DropIn",
+    "Scorer",
+    "contiguous",
+    "count_columns",
+    "made",
+    "over_table",
+    "scorer",
+    "table_of",
+    "writeable",
+]
+
+T = TypeVar("T")
+
+# Cells of a table computed at a time: few enough to stay in cache.
+_TABLE_CELLS = 1 << 16
 
 # Writes the scores of some rows to an array (n, C), and says whether there is nothing odd about them.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]
@@ -107,3 +130,180 @@ class DropIn(ABC):
         if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=_SCORED_ROWS)):
             self._refuse(X)
         return out
+
+
+class made:  # noqa: N801
+    """A fitted attribute computed when it is first read; it may be set, as any attribute may."""
+
+    def __init__(self, compute: Callable[[Any], Any]) -> None:
+        self._compute, self.__doc__ = compute, compute.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, estimator: Any, owner: type | None = None) -> Any:
+        if estimator is None:
+            return self
+        if "_made" not in vars(estimator):
+            raise AttributeError(f"{type(estimator).__name__} has no {self._name!r} before it is fitted")
+        kept = estimator._made
+        if self._name not in kept:
+            kept[self._name] = self._compute(estimator)
+        return kept[self._name]
+
+
+class Discrete(DropIn):
+    """Stands before one of scikit-learn's classes for counts.
+
+    A subclass counts (`_count`) and scores (`_scorer`). Between the two lies `_statistic`, the exact sums of all rows
+    learned, which batches are added to.
+    """
+
+    _reading: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": False}
+    _statistic: Statistic
+    class_log_prior_: Floats
+
+    @abstractmethod
+    def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
+        """The sums of the rows of each class."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from these rows and no others.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        X, y = validate_data(self, X, y, **self._reading)
+        codes, classes = class_codes(y)
+        return self._learn(X, codes, classes, sample_weight, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from further rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes there will ever be; the first call wants them.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
+        X, y = validate_data(self, X, y, reset=first, **self._reading)
+        codes = places(y, self.classes_)
+        return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
+
+    def _learn(self, X: Any, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None) -> Any:
+        weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        try:
+            new = self._count(X, codes, len(classes), weights)
+        except (kernels.NotFinite, kernels.BadEntry):
+            self._refuse(X)
+            raise
+        # An estimator to which bad rows were given is as it was: nothing has been set until here.
+        alpha = self._check_alpha()  # type: ignore[attr-defined]
+        self._forget_made()
+        self.classes_, self._statistic, self._alpha = classes, self._add(past, new), alpha
+        self.class_count_ = writeable(self._statistic.rows.to_float())
+        self._update_class_log_prior(class_prior=self.class_prior)  # type: ignore[attr-defined]
+        return self
+
+    def _forget_made(self) -> None:
+        """Let go of what was computed, or set by hand, of other rows."""
+        self._made: dict[str, Any] = {}
+        for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), made)]:
+            delattr(self, name)
+
+    def _add(self, past: Statistic | None, new: Statistic) -> Statistic:
+        return new if past is None else past.add(new, past.rows + new.rows)
+
+    def _threads(self, X: Any) -> int:
+        return super()._threads(X) if issparse(X) else 1  # the product of dense matrices has threads of its own
+
+    def __getstate__(self) -> dict[str, Any]:
+        state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
+        return {**state, "_made": {}} if "_made" in state else state
+
+
+def count_columns(counter: Counter, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
+    """The sums of all rows, where there is one for each class and column."""
+    return count(counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 8)
+
+
+def writeable(values: Floats) -> Floats:
+    """The same numbers in an array of their own, for attributes that users may write to."""
+    return values if values.flags.writeable else values.copy()
+
+
+def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # (F, C)
+    """A table of a row per column, made of counts (C, F) a block at a time: they are never in memory as floats too.
+
+    Parameters
+    ----------
+    counts : Exact, shape (C, F)
+        The counts.
+    log : callable
+        Overwrites some columns' counts (columns, C) with their part of the table; takes the place of the columns too.
+    """
+    C, F = counts.shape
+    table = np.empty((F, C))
+    plain = counts.base == 0 and counts.limbs.shape[-1] == 1
+
+    def work(columns: slice) -> None:
+        limbs = counts.limbs[:, columns]
+        table[columns] = limbs[..., 0].T if plain else kernels.to_float(Limbs(limbs, counts.base)).T
+        log(table[columns], columns)
+
+    over_table(table, work)
+    return table
+
+
+def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
+    """The results of work on slices of a table (F, C), each small enough to be in cache from step to step."""
+    rows = max(1, _TABLE_CELLS // max(1, table.shape[1]))
+    return engines.map_rows(len(table), work, threads=engines.default_threads(None), rows=rows)
+
+
+def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:
+    """Score rows by Σ value · table + constant; refuse values that are not finite before multiplying."""
+    step = max(1, _TABLE_CELLS // max(1, len(table)))
+
+    def score(rows: slice, out: Floats) -> bool:
+        data = read(rows)
+        if isinstance(data, Sparse):
+            if not are_finite(data.data[int(data.indptr[0]) : int(data.indptr[-1])]):
+                return False
+            out[:] = constant
+            kernels.score_sparse(*data.parts(), table, out)
+            return True
+        for start in range(0, len(data), step):  # few enough rows to be in cache when they are multiplied
+            some, scores = data[start : start + step], out[start : start + step]
+            if not are_finite(some):
+                return False
+            # Without smoothing 0 · −∞ is NaN, as in scikit-learn; whether NumPy warns about it depends on the CPU.
+            with np.errstate(invalid="ignore", over="ignore"):
+                np.matmul(some.astype(np.float64, copy=False), table, out=scores)
+                scores += constant
+        return True
+
+    return score
+
+
+def contiguous(table: Array) -> Floats:
+    """A fitted table (C, F) as the kernels take it, (F, C); ours are stored that way and not copied."""
+    return np.ascontiguousarray(table.T, np.float64)

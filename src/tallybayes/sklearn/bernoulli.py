@@ -18,9 +18,9 @@ from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, are_finite, column_sums, laid_out, reader
-from tallybayes.sklearn.base import Scorer
-from tallybayes.sklearn.discrete import (
+from tallybayes.sklearn.base import (
     Discrete,
+    Scorer,
     contiguous,
     count_columns,
     made,

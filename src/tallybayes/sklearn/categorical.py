@@ -16,8 +16,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, count, laid_out
-from tallybayes.sklearn.base import Scorer
-from tallybayes.sklearn.discrete import Discrete, made
+from tallybayes.sklearn.base import Discrete, Scorer, made
 
 __all__ = ["CategoricalNB"]
 

@@ -14,8 +14,7 @@ from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.statistic import Statistic
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import column_sums, reader
-from tallybayes.sklearn.base import Scorer
-from tallybayes.sklearn.discrete import Discrete, contiguous, count_columns, made, scorer, table_of, writeable
+from tallybayes.sklearn.base import Discrete, Scorer, contiguous, count_columns, made, scorer, table_of, writeable
 
 __all__ = ["ComplementNB", "MultinomialNB"]
 

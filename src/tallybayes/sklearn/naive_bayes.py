@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -21,11 +21,11 @@ from tallybayes import sources
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.fitting import begin
+from tallybayes.fitting import FitOptions, begin
 from tallybayes.inference.choices import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Schema
 from tallybayes.sklearn.arrays import Array, class_codes
 
@@ -44,7 +44,7 @@ class _Learned:
 
     def calibrated(self) -> Model:
         if not self.fresh and self.chosen is not None:
-            self.model = self.model.calibrated(self.chosen)
+            self.model = self.model._calibrated(self.chosen)
         self.fresh = True
         return self.model
 
@@ -168,11 +168,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         model, chosen = begin(
             rows,
             y,
-            choices,
-            events=self.events,
+            FitOptions(columns=SchemaOptions(self.events, self.missing, self.tokenizer), choices=choices),  # type: ignore[arg-type]
             weights=weights,
-            missing=self.missing,  # type: ignore[arg-type]
-            tokenizer=self.tokenizer,
             threads=self.threads,
         )
         self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
@@ -202,7 +199,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._decide(rows)
         model, chosen = self._learned.model, self._learned.chosen
         if chosen is not None:
-            chosen = (chosen + model.choose(rows, y, weights=weights, threads=self.threads)).resolved()
+            chosen = (chosen + model._choose(rows, y, weights=weights, threads=self.threads)).resolved()
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -225,7 +222,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, chosen = self._learned.model, self._learned.chosen
         if chosen is not None:
-            chosen = chosen - model.choose(rows, y, weights=weights, threads=self.threads)
+            chosen = chosen - model._choose(rows, y, weights=weights, threads=self.threads)
         return self._now(model.forget(rows, y, weights=weights, threads=self.threads), chosen)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
@@ -299,13 +296,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     def _choices(self) -> Choices:
         return Choices(
-            self.estimate,  # type: ignore[arg-type]
-            self.alpha,
-            self.prior,
-            self.variance,  # type: ignore[arg-type]
-            self.floor,
-            self.unseen,  # type: ignore[arg-type]
-            self.calibrate,  # type: ignore[arg-type]
+            **{field.name: getattr(self, field.name) for field in fields(Choices) if hasattr(self, field.name)}
         )
 
     @property

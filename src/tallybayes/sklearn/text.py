@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.text.text import Text
-from tallybayes.inference.choices import Alpha, Choices, Prior
+from tallybayes.inference.choices import Alpha, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.sklearn.arrays import Array
 from tallybayes.sklearn.naive_bayes import NaiveBayes
@@ -192,9 +192,6 @@ class TextNB(NaiveBayes):
         else:
             super().partial_fit(X, y, classes, sample_weight)
         return self
-
-    def _choices(self) -> Choices:
-        return Choices(self.estimate, self.alpha, self.prior, calibrate=self.calibrate)  # type: ignore[arg-type]
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
         return super()._labelled(as_texts(X), y, sample_weight, reset=reset)

@@ -28,6 +28,7 @@ from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
+from tallybayes.sources.options import ReadOptions
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
@@ -36,6 +37,7 @@ from tallybayes.sources.where import Where
 
 __all__ = [
     "LateType",
+    "ReadOptions",
     "Source",
     "as_stream",
     "attach",
@@ -47,6 +49,7 @@ __all__ = [
     "kind_of",
     "matrix_of",
     "names_of",
+    "open_source",
     "plain",
     "prose_field",
     "read",
@@ -127,15 +130,24 @@ def read(
     >>> [batch.to_pydict() for batch in source]
     [{'outlook': ['sunny', 'rain'], 'play': ['no', None]}]
     """
-    if isinstance(missing, str):
-        missing = [missing]
+    options = ReadOptions(missing, errors, bad_lines, where, connection)
+    return open_source(source, options, columns=columns, batch_rows=batch_rows, names=names, types=types)
+
+
+def open_source(
+    source: Any,
+    options: ReadOptions,
+    *,
+    columns: Sequence[str] | None = None,
+    batch_rows: int | None = None,
+    names: Sequence[str] | None = None,
+    types: Mapping[str, pa.DataType] | None = None,
+) -> Source:
+    """Open the rows of anything, as `read` does."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    if errors not in ("strict", "replace"):
-        raise BadOption(wanted("errors", "'strict' or 'replace'", repr(errors)))
-    if bad_lines not in ("error", "skip"):
-        raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(bad_lines)))
-    predicate = None if where is None else Where(where)
+    missing, errors, connection = options.missing_values, options.errors, options.connection
+    predicate = None if options.where is None else Where(options.where)
     needed = columns
     if predicate is not None and columns is not None:  # columns that are only compared are read, then dropped
         needed = [*columns, *(name for name in predicate.columns if name not in columns)]
@@ -144,7 +156,7 @@ def read(
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
         rows = steps.blank(of_query(source, connection, errors), missing)
     elif is_path(source):
-        skips = Skips() if bad_lines == "skip" else None
+        skips = Skips() if options.bad_lines == "skip" else None
         rows = of_paths(source, Options(needed, missing, names, types or {}, batch_rows, errors, skips, predicate))
         rows = rows if skips is None else skips.warn_after(rows)
     else:

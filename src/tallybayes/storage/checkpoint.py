@@ -28,6 +28,7 @@ from tallybayes.evidence import count_threads, serialize
 from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.position import Spot, Trail, without_first
+from tallybayes.storage import atomic_write
 
 __all__ = ["EVERY", "Checkpoint"]
 
@@ -246,7 +247,7 @@ class _Saving:
         types = base64.b64encode(pa.schema(list(self.trail.types.items())).serialize().to_pybytes()).decode()
         more = {"run": self.run, "rows": rows, "passed": passed, "place": place, "types": types}
         try:
-            serialize.write(replace(parcel, more=more).pack(), self.checkpoint.path, "checkpoint")
+            atomic_write.write(replace(parcel, more=more).pack(), self.checkpoint.path, "checkpoint")
             self.saved = self.begun
         except TallyError as error:
             warnings.warn(f"{error} The run goes on without.", UserWarning, stacklevel=2)

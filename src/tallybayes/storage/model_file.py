@@ -23,13 +23,14 @@ from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
+from tallybayes.storage import atomic_write
 
 __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model so that the file is whole or not there at all."""
-    serialize.write(dump(model), path)
+    atomic_write.write(dump(model), path, "model file")
 
 
 def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, Tokenizer] | None = None) -> Model:

@@ -1,24 +1,19 @@
 """Validation: how good a model is on rows it has not seen, by arithmetic on evidence and never by refitting."""
 
-from tallybayes.validation.coin import RunningEstimate, rows_needed, running_estimate
 from tallybayes.validation.compare import compare
 from tallybayes.validation.comparison import Candidate, Comparison
-from tallybayes.validation.learning_curve import learning_curve
+from tallybayes.validation.learning_curve import LearningCurve, learning_curve
 from tallybayes.validation.result import Spread, Validation
-from tallybayes.validation.subsets import LearningCurve
 from tallybayes.validation.validate import validate, validate_model
 
 __all__ = [
     "Candidate",
     "Comparison",
     "LearningCurve",
-    "RunningEstimate",
     "Spread",
     "Validation",
     "compare",
     "learning_curve",
-    "rows_needed",
-    "running_estimate",
     "validate",
     "validate_model",
 ]

@@ -17,7 +17,7 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import evaluate
 from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events.inputs import Floats
-from tallybayes.fitting import fit
+from tallybayes.fitting import FitOptions, fit
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
@@ -56,14 +56,13 @@ def compare(
     seed: int = 0,
     threads: int | None = None,
     weights: Any = None,
-    missing_values: tuple[str, ...] | list[str] = (),
     **options: Any,
 ) -> Comparison:
     """Ways to model the same rows, each judged on the same folds, and which of them to take.
 
     Parameters
     ----------
-    source, label, weights, missing_values, **options
+    source, label, weights, **options
         As in `fit`; the options are what all candidates begin with. The rows are kept in memory.
     how : str
         Folds as in `validate`: "10-fold", "5-fold", "10x10".
@@ -97,14 +96,20 @@ def compare(
         if partner not in PARTNERS:
             raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
 
+    reading = FitOptions.of(options).reading
+
     def kept(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
-        rows, name, weight = open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
         return pa.Table.from_batches(list(rows), rows.schema), name, weight
 
     table, name, weight = open_rows.reading(kept)
     if not table.num_rows:
         raise BadData(wanted("compare", "rows to compare on", "none"))
-    base = {key: value for key, value in options.items() if value is not None or key == "calibrate"}
+    base = {
+        key: value
+        for key, value in options.items()
+        if key not in vars(reading) and (value is not None or key == "calibrate")
+    }
     validation_options = {"how": how, "seed": seed, "threads": threads, "weights": weight}
     return _Comparing(table, name, weight, base, validation_options).compared(partners)
 
@@ -191,7 +196,7 @@ class _Comparing:
 
     def _prior(self) -> Candidate:
         """The share of each class among the other rows, whatever the columns say."""
-        classes, places = len(self._first.classes), self._first.places
+        classes, places = len(self._first.classes), self._first.class_codes
         weights = self._first.weights if self._first.weights is not None else np.ones(len(places))
 
         def shares(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
@@ -203,7 +208,7 @@ class _Comparing:
     def _partner(self, partner: Partner) -> Candidate:
         model = fit(self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None}))
         batch = self._table.combine_chunks().to_batches()[0]
-        classes, weights = self._first.places.astype(np.int32), self._first.weights
+        classes, weights = self._first.class_codes.astype(np.int32), self._first.weights
 
         def scored(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
             w = None if weights is None else weights[train]
@@ -217,19 +222,19 @@ class _Comparing:
         seen = self._first
         folds = seen.folds.reshape(seen.repeats, -1)
         p = np.empty((*folds.shape, len(seen.classes)))
-        known = seen.places >= 0
+        known = seen.class_codes >= 0
         for repeat, fold in enumerate(folds):
             for k in range(int(fold.max()) + 1):
                 p[repeat, fold == k] = scored((fold != k) & known, fold == k)
         rows = np.tile(np.flatnonzero(known), seen.repeats)
         weights = None if seen.weights is None else seen.weights[rows]
         told = evaluate(seen.labels[rows], p[:, known].reshape(len(rows), -1), seen.classes, weights=weights)
-        ahead, error = self._ahead(_mean_loss(p, seen.places))
+        ahead, error = self._ahead(_mean_loss(p, seen.class_codes))
         return Candidate(name, kind, {}, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
 
 
 def _losses(seen: Validation) -> Floats:  # (n,)
-    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.places)
+    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.class_codes)
 
 
 def _mean_loss(p: Floats, places: Any) -> Floats:  # (n,) of (R, n, C)

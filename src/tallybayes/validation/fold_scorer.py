@@ -68,7 +68,7 @@ class FoldScorer(ABC):
         model = Model(evidence, _known_prior(self.total, evidence))
         if not model.choices.open(model.schema):
             return model
-        return model.calibrated(self.chosen(k, model), self.threads)
+        return model._calibrated(self.chosen(k, model), self.threads)
 
     def among(self, model: Model, values: Floats) -> Floats:
         """Values of a model's classes as values of all classes; −∞ for those it does not know."""

@@ -116,7 +116,7 @@ class LocalFolds(FoldScorer):
     def chosen(self, k: int, model: Model) -> BottomKSample:
         """Of the rows by which fold k is scored those that calibrate its model."""
         schema = model.schema
-        return model.choose(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
+        return model._choose(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
 
     def training_rows(self, k: int) -> Source:
         """The rows by which fold k is scored."""
@@ -178,14 +178,14 @@ class LocalFolds(FoldScorer):
                 _row_by_row(model, part, held.rows[start:stop])
                 raise
             out[start:stop] = self.among(model, mine)
-            if sizes is not None and model.temperature is not None:
-                temperature[held.rows[start:stop]] = model.temperature.at(sizes)
+            if sizes is not None and model._temperature is not None:
+                temperature[held.rows[start:stop]] = model._temperature.at(sizes)
         scores[held.rows] = out
 
     def _scored(self, model: Model, belief: Belief, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
         """The log joint of each row with each class that the model knows; and how much each row says, if it matters."""
         out = np.empty((part.num_rows, len(model.classes)))
-        sizes = None if model.temperature is None else np.zeros(part.num_rows)
+        sizes = None if model._temperature is None else np.zeros(part.num_rows)
 
         def work(piece: pa.RecordBatch, start: int) -> None:
             here = slice(start, start + piece.num_rows)

@@ -16,7 +16,7 @@ __all__ = ["each_left_out"]
 
 def each_left_out(total: Model, rows: LocalRows, threads: int) -> tuple[Floats, Floats]:  # (n, C), (n,)
     """Each row's scores by all others, and how far they are believed."""
-    evidence, choices = total.evidence, total.resolved
+    evidence, choices = total.evidence, total._resolved_choices
     out, temperature = np.empty((len(rows), len(total.classes))), np.ones(len(rows))
     for first, batch in rows.pieces():
         # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
@@ -29,8 +29,8 @@ def each_left_out(total: Model, rows: LocalRows, threads: int) -> tuple[Floats, 
             left_out = LeftOutRows(evidence, part, classes[at], w)  # noqa: B023
             here = slice(first + at.start, first + at.stop)  # noqa: B023
             out[here] = left_out.scores(choices)
-            if total.temperature is not None:
-                temperature[here] = total.temperature.at(left_out.sizes)
+            if total._temperature is not None:
+                temperature[here] = total._temperature.at(left_out.sizes)
 
         engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
     return out, temperature

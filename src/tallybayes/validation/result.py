@@ -58,9 +58,9 @@ class Validation(Result):
         How rows were held out.
     seed : int
         What the folds were drawn with.
-    known : Categories
+    categories : Categories
         The classes.
-    places : ndarray of int32, shape (n,)
+    class_codes : ndarray of int32, shape (n,)
         The class of each row, as its position among `classes`; −1 for a class whose rows weigh nothing.
     scores : ndarray, shape (n, C), or (R, n, C) of R repeats
         The log joint of each row with each class; NaN where a row was not held out, −∞ where a class was not known.
@@ -80,8 +80,8 @@ class Validation(Result):
 
     how: str
     seed: int
-    known: Categories
-    places: IntCodes
+    categories: Categories
+    class_codes: IntCodes
     scores: Floats
     folds: IntCodes
     unknown: npt.NDArray[np.bool_]
@@ -94,7 +94,7 @@ class Validation(Result):
     @property
     def classes(self) -> tuple[Any, ...]:
         """The classes, in the order of the columns of scores and probabilities."""
-        return self.known.values
+        return self.categories.values
 
     @property
     def repeats(self) -> int:
@@ -104,10 +104,10 @@ class Validation(Result):
     @cached_property
     def labels(self) -> npt.NDArray[Any]:  # (n,)
         """The true class of each row; None for a class whose rows weigh nothing."""
-        names = self.known.to_numpy()
-        if (self.places < 0).any():
+        names = self.categories.to_numpy()
+        if (self.class_codes < 0).any():
             names = np.concatenate([names.astype(object), [None]])
-        return names[self.places]
+        return names[self.class_codes]
 
     @cached_property
     def scored(self) -> npt.NDArray[np.bool_]:  # (n,) or (R, n)
@@ -137,7 +137,7 @@ class Validation(Result):
     @property
     def _counts(self) -> npt.NDArray[np.bool_]:
         """The rows that figures are made of: scored, and of a class."""
-        return self.scored & (self.places >= 0)
+        return self.scored & (self.class_codes >= 0)
 
     @cached_property
     def evaluation(self) -> Evaluation:
@@ -190,7 +190,7 @@ class Validation(Result):
         keep = [0, 1] + [2, 3] * bool(self.by_fold) + [4] * (self.repeats > 1)
         rows = [(title, *map(number, self.figures[name])) for name, title in _FIGURES.items()]
         cut = tuple(tuple(row[k] for k in keep) for row in rows)
-        title = f"Validation by {self.how}: {len(self.places)} rows, {len(self.classes)} classes, seed {self.seed}"
+        title = f"Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, seed {self.seed}"
         return Grid(title, tuple(columns[k] for k in keep), cut, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
@@ -199,7 +199,7 @@ class Validation(Result):
             "how": self.how,
             "seed": self.seed,
             "classes": self.classes,
-            "rows": len(self.places),
+            "rows": len(self.class_codes),
             "repeats": self.repeats,
             "figures": {name: spread._asdict() for name, spread in self.figures.items()},
             "evaluation": self.evaluation,
@@ -216,7 +216,7 @@ class Validation(Result):
     def __repr__(self) -> str:
         seen = self.evaluation
         figures = f"accuracy {number(seen.accuracy)}, log-loss {number(seen.log_loss)}"
-        return f"<Validation by {self.how}: {len(self.places)} rows, {len(self.classes)} classes, {figures}>"
+        return f"<Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, {figures}>"
 
 
 def impossible_rows(scores: Floats) -> npt.NDArray[np.bool_]:  # (n,) of (n, C)

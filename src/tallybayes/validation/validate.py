@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadOption, did_you_mean, wanted
+from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.fitting import fit
+from tallybayes.fitting import FitOptions, fit_with
 from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
 from tallybayes.validation.fold_partitions import PartitionedFolds, each_left_out_afar
@@ -44,7 +44,6 @@ def validate(
     order: Any = None,
     threads: int | None = None,
     weights: Any = None,
-    missing_values: tuple[str, ...] | list[str] = (),
     **options: Any,
 ) -> Validation:
     """How good a naive Bayes model is on rows that it has not seen.
@@ -72,7 +71,7 @@ def validate(
         What a prequential validation sorts the rows by.
     threads : int, optional
         How many threads count and score; the result does not depend on it.
-    weights, missing_values, **options
+    weights, **options
         As in `fit`.
 
     Returns
@@ -95,27 +94,23 @@ def validate(
     0.75
     """
     beside = {"groups": groups, "folds": folds, "order": order}
-    learn = learner(options, threads, calibrated=how == "loo" and folds is None and groups is None)
+    asked = FitOptions.of(options)
+    learn = learner(asked, threads, calibrated=how == "loo" and folds is None and groups is None)
 
     def opened(types: open_rows.Types | None) -> open_rows.Labelled:
-        return open_rows.labelled(source, label, weights, missing=missing_values, types=types)
+        return open_rows.labelled(source, label, weights, asked.reading, types)
 
     return _validated(opened, learn, how, seed, beside, threads, aside=True)
 
 
-def learner(options: Mapping[str, Any], threads: int | None, *, calibrated: bool) -> Learn:
-    """A way to fit by these options, all of them known to `fit`; the model of all rows may go without calibration."""
-    known = set(fit.__kwdefaults__ or ()) - {"weights", "missing_values", "threads"}
-    for name in options:
-        if name not in known:
-            raise BadOption(wanted("option", "one of this function or of fit", repr(name), did_you_mean(name, known)))
+def learner(options: FitOptions, threads: int | None, *, calibrated: bool) -> Learn:
+    """Return a way to fit rows that are open; the model of all rows may go without calibration."""
+    choices = options.choices if calibrated else replace(options.choices, calibrate=None)
+    once_open = FitOptions(columns=options.columns, choices=choices)
 
     def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
-        if calibrated:
-            return fit(rows, name, weights=weight, threads=threads, **options)
-        model = fit(rows, name, weights=weight, threads=threads, **(dict(options) | {"calibrate": None}))
-        asked = options.get("calibrate", (fit.__kwdefaults__ or {})["calibrate"])
-        return Model(model.evidence, replace(model.choices, calibrate=asked))
+        model = fit_with(rows, name, once_open, weights=weight, threads=threads)
+        return model if calibrated else Model(model.evidence, options.choices)
 
     return learn
 
@@ -239,7 +234,7 @@ def _prior_without(total: Model, rows: RowInfo, index: npt.NDArray[np.intp]) -> 
     weight = np.tile(evidence.rows.to_float(), (len(index), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
     weight[np.arange(len(own)), own] = evidence.rows.less((own,), taken)
-    return np.exp(log_prior(weight, evidence.classes, total.resolved.prior))
+    return np.exp(log_prior(weight, evidence.classes, total._resolved_choices.prior))
 
 
 def _result(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.util import find_spec
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -56,7 +55,7 @@ def demo(
         if k:
             console.rule(style="dim")
         play(name, console)
-    if part is None and find_spec("tallybayes.reporting") is not None:
+    if part is None:
         console.rule(style="dim")
         _report(console, output, force=force)
 
@@ -71,11 +70,10 @@ def _report(console: Console, output: str, *, force: bool) -> None:
     from tallybayes.cli.demo.data import messages
     from tallybayes.cli.demo.narration import heading, tell
     from tallybayes.cli.outputs import replacing
+    from tallybayes.reporting import report
 
     heading(console, "All of it on one page")
-    made = import_module("tallybayes.reporting").report(
-        messages(), "kind", source="messages.csv", command="tally report messages.csv --label kind"
-    )
+    made = report(messages(), "kind", source="messages.csv", command="tally report messages.csv --label kind")
     with replacing(output, force=force) as file:
         file.write(made.to_html().encode())
     tell(console, f"The report of the messages is in {output}: open it in a browser.")

@@ -24,6 +24,7 @@ from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.mutual_information import counted_information
 from tallybayes.explain.nomogram import Nomogram, nomogram
 from tallybayes.explain.tables import Table, prior_table, table
+from tallybayes.fitting import fit
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
 from tallybayes.reporting.data import Origin, ReportData
@@ -33,7 +34,7 @@ from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, c
 from tallybayes.structure.dependence import Dependence
 from tallybayes.structure.independence import of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
-from tallybayes.validation.validate import learner
+from tallybayes.validation.validate import check_options
 
 __all__ = ["report"]
 
@@ -145,7 +146,8 @@ def _asked(
     looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: Mapping[str, Any]
 ) -> _Asked:
     if model is None:
-        made = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
+        check_options(options)
+        made = fit(looked.source, looked.label, weights=looked.weight, threads=threads, **options)
         return _Asked(looked, made, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(looked.source, looked.label, weights=looked.weight, threads=threads)

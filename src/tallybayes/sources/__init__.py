@@ -26,6 +26,7 @@ from tallybayes.sources.array_columns import (
 from tallybayes.sources.arrow_stream import as_stream, from_stream
 from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
+from tallybayes.sources.buffer import buffered
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
 from tallybayes.sources.source import LateType, Source
@@ -39,6 +40,7 @@ __all__ = [
     "Source",
     "as_stream",
     "attach",
+    "buffered",
     "conform",
     "from_stream",
     "gather",

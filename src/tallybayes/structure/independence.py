@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tallybayes import engines, sources
+from tallybayes import engines
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
@@ -63,12 +63,13 @@ def dependence(
     (('a', 'b'), 1.0, 0.0, 1.0)
     """
 
-    def opened(types: open_rows.Types | None) -> tuple[sources.Source, Schema]:
+    def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
         rows, name, weight = open_rows.labelled(
             source, label, weights, missing=missing_values, types=types, errors=errors
         )
-        rows, first = open_rows.peek(rows)
-        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        schema = infer(
+            rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=rows.head
+        )
         return rows, schema
 
     return _counted(opened, columns, bins, values, threads)
@@ -87,14 +88,14 @@ def of_model(
 ) -> Dependence:
     """As `dependence`, the columns being what they are in a model."""
 
-    def opened(types: open_rows.Types | None) -> tuple[sources.Source, Schema]:
+    def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
         return open_rows.as_in(model.schema, source, label, weights, types)
 
     return _counted(opened, columns, bins, values, threads)
 
 
 def _counted(
-    opened: Callable[[open_rows.Types | None], tuple[sources.Source, Schema]],
+    opened: Callable[[open_rows.Types | None], tuple[engines.Partitioned, Schema]],
     columns: Sequence[str] | None,
     bins: int,
     values: int,
@@ -107,9 +108,8 @@ def _counted(
 
     def work(types: open_rows.Types | None) -> Dependence:
         rows, schema = opened(types)
-        rows, first = open_rows.peek(rows)
         chosen, left_out = _chosen(schema, columns)
-        slots = look(schema, chosen, first(), bins, values)
+        slots = look(schema, chosen, rows.head(), bins, values)
         counts = PairCounts.empty(chosen, tuple(slots)).count_all(schema, rows, workers)
         if not len(counts.classes):
             raise BadData(wanted(rows.name, "rows to look at", "none"))

@@ -25,9 +25,9 @@ from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, Choices, Variances, estimate, variances
+from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import Temperature, normalise
-from tallybayes.inference.score import leave_one_out
-from tallybayes.inference.scorer import Scorer
+from tallybayes.inference.score import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
 from tallybayes.model_reasons import Why

@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes import sources
 from tallybayes.engines.partitioned import Columns, Partitioned, PartitionInfo, Task
-from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, map_rows, map_slices
+from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, map_rows
 from tallybayes.errors import BadOption, wanted
 
 __all__ = [
@@ -21,7 +21,6 @@ __all__ = [
     "fold",
     "fold_rows",
     "map_rows",
-    "map_slices",
     "read",
 ]
 

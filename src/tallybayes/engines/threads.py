@@ -23,7 +23,7 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.sources import Source
 from tallybayes.sources.position import Trail
 
-__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "map_rows", "map_slices"]
+__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "map_rows"]
 
 T = TypeVar("T")
 
@@ -83,12 +83,6 @@ def fold(
         if tell is not None:
             tell(total, rows)
     return total
-
-
-def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], T], *, threads: int, rows: int) -> list[T]:
-    """The results of work on every slice of so many rows of one batch, in order."""
-    pieces = ((batch.slice(start, rows), start) for start in range(0, batch.num_rows, rows))
-    return list(_in_threads(pieces, work, threads))
 
 
 def map_rows(n: int, work: Callable[[slice], T], *, threads: int, rows: int) -> list[T]:

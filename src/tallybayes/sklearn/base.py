@@ -11,15 +11,13 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from tallybayes import engines, kernels
 from tallybayes.events.inputs import Floats
+from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.sklearn.arrays import Array
 
 __all__ = ["DropIn", "Scorer"]
 
 # Writes the scores of some rows to an array (n, C), and says whether there is nothing odd about them.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]
-
-# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
-_SCORED_ROWS = 8192
 
 
 class DropIn(ABC):
@@ -104,6 +102,6 @@ class DropIn(ABC):
                     mine[~possible] = np.nan  # what scikit-learn answers where no class is possible
             return fine
 
-        if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=_SCORED_ROWS)):
+        if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=SCORED_ROWS)):
             self._refuse(X)
         return out

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -19,7 +19,7 @@ from tallybayes.evidence.count import Summing
 from tallybayes.evidence.evidence import Evidence, count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.score import add_scores
+from tallybayes.inference.score import add_scores, map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
@@ -28,12 +28,10 @@ from tallybayes.validation.fold_sample import Sampling
 from tallybayes.validation.row_info import opened, pieces
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["CountFolds", "ScoreFolds", "among"]
+__all__ = ["CountFolds", "ScoreFolds", "Scores", "among"]
 
 # Rows of fewer bytes are counted before a thread has started.
 _THREAD_BYTES = 8 << 20
-# Rows scored at a time: their scores stay in cache from the first column to the last.
-_FEW_ROWS = 8192
 
 
 @dataclass(frozen=True)
@@ -96,9 +94,16 @@ class CountFolds(Summing):
         )
 
 
+class Scores(NamedTuple):
+    """Scores of rows with each class, and by what they are multiplied to make probabilities of them."""
+
+    scores: Floats  # (m, C)
+    temperature: Floats  # (m,)
+
+
 @dataclass(frozen=True)
-class ScoreFolds(engines.Task[Floats]):
-    """The scores of the rows in some folds, repeat by repeat, and in the last column their temperature.
+class ScoreFolds(engines.Task[Scores]):
+    """The scores of the rows in some folds, repeat by repeat; NaN for a fold that there is no evidence for.
 
     Attributes
     ----------
@@ -114,67 +119,78 @@ class ScoreFolds(engines.Task[Floats]):
     folds: range
     models: Models
 
-    def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (m, C + 1)
+    def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
         """Score the rows of one partition."""
         rows, own = opened(rows, info.own, self.schema, self.classes)
-        out = np.full((*own.place.shape, len(self.classes) + 1), np.nan)
+        scores, temperature = np.empty((*own.place.shape, len(self.classes))), np.empty(own.place.shape)
         beliefs = self.models.beliefs
         for at, batch in pieces(rows):
-            for place, scores in zip(own.place[:, at], out[:, at], strict=True):
-                for k, held in _by_fold(batch, place, self.folds):
-                    model, belief = self.models.models[k], beliefs[k]
-                    if model is not None and belief is not None:
-                        scores[held.rows] = self._scored(model, belief, held, at.start, info.threads)
-        out[..., -1][np.isnan(out[..., -1])] = 1.0
+            for r, place in enumerate(own.place[:, at]):
+                held = _sorted(batch, place, self.folds)
+                found = self._scored(held, beliefs, at.start, info.threads)
+                scores[r, at][held.rows], temperature[r, at][held.rows] = found
         held_out = (own.place >= self.folds.start) & (own.place < self.folds.stop)
-        return out.reshape(-1, out.shape[-1]) if held_out.all() else out[held_out]
+        if held_out.all():
+            return Scores(scores.reshape(-1, len(self.classes)), temperature.ravel())
+        return Scores(scores[held_out], temperature[held_out])
 
-    def pack(self, result: Floats) -> bytes:
+    def pack(self, result: Scores) -> bytes:
         """Return the numbers as bytes."""
-        return result.tobytes()
+        return result.scores.tobytes() + result.temperature.tobytes()
 
-    def unpack(self, content: bytes) -> Floats:
+    def unpack(self, content: bytes) -> Scores:
         """Return the numbers that were packed."""
-        return np.frombuffer(content).reshape(-1, len(self.classes) + 1)
+        numbers, C = np.frombuffer(content), len(self.classes)
+        m = len(numbers) // (C + 1)
+        return Scores(numbers[: m * C].reshape(m, C), numbers[m * C :])
 
-    def _scored(self, model: Model, belief: Belief, held: _Held, first: int, threads: int) -> Floats:  # (m, C + 1)
-        """The log joint of each row with each class, and by what it is multiplied to make probabilities of it."""
-        out = np.empty((len(held.rows), len(model.classes)))
-        sizes = None if model.temperature is None else np.zeros(len(out))
+    def _scored(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
+        out = Scores(np.full((len(held.rows), len(self.classes)), np.nan), np.ones(len(held.rows)))
+        for k in np.flatnonzero(held.starts[1:] > held.starts[:-1]).tolist():
+            model, belief, at = self.models.models[k], beliefs[k], slice(held.starts[k], held.starts[k + 1])
+            if model is None or belief is None:
+                continue
+            part = held.batch.slice(at.start, at.stop - at.start)
+            all_known = len(model.classes) == len(self.classes)
+            scores = out.scores[at] if all_known else np.empty((part.num_rows, len(model.classes)))
+            try:
+                sizes = _score(model, belief, part, scores, threads)
+            except BadData:
+                _row_by_row(model, part, first + held.rows[at])
+                raise
+            if not all_known:
+                out.scores[at] = among(self.classes, model, scores)
+            if sizes is not None and model.temperature is not None:
+                out.temperature[at] = model.temperature.at(sizes)
+        return out
 
-        def work(piece: pa.RecordBatch, start: int) -> None:
-            here = slice(start, start + piece.num_rows)
-            rows = RowBatch(piece, start, model.schema.missing)
-            add_scores(model.schema, belief, model.choices, rows, out[here], None if sizes is None else sizes[here])
 
-        try:
-            engines.map_slices(held.batch, work, threads=threads, rows=_FEW_ROWS)
-        except BadData:
-            _row_by_row(model, held, first)
-            raise
-        temperature = np.ones(len(out))
-        if sizes is not None and model.temperature is not None:
-            temperature = model.temperature.at(sizes)
-        return np.column_stack([among(self.classes, model, out), temperature])
+def _score(model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, threads: int) -> Floats | None:
+    """Write the log joint of each row with each class that the model knows; how much each row says, if it matters."""
+    sizes = None if model.temperature is None else np.zeros(part.num_rows)
+
+    def work(rows: RowBatch, at: slice) -> None:
+        add_scores(model.schema, belief, model.choices, rows, out[at], None if sizes is None else sizes[at])
+
+    map_rows(part, work, threads=threads, missing=model.schema.missing)
+    return sizes
 
 
 class _Held(NamedTuple):
-    """Rows of one fold, and where they stand in their piece."""
+    """Rows of some folds, sorted by fold."""
 
     batch: pa.RecordBatch
-    rows: npt.NDArray[np.intp]  # (m,)
+    rows: npt.NDArray[np.intp]  # (m,) where the rows stood in their piece
+    starts: npt.NDArray[np.intp]  # (K + 1,) where each fold begins among them
 
 
-def _by_fold(batch: pa.RecordBatch, place: IntCodes, folds: range) -> Iterator[tuple[int, _Held]]:
-    """The rows of each of some folds that has any."""
+def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
+    """The rows of some folds, sorted by fold."""
     narrow = place.astype(np.int16) if folds.stop < 1 << 15 else place
     order = np.argsort(narrow, kind="stable")  # of sixteen bits, by radix
     starts = np.searchsorted(place[order], np.arange(folds.start, folds.stop + 1))
     index = order[starts[0] : starts[-1]]
-    held = _taken(batch, index)
-    for k in np.flatnonzero(starts[1:] > starts[:-1]).tolist():
-        at = slice(starts[k] - starts[0], starts[k + 1] - starts[0])
-        yield k, _Held(held.slice(at.start, at.stop - at.start), index[at])
+    return _Held(_taken(batch, index), index, starts - starts[0])
 
 
 def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
@@ -192,8 +208,8 @@ def among(classes: Categories, model: Model, values: Floats) -> Floats:
     return spread
 
 
-def _row_by_row(model: Model, held: _Held, first: int) -> None:
+def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
     """Raise what is wrong with a row, under the number that it has for the user."""
-    for i, at in enumerate(held.rows):
-        rows = RowBatch(held.batch.slice(i, 1), first + int(at), model.schema.missing)
+    for i, at in enumerate(index):
+        rows = RowBatch(part.slice(i, 1), int(at), model.schema.missing)
         add_scores(model.schema, model.belief, model.choices, rows, np.empty((1, len(model.classes))))

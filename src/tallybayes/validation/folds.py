@@ -107,7 +107,11 @@ class Folds:
             found = self.rows.each(task, own=self._own, threads=self.threads)
             for at, both in zip(self.info.slices(), found, strict=True):
                 mine = held[:, at]
-                scores[:, at][mine], temperature[:, at][mine] = both[:, :-1], both[:, -1]
+                if mine.all():
+                    scores[:, at] = both.scores.reshape(*mine.shape, -1)
+                    temperature[:, at] = both.temperature.reshape(mine.shape)
+                else:
+                    scores[:, at][mine], temperature[:, at][mine] = both
 
     def models(self) -> Iterator[tuple[range, Models]]:
         """The model by which each fold is scored, as many folds at a time as fit into memory."""

@@ -11,7 +11,8 @@ import pyarrow as pa
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.score import LeftOutRows
+from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.score import SCORED_ROWS, map_rows
 from tallybayes.model import Model
 from tallybayes.sources import Source
 from tallybayes.storage.transit import Models
@@ -71,11 +72,11 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]
 
-    def work(at: slice) -> None:
-        part = RowBatch(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)
+    def work(part: RowBatch, at: slice) -> None:
         left_out = LeftOutRows(evidence, part, classes[at], None if weights is None else weights[at])
         out[at, :-1] = left_out.scores(choices)
         if total.temperature is not None:
             out[at, -1] = total.temperature.at(left_out.sizes)
 
-    engines.map_rows(n, work, threads=threads, rows=max(8192, -(-n // threads)))
+    size = max(SCORED_ROWS, -(-n // threads))
+    map_rows(batch, work, threads=threads, missing=total.schema.missing, first=first, rows=size)

@@ -198,7 +198,7 @@ def infer_rows(
     hidden: Collection[str] = (),
 ) -> Schema:
     """Return what each column of opened rows is, those hidden left out."""
-    fields = pa.schema([field for field in rows.schema if field.name not in hidden])
+    fields = pa.schema([field for field in rows.schema if field.name not in hidden]) if hidden else rows.schema
     schema = infer(fields, label, weight=weight, events=events, missing=missing, where=rows.name, first=rows.head)
     schema = schema if tokenizer is None else schema.with_tokenizer(tokenizer)
     choices.check(schema)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Model"]
 
-T = TypeVar("T")
 # So many classes and columns are listed where a model is shown.
 _SUMMED = 12
 _Part: TypeAlias = tuple[pa.RecordBatch, RowBatch, ClassCodes, Weights]
@@ -441,37 +440,34 @@ class Model(Why):
         few = scorer.few(rows)
         if few is not None:
             return asked.then(few)  # type: ignore[no-any-return]
-        workers = engines.default_threads(threads)
-        return self._read(
-            rows, asked, lambda source, partial: asked.then(scorer.many(source, workers, partial=partial))
-        )
+        workers, partial = engines.default_threads(threads), open_rows.are_named_cells(rows)
+
+        def work(source: sources.Source) -> Any:
+            return asked.then(scorer.many(source, workers, partial=partial))
+
+        types: open_rows.Types = {}
+        while True:
+            try:
+                return open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+            except sources.LateType as late:
+                types = open_rows.widened(types, late)
 
     def _scores_and_variances(self, rows: Any, threads: int | None, asked: _Asked) -> Any:
         """What is asked of probabilities, their scores, the variances of these, all (n, C), and temperatures (n,)."""
+        rows = open_rows.one_row(rows)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
+        partial = open_rows.are_named_cells(rows)
 
-        def work(source: sources.Source, partial: bool) -> Any:
+        def work(source: sources.Source) -> Any:
             found = scorer.scores_and_variances(source, workers, self._variances, partial=partial)
             scores, variances, temperature = found
             probabilities = scores * temperature[:, None]
             normalise(probabilities, self.belief.log_prior)
             return asked.then(probabilities, scores, variances, temperature)
 
-        return self._read(open_rows.one_row(rows), asked, work)
-
-    def _read(self, rows: Any, asked: _Asked, work: Callable[[sources.Source, bool], T]) -> T:
-        """What `work` makes of the rows, opened, and of whether they may lack columns."""
-        partial = open_rows.are_named_cells(rows)
-
-        def columns() -> engines.Columns:
-            from tallybayes.predictions import Answers
-
-            return Answers(self, (asked.method,), {asked.method: {**asked.options, "threads": 1}})
-
-        def read(types: open_rows.Types | None) -> T:
-            return open_rows.to_score(rows, self.schema, types).map(lambda source: work(source, partial), columns)
-
-        return open_rows.reading(read)
+        return open_rows.reading(
+            lambda types: open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+        )
 
 
 class _Asked(NamedTuple):
@@ -480,6 +476,16 @@ class _Asked(NamedTuple):
     method: str
     options: Mapping[str, Any] = {}
     then: Callable[..., Any] = lambda scores: scores
+
+    def columns(self, model: Model) -> Callable[[], engines.Columns]:
+        """Return what makes the columns of a model's answers."""
+
+        def made() -> engines.Columns:
+            from tallybayes.predictions import Answers
+
+            return Answers(model, (self.method,), {self.method: {**self.options, "threads": 1}})
+
+        return made
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

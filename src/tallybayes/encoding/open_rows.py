@@ -24,6 +24,7 @@ __all__ = [
     "one_row",
     "reading",
     "to_score",
+    "widened",
     "without_ignored",
 ]
 
@@ -134,6 +135,11 @@ def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
         try:
             return work(types or None)
         except sources.LateType as late:
-            if late.types.items() <= types.items():
-                raise
-            types |= late.types
+            types = widened(types, late)
+
+
+def widened(types: Types, late: sources.LateType) -> dict[str, pa.DataType]:
+    """Return the types with which to start over; raise where they are known already."""
+    if late.types.items() <= types.items():
+        raise late
+    return {**types, **late.types}

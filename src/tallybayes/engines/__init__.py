@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes import sources
 from tallybayes.engines.partitioned import Columns, Partitioned, PartitionInfo, Task
-from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, map_rows
+from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, in_threads, map_rows
 from tallybayes.errors import BadOption, wanted
 
 __all__ = [
@@ -20,6 +20,7 @@ __all__ = [
     "default_threads",
     "fold",
     "fold_rows",
+    "in_threads",
     "map_rows",
     "read",
 ]

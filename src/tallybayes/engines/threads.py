@@ -23,7 +23,7 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.sources import Source
 from tallybayes.sources.position import Trail
 
-__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "map_rows"]
+__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "in_threads", "map_rows"]
 
 T = TypeVar("T")
 
@@ -78,7 +78,7 @@ def fold(
         return count(batch, first), first + batch.num_rows
 
     total = zero
-    for result, rows in _in_threads(_slices(batches, threads, slice_bytes, before), counted, threads):
+    for result, rows in in_threads(_slices(batches, threads, slice_bytes, before), counted, threads):
         total = merge(total, result)
         if tell is not None:
             tell(total, rows)
@@ -96,7 +96,7 @@ def fold_rows(n: int, work: Callable[[slice], T], merge: Callable[[T, T], T], *,
 
 
 def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> Iterator[T]:
-    return _in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
+    return in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
 
 
 def _slices(
@@ -113,10 +113,11 @@ def _slices(
         first += n
 
 
-def _in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threads: int) -> Iterator[T]:
+def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threads: int) -> Iterator[T]:
     """The results, in order; no more than a few pieces ahead, and at the first error the rest is left undone."""
     if threads == 1:
-        yield from (work(*piece) for piece in pieces)
+        for piece in pieces:
+            yield work(*piece)
         return
     pool: ThreadPoolExecutor | None = None
     waiting: deque[Future[T]] = deque()

@@ -37,6 +37,8 @@ class KeptColumns(NamedTuple):
     @classmethod
     def of(cls, batches: Sequence[pa.RecordBatch], partition: int) -> KeptColumns:
         """Return the columns of several batches as those of one partition."""
+        if len(batches) == 1:
+            return cls(partition, batches[0])
         parts = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
         return cls(partition, parts[0] if parts else batches[0])
 

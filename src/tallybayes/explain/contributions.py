@@ -237,14 +237,14 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
         for batch in open_rows.to_score(rows, model.schema, types):
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
 
-            def work(part: RowBatch, at: slice, out: Floats = out) -> ContrastWeights:
+            def work(part: RowBatch, out: Floats) -> ContrastWeights:
                 blocks = list(encoded(model.schema, model.contrast, model.choices, part))
                 answer = asking(blocks, part)
-                add_terms(model, blocks, answer.factors, out[at])
+                add_terms(model, blocks, answer.factors, out)
                 return answer
 
             missing = model.schema.missing
-            asked += map_rows(batch, work, threads=workers, missing=missing, first=first, partial=partial)
+            asked += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
             terms.append(out)
             first += batch.num_rows
         return ContrastWeights.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines
@@ -32,8 +33,8 @@ T = TypeVar("T")
 
 def map_rows(
     batch: pa.RecordBatch,
-    work: Callable[[RowBatch, slice], T],
-    *,
+    work: Callable[..., T],
+    *arrays: npt.NDArray[Any] | None,
     threads: int,
     missing: Missing,
     first: int = 0,
@@ -47,7 +48,9 @@ def map_rows(
     batch : RecordBatch
         The rows.
     work : callable
-        Takes the rows of a slice, and where they stand in the batch.
+        Takes the rows of a slice, and of each array those that belong to them.
+    *arrays : ndarray, shape (n, ...), or None
+        Numbers beside the rows, to be read or filled; None is handed on as it is.
     threads : int
         How many slices are worked on at a time.
     missing : {"skip", "category", "error"}
@@ -59,12 +62,14 @@ def map_rows(
     rows : int
         How many rows a slice has.
     """
-
-    def sliced(at: slice) -> T:
-        part = batch.slice(at.start, at.stop - at.start)
-        return work(RowBatch(part, first + at.start, missing, partial=partial), at)
-
-    return engines.map_rows(batch.num_rows, sliced, threads=threads, rows=rows)
+    pieces = (
+        (
+            RowBatch(batch.slice(at, rows), first + at, missing, partial=partial),
+            *(None if one is None else one[at : at + rows] for one in arrays),
+        )
+        for at in range(0, batch.num_rows, rows)
+    )
+    return list(engines.in_threads(pieces, work, threads))
 
 
 def add_scores(
@@ -177,18 +182,37 @@ class Scorer:
             normalise(out, self.belief.log_prior)
         return out
 
-    def many(self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False) -> Floats:  # (n, C)
-        """Scores of the rows of record batches; with `partial`, a column that is not there is missing in every row."""
+    def many(
+        self,
+        source: Iterable[pa.RecordBatch],
+        threads: int,
+        *,
+        partial: bool = False,
+        work: Callable[[RowBatch, Floats], None] | None = None,
+        each: tuple[int, ...] = (),
+    ) -> Floats:  # (n, *each, C)
+        """Scores of the rows of record batches, or what `work` writes for them.
 
-        def fill(rows: RowBatch, out: Floats) -> None:
-            sizes = self._sizes(len(rows))
-            add_scores(self.schema, self.belief, self.choices, rows, out, sizes)
-            if self.temperature is not None:
-                self.temperature.apply(out, self.belief.log_prior, sizes)
-            if self.normalised:
-                normalise(out, self.belief.log_prior, first=rows.first)
+        With `partial`, a column that is not there is missing in every row.
+        """
+        parts, first, missing = [], 0, self.schema.missing
+        for batch in source:
+            out = self._room(batch.num_rows, *each)
+            map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
+            parts.append(out)
+            first += batch.num_rows
+        if not parts:
+            return self._room(0, *each)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-        return self._sliced(source, threads, fill, partial=partial)
+    def _score(self, rows: RowBatch, out: Floats) -> None:
+        sizes = self._sizes(len(rows))
+        blocks = encoded(self.schema, self.belief, self.choices, rows)
+        add_encoded(self.schema, self.belief, blocks, out, sizes, rows)
+        if self.temperature is not None:
+            self.temperature.apply(out, self.belief.log_prior, sizes)
+        if self.normalised:
+            normalise(out, self.belief.log_prior, first=rows.first)
 
     def scores_and_variances(
         self, source: Iterable[pa.RecordBatch], threads: int, uncertain: Variances, *, partial: bool = False
@@ -203,31 +227,8 @@ class Scorer:
             out[:, 0], out[:, 1] = scores, variances
             out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
 
-        parts = self._sliced(source, threads, fill, 3, partial=partial)
+        parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
         return parts[:, 0], parts[:, 1], parts[:, 2, 0]
-
-    def _sliced(
-        self,
-        source: Iterable[pa.RecordBatch],
-        threads: int,
-        fill: Callable[[RowBatch, Floats], None],
-        *each: int,
-        partial: bool,
-    ) -> Floats:  # (n, *each, C)
-        """What `fill` writes for slices of the rows."""
-        parts, first = [], 0
-        for batch in source:
-            out = self._room(batch.num_rows, *each)
-
-            def work(rows: RowBatch, at: slice, out: Floats = out) -> None:
-                fill(rows, out[at])
-
-            map_rows(batch, work, threads=threads, missing=self.schema.missing, first=first, partial=partial)
-            parts.append(out)
-            first += batch.num_rows
-        if not parts:
-            return self._room(0, *each)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _sizes(self, n: int) -> Floats | None:
         """Room for how much each row says, where it matters."""

@@ -169,10 +169,10 @@ def _score(model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, thre
     """Write the log joint of each row with each class that the model knows; how much each row says, if it matters."""
     sizes = None if model.temperature is None else np.zeros(part.num_rows)
 
-    def work(rows: RowBatch, at: slice) -> None:
-        add_scores(model.schema, belief, model.choices, rows, out[at], None if sizes is None else sizes[at])
+    def work(rows: RowBatch, out: Floats, sizes: Floats | None) -> None:
+        add_scores(model.schema, belief, model.choices, rows, out, sizes)
 
-    map_rows(part, work, threads=threads, missing=model.schema.missing)
+    map_rows(part, work, out, sizes, threads=threads, missing=model.schema.missing)
     return sizes
 
 

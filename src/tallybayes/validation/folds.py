@@ -108,7 +108,7 @@ class Folds:
             for at, both in zip(self.info.slices(), found, strict=True):
                 mine = held[:, at]
                 if mine.all():
-                    scores[:, at] = both.scores.reshape(*mine.shape, -1)
+                    scores[:, at] = both.scores.reshape(*mine.shape, len(classes))
                     temperature[:, at] = both.temperature.reshape(mine.shape)
                 else:
                     scores[:, at][mine], temperature[:, at][mine] = both

@@ -17,6 +17,7 @@ from tallybayes.model import Model
 from tallybayes.sources import Source
 from tallybayes.storage.transit import Models
 from tallybayes.validation.row_info import PartitionRows, RowInfo, opened, pieces
+from tallybayes.validation.split import IntCodes
 
 __all__ = ["leave_each_out"]
 
@@ -72,11 +73,12 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]
 
-    def work(part: RowBatch, at: slice) -> None:
-        left_out = LeftOutRows(evidence, part, classes[at], None if weights is None else weights[at])
-        out[at, :-1] = left_out.scores(choices)
+    def work(part: RowBatch, classes: IntCodes, weights: Floats | None, out: Floats) -> None:
+        left_out = LeftOutRows(evidence, part, classes, weights)
+        out[:, :-1] = left_out.scores(choices)
         if total.temperature is not None:
-            out[at, -1] = total.temperature.at(left_out.sizes)
+            out[:, -1] = total.temperature.at(left_out.sizes)
 
     size = max(SCORED_ROWS, -(-n // threads))
-    map_rows(batch, work, threads=threads, missing=total.schema.missing, first=first, rows=size)
+    missing = total.schema.missing
+    map_rows(batch, work, classes, weights, out, threads=threads, missing=missing, first=first, rows=size)

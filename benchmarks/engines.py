@@ -21,7 +21,7 @@ from benchmarks import memory
 from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
-from tallybayes.evidence import count_threads
+from tallybayes.evidence.count import Count
 from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
 from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
@@ -122,7 +122,7 @@ def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100
         packed.append(PartialEvidence(model.evidence).pack())
 
     def work() -> Model:
-        return Model(open_partial(merged(packed, count_threads.nothing(schema, choose=False))).evidence, Choices())
+        return Model(open_partial(merged(packed, Count(schema).zero())).evidence, Choices())
 
     took = best(work, repeat).seconds
     what = f"evidence of {places:,} places × {columns} columns, {sum(map(len, packed)) / 1e6:.0f} MB → model"

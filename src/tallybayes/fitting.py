@@ -3,26 +3,28 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
+
+import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
-from tallybayes.evidence.count import count_all, count_and_choose
-from tallybayes.evidence.evidence import Evidence
+from tallybayes.evidence.count import count
+from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.choices import Alpha, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
-from tallybayes.schema.schema import Missing
+from tallybayes.schema.schema import Missing, Schema
 from tallybayes.sources.options import ReadOptions
 from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["FitOptions", "begin", "fit", "fit_with"]
+__all__ = ["FitOptions", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
 
 _GROUPS = (ReadOptions, SchemaOptions, Choices)
 
@@ -164,9 +166,7 @@ def fit_with(
     """Fit a model, given the options as one value."""
     saved = Checkpoint.of(checkpoint)
     model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads)
-    if len(model.classes) == 1:
-        got = f"only {model.classes[0]!r}"
-        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+    check_classes(model)
     if saved is not None and not saved.kept:
         saved.remove()
     return model
@@ -195,40 +195,64 @@ def begin(
     if checkpoint is not None:
         _check_named(label, weights)
 
-    def learned(types: open_rows.Types | None) -> tuple[Evidence, BottomKSample | None, str]:
+    def learned(types: open_rows.Types | None) -> tuple[PartialEvidence, str]:
         rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
-        rows, first = open_rows.peek(rows)
-        schema = infer(
-            rows.schema,
-            name,
-            weight=weight,
-            events=columns.events,
-            missing=columns.missing,
-            where=rows.name,
-            first=first,
-        )
+        schema = infer_rows(rows, name, weight, columns, choices)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
-        schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
-        choices.check(schema)
-        if checkpoint is not None:
-            missing = reading.missing_values
-            both = checkpoint.known(schema, rows, workers, choose=choices.open(schema), missing_values=missing)
-            return both.evidence, both.chosen, rows.name
-        if not choices.open(schema):
-            return count_all(schema, rows, workers), None, rows.name
-        return *count_and_choose(schema, rows, workers), rows.name
+        sampled = choices.open(schema)
+        if checkpoint is None:
+            return count(schema, rows, workers, sampled=sampled), rows.name
+        missing = reading.missing_values
+        return checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing), rows.name
 
     if isinstance(source, sources.Source):  # whoever opened it starts over where that is needed
-        evidence, chosen, named = learned(None)
+        found, named = learned(None)
     else:
-        evidence, chosen, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
+        found, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
+    return model_of(found, choices, named, workers), found.chosen
+
+
+def infer_rows(
+    rows: engines.Partitioned,
+    label: str,
+    weight: str | None,
+    columns: SchemaOptions,
+    choices: Choices,
+    *,
+    hidden: Collection[str] = (),
+) -> Schema:
+    """Return what each column of opened rows is, those hidden left out."""
+    shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
+    schema = infer(
+        shown,
+        label,
+        weight=weight,
+        events=columns.events,
+        missing=columns.missing,
+        where=rows.name,
+        first=rows.head,
+    )
+    schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
+    choices.check(schema)
+    return schema
+
+
+def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) -> Model:
+    """Return the model of what one pass has found in rows, calibrated if it took a sample."""
+    evidence, sample = found.evidence, found.chosen
     if not len(evidence.classes):
-        got = "none" if weights is None else "none with a weight above 0"
-        raise BadData(wanted(named, "rows to learn from", got))
-    if chosen is None:
-        return Model(evidence, choices), None
-    return Model(evidence, choices, calibrated(evidence, choices, chosen, workers)), chosen
+        got = "none" if evidence.schema.weight is None else "none with a weight above 0"
+        raise BadData(wanted(name, "rows to learn from", got))
+    return Model(evidence, choices, None if sample is None else calibrated(evidence, choices, sample, threads))
+
+
+def check_classes(model: Model) -> Model:
+    """Return a model of at least two classes; raise for one."""
+    if len(model.classes) == 1:
+        got = f"only {model.classes[0]!r}"
+        raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
+    return model
 
 
 def _check_named(label: Any, weights: Any) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,16 +19,16 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.count import choose_all, count_all
+from tallybayes.evidence.count import count, sample
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, Variances, estimate, variances
+from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import Temperature, normalise
-from tallybayes.inference.score import leave_one_out
-from tallybayes.inference.scorer import Scorer
+from tallybayes.inference.score import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
 from tallybayes.schema.schema import Schema
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Model"]
 
-T = TypeVar("T")
 # So many classes and columns are listed where a model is shown.
 _SUMMED = 12
 _Part: TypeAlias = tuple[pa.RecordBatch, RowBatch, ClassCodes, Weights]
@@ -169,10 +168,7 @@ class Model:
         threads : int, optional
             How many threads score; one per core by default.
         """
-        partitions = engines.opened(rows)
-        if partitions is not None:
-            return self._beside(partitions, "log_joint", {})  # type: ignore[no-any-return]
-        return self._scored(rows, threads, normalised=False)
+        return self._scored(rows, threads, _Asked("log_joint"), normalised=False)
 
     def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
         """The probability of each class for each row, in the order of `classes`.
@@ -184,19 +180,17 @@ class Model:
         >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
         array([[0.6667, 0.3333]])
         """
-        partitions = engines.opened(rows)
-        if partitions is not None:
-            return self._beside(partitions, "predict_proba", {})  # type: ignore[no-any-return]
-        return self._scored(rows, threads, normalised=True)
+        return self._scored(rows, threads, _Asked("predict_proba"))
 
     def predict_log_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
         """The logarithm of `predict_proba`, which does not underflow."""
-        partitions = engines.opened(rows)
-        if partitions is not None:
-            return self._beside(partitions, "predict_log_proba", {})  # type: ignore[no-any-return]
-        scores = self._scored(rows, threads, normalised=False, with_temperature=True)
-        scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
-        return scores
+
+        def normalised(scores: Floats) -> Floats:
+            scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
+            return scores
+
+        asked = _Asked("predict_log_proba", then=normalised)
+        return self._scored(rows, threads, asked, normalised=False, with_temperature=True)
 
     def predict(
         self,
@@ -226,31 +220,21 @@ class Model:
         threads : int, optional
             How many threads score.
         """
-        partitions = engines.opened(rows)
-        if partitions is not None:
-            asked = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
-            return self._beside(partitions, "predict", asked)  # type: ignore[no-any-return]
-        ahead = None
+        options = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
+
+        def decided(probabilities: Floats, ahead: Floats | None = None) -> npt.NDArray[Any]:
+            chosen = decide(probabilities, self.evidence.classes, lead=ahead, **options)  # type: ignore[arg-type]
+            names = self.evidence.classes.to_numpy()
+            if abstain is None and confidence is None:
+                return names[chosen]
+            answers = names.astype(object)[chosen]
+            answers[chosen == ABSTAIN] = None
+            return answers
+
         if confidence is None:
-            probabilities = self.predict_proba(rows, threads=threads)
-        else:
-            probabilities, scores, variances, _ = self._scores_and_variances(rows, threads)
-            ahead = lead(scores, variances)
-        chosen = decide(
-            probabilities,
-            self.evidence.classes,
-            costs=costs,
-            threshold=threshold,
-            abstain=abstain,
-            confidence=confidence,
-            lead=ahead,
-        )
-        names = self.evidence.classes.to_numpy()
-        if abstain is None and confidence is None:
-            return names[chosen]
-        answers = names.astype(object)[chosen]
-        answers[chosen == ABSTAIN] = None
-        return answers
+            return self._scored(rows, threads, _Asked("predict", options, decided))
+        asked = _Asked("predict", options, lambda p, scores, variances, _: decided(p, lead(scores, variances)))
+        return self._scores_and_variances(rows, threads, asked)  # type: ignore[no-any-return]
 
     def predict_interval(self, rows: Any, *, level: float = 0.95, threads: int | None = None) -> Intervals:
         """The probability of each class for each row, between which bounds, and on how many rows that rests.
@@ -272,10 +256,12 @@ class Model:
         'yes 0.75 (0.38 to 0.94, rests on 9 rows)'
         """
         z_of(level)
-        partitions = engines.opened(rows)
-        if partitions is not None:
-            return self._beside(partitions, "predict_interval", {"level": level})  # type: ignore[no-any-return]
-        return intervals(self.classes, *self._scores_and_variances(rows, threads), level)
+
+        def bounded(probabilities: Floats, scores: Floats, variances: Floats, temperature: Floats) -> Intervals:
+            return intervals(self.classes, probabilities, scores, variances, temperature, level)
+
+        asked = _Asked("predict_interval", {"level": level}, bounded)
+        return self._scores_and_variances(rows, threads, asked)  # type: ignore[no-any-return]
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
         """The log-probability of labelled rows under the model: the sum of each row's log joint with its own class.
@@ -360,7 +346,7 @@ class Model:
 
         def chosen(types: open_rows.Types | None) -> BottomKSample:
             source, schema = self._labelled(rows, label, weights, types)
-            return choose_all(schema, source, engines.default_threads(threads))
+            return sample(schema, source, engines.default_threads(threads))
 
         return open_rows.reading(chosen)
 
@@ -750,7 +736,7 @@ class Model:
 
     def _labelled(
         self, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
-    ) -> tuple[sources.Source, Schema]:
+    ) -> tuple[engines.Partitioned, Schema]:
         """Labelled rows, and the schema with the names that label and weights have there."""
         return open_rows.as_in(self.schema, rows, label, weights, types)
 
@@ -768,7 +754,7 @@ class Model:
     def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
         def counted(types: open_rows.Types | None) -> Evidence:
             source, schema = self._labelled(rows, label, weights, types)
-            return count_all(schema, source, engines.default_threads(threads))
+            return count(schema, source, engines.default_threads(threads)).evidence
 
         return replace(open_rows.reading(counted), schema=self.schema)
 
@@ -777,36 +763,66 @@ class Model:
             return Scorer(self.schema, self._contrast, self.choices, normalised, self._temperature)
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
-    def _scored(self, rows: Any, threads: int | None, *, normalised: bool, with_temperature: bool = False) -> Floats:
+    def _scored(
+        self,
+        rows: Any,
+        threads: int | None,
+        asked: _Asked,
+        *,
+        normalised: bool = True,
+        with_temperature: bool = False,
+    ) -> npt.NDArray[Any]:
         rows = open_rows.one_row(rows)
         scorer = self._scorer(normalised=normalised, with_temperature=with_temperature)
         few = scorer.few(rows)
         if few is not None:
-            return few
-        workers = engines.default_threads(threads)
-        return self._read(rows, lambda source, partial: scorer.many(source, workers, partial=partial))
+            return asked.then(few)  # type: ignore[no-any-return]
+        workers, partial = engines.default_threads(threads), open_rows.are_named_cells(rows)
 
-    def _beside(self, partitions: engines.Partitioned, method: str, options: Mapping[str, Any]) -> Any:
-        """Rows that lie elsewhere, with what a method says of them beside them."""
-        from tallybayes.predictions import beside
+        def work(source: sources.Source) -> Any:
+            return asked.then(scorer.many(source, workers, partial=partial))
 
-        return beside(self, partitions, method, options)
+        types: open_rows.Types = {}
+        while True:
+            try:
+                return open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+            except sources.LateType as late:
+                types = open_rows.widened(types, late)
 
-    def _scores_and_variances(self, rows: Any, threads: int | None) -> tuple[Floats, Floats, Floats, Floats]:
-        """Probabilities, the scores they are made of, the variance of each, (n, C), and each row's temper, (n,)."""
+    def _scores_and_variances(self, rows: Any, threads: int | None, asked: _Asked) -> Any:
+        """What is asked of probabilities, their scores, the variances of these, all (n, C), and temperatures (n,)."""
+        rows = open_rows.one_row(rows)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
-        scores, variances, temperature = self._read(
-            open_rows.one_row(rows),
-            lambda source, partial: scorer.scores_and_variances(source, workers, self._variances, partial=partial),
-        )
-        probabilities = scores * temperature[:, None]
-        normalise(probabilities, self.belief.log_prior)
-        return probabilities, scores, variances, temperature
-
-    def _read(self, rows: Any, work: Callable[[sources.Source, bool], T]) -> T:
-        """What `work` makes of the rows, opened, and of whether they may lack columns."""
         partial = open_rows.are_named_cells(rows)
-        return open_rows.reading(lambda types: work(open_rows.to_score(rows, self.schema, types), partial))
+
+        def work(source: sources.Source) -> Any:
+            found = scorer.scores_and_variances(source, workers, self._variances, partial=partial)
+            scores, variances, temperature = found
+            probabilities = scores * temperature[:, None]
+            normalise(probabilities, self.belief.log_prior)
+            return asked.then(probabilities, scores, variances, temperature)
+
+        return open_rows.reading(
+            lambda types: open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+        )
+
+
+class _Asked(NamedTuple):
+    """A method and its options, as columns beside rows have them; and what is made of scores for it."""
+
+    method: str
+    options: Mapping[str, Any] = {}
+    then: Callable[..., Any] = lambda scores: scores
+
+    def columns(self, model: Model) -> Callable[[], engines.Columns]:
+        """Return what makes the columns of a model's answers."""
+
+        def made() -> engines.Columns:
+            from tallybayes.predictions import Answers
+
+            return Answers(model, (self.method,), {self.method: {**self.options, "threads": 1}})
+
+        return made
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

@@ -1,26 +1,23 @@
 """What a model says of rows, as columns beside them: the class, the probabilities, their bounds.
 
-So `tally predict` writes them, and so rows that lie elsewhere get them where they lie, when they are asked for.
+So `tally predict` writes them, and so rows of a cluster get them where they are, when they are asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from tallybayes import engines
-from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.engines import Columns
 from tallybayes.events.inputs import Floats
-from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.sources import Source
-from tallybayes.storage.model_file import dump, parse_bytes, with_tokenizer
+from tallybayes.storage.transit import Models
 
-__all__ = ["Answers", "beside"]
+__all__ = ["Answers"]
 
 # What the columns of each method are called, a class behind each.
 _CALLED = {
@@ -31,7 +28,7 @@ _CALLED = {
 }
 
 
-class Answers:
+class Answers(Columns):
     """The columns that some methods of a model add to rows.
 
     Parameters
@@ -73,6 +70,7 @@ class Answers:
             )
         ]
         self.schema = pa.schema(self.fields)
+        self.reads = list(model.schema.columns)
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """The answers to the rows of a batch."""
@@ -99,38 +97,12 @@ class Answers:
             return self._model.evidence.classes.array.take(pa.array(np.argmax(first[0], axis=1)))
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
-
-def beside(model: Model, partitions: engines.Partitioned, method: str, options: Mapping[str, Any]) -> Any:
-    """The same collection with what a method says of its rows beside them; nothing is computed yet."""
-    have, columns = partitions.schema.names, list(model.schema.columns)
-    for name in columns:
-        if name not in have:
-            got, do = "none of that name", did_you_mean(name, have)
-            raise BadData(wanted(partitions.name, f"a column {name!r} as in training", got, do))
-    fields = Answers(model, (method,)).fields
-    for field in fields:
-        if field.name in have:
-            want = f"no column {field.name!r}, which is what the answers are called"
-            raise BadOption(wanted(partitions.name, want, "one", "Rename it first"))
-    work = partial(_said_there, dump(model), model.schema.tokenizers(), method, dict(options))
-    return partitions.map(work, fields, columns)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _arrived, (Models((self._model,)), self._methods, dict(self._options), self._name)
 
 
-def _said_there(
-    model: bytes,
-    tokenizers: Mapping[str, Tokenizer],
-    method: str,
-    options: Mapping[str, Any],
-    batch: pa.RecordBatch,
-) -> pa.RecordBatch:
-    """What a model says of a batch; run where the rows lie, on one thread, since others are busy too."""
-    opened = _arrived(model)
-    if tokenizers:
-        opened = with_tokenizer(opened, tokenizers)
-    return Answers(opened, (method,), {method: {**options, "threads": 1}}).of(batch)
-
-
-@lru_cache(2)
-def _arrived(model: bytes) -> Model:
-    """A model that came as bytes; opened once, though batches are many."""
-    return parse_bytes(model)
+def _arrived(models: Models, *how: Any) -> Answers:
+    """The same, where the rows are."""
+    [model] = models.models
+    assert model is not None
+    return Answers(model, *how)

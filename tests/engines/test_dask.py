@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import os
 import signal
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,8 @@ import tallybayes as tb
 from tallybayes import engines
 from tallybayes.engines.dask import DaskPartitions
 from tallybayes.errors import BadData, BadOption
-from tallybayes.evidence import count_partitions, row_sample
+from tallybayes.evidence import count, row_sample
+from tallybayes.sources import Source
 
 from .rows import EVENTS, digest, mixed
 
@@ -127,7 +130,7 @@ class TestCluster:
 def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
     """With room for far fewer rows than there are, one pass suffices, unless one partition has nearly all rows."""
     monkeypatch.setattr(row_sample, "MOST_ROWS", 400)
-    monkeypatch.setattr(count_partitions, "share_of", lambda places: 0.2)
+    monkeypatch.setattr(count, "share_of", lambda places: 0.2 if places > 1 else 1.0)
     passes: list[int] = []
     fold = DaskPartitions.fold
     monkeypatch.setattr(DaskPartitions, "fold", lambda *given, **how: passes.append(1) or fold(*given, **how))
@@ -185,9 +188,9 @@ def test_a_file_unlike_the_others_is_named(table: pa.Table, tmp_path: Path) -> N
 
 
 def test_partitions_stay_as_they_are_whatever_columns_are_read(table: pa.Table, folder: Path) -> None:
-    partitions = engines.opened(dd.read_parquet(folder))
-    assert partitions is not None
-    assert len(partitions.select(["label"]).each(_count)) == len(partitions.each(_count)) == 7
+    partitions = engines.read(dd.read_parquet(folder))
+    assert isinstance(partitions, DaskPartitions)
+    assert len(partitions.each(_Rows(("label",)))) == len(partitions.each(_Rows(partitions.schema.names))) == 7
     calls = tb.fit(dd.read_parquet(folder)[["calls", "label"]], "label")
     assert digest(calls) == digest(tb.fit(table.select(["calls", "label"]), "label"))
 
@@ -281,27 +284,44 @@ def test_answers_are_refused_before_anything_is_computed(table: pa.Table) -> Non
 
 
 def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
-    partitions = engines.opened(dd.read_parquet(folder))
-    assert partitions is not None
+    partitions = engines.read(dd.read_parquet(folder))
+    assert isinstance(partitions, DaskPartitions)
     assert partitions.count == 7
-    assert [int(one) for one in partitions.each(_count)] == [
-        len(pq.read_table(path)) for path in sorted(folder.iterdir())
-    ]
-    assert int(partitions.fold(_count, _sum)) == len(table)
-    assert partitions.each(_told, [b"for %d" % k for k in range(7)]) == [b"%d: for %d" % (k, k) for k in range(7)]
-    assert sum(batch.num_rows for batch in partitions.source()) == len(table)
+    rows, own = _Rows(("label",)), [10 * k for k in range(7)]
+    assert partitions.each(rows) == [len(pq.read_table(path)) for path in sorted(folder.iterdir())]
+    assert partitions.fold(rows) == len(table)
+    assert partitions.each(_Told(("label",)), own=own) == [11 * k for k in range(7)]
+    assert partitions.fold(_Told(("label",)), own=own) == sum(11 * k for k in range(7))
+    assert sum(batch.num_rows for batch in partitions) == len(table)
 
 
-def _told(rows: Any, told: engines.PartitionInfo) -> bytes:
-    return b"%d: %s" % told
+@dataclass(frozen=True)
+class _Rows(engines.Task[int]):
+    """How many rows there are."""
+
+    columns: Sequence[str]
+
+    def run(self, rows: Source, info: engines.PartitionInfo) -> int:
+        return sum(batch.num_rows for batch in rows)
+
+    def zero(self) -> int:
+        return 0
+
+    def merge(self, one: int, other: int) -> int:
+        return one + other
+
+    def pack(self, result: int) -> bytes:
+        return str(result).encode()
+
+    def unpack(self, content: bytes) -> int:
+        return int(content)
 
 
-def _count(rows: Any, _: engines.PartitionInfo) -> bytes:
-    return str(sum(batch.num_rows for batch in rows)).encode()
+class _Told(_Rows):
+    """What each partition is told, and its number."""
 
-
-def _sum(parts: Any) -> bytes:
-    return str(sum(map(int, parts))).encode()
+    def run(self, rows: Source, info: engines.PartitionInfo) -> int:
+        return int(info.own) + info.partition
 
 
 def test_a_bar_counts_partitions(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:

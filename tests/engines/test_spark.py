@@ -166,7 +166,7 @@ def test_many_partitions_are_merged_in_a_tree_to_the_same_bits(spark, texts, kno
     rows = spark.read.parquet(texts)
     shuffled = rows.repartition(20)
     many = spark.createDataFrame(shuffled.rdd, rows.schema) if known else shuffled
-    assert engines.opened(many).count == (20 if known else None)
+    assert engines.read(many).count == (20 if known else None)
     assert digest(tb.fit(many, "y", events={"text": "text"})) == digest(tb.fit(texts, "y", events={"text": "text"}))
 
 
@@ -306,14 +306,18 @@ def test_what_is_no_dataframe_or_has_no_end_is_refused(spark):
 
 
 def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
-    partitions = engines.opened(spark.read.parquet(mixed))
+    partitions = engines.read(spark.read.parquet(mixed))
 
-    def work(batch):
-        told = pa.compute.add(batch["small"].cast(pa.int64()), 1)
-        return pa.record_batch({"said": told, "clock": batch["day"], "when": batch["instant"].cast(pa.timestamp("us"))})
+    class Said(engines.Columns):
+        fields = (pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us")))
+        reads = ("small", "day", "instant")
 
-    fields = [pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us"))]
-    answered = partitions.map(work, fields, ["small", "day", "instant"])
+        def of(self, batch):
+            told = pa.compute.add(batch["small"].cast(pa.int64()), 1)
+            when = batch["instant"].cast(pa.timestamp("us"))
+            return pa.record_batch({"said": told, "clock": batch["day"], "when": when})
+
+    answered = partitions.with_columns(Said())
     assert answered.columns == [name for name in partitions.names if name != "clock"] + ["said", "clock", "when"]
     got = answered.toArrow()
     assert got.num_rows == 2000 * (FILES - 1)
@@ -345,19 +349,26 @@ def test_executors_validate_to_the_same_bits(spark, how, folder, request):
 
 
 def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
-    def packed(source, _):
-        sink = pa.BufferOutputStream()
-        with pa.ipc.new_stream(sink, source.schema) as writer:
-            for batch in source:
-                writer.write_batch(batch)
-        return sink.getvalue().to_pybytes()
+    class Packed(engines.Task):
+        columns = ("y", "instant")
 
-    partitions = engines.opened(spark.read.parquet(mixed)).select(["y", "instant"])
-    here = pa.Table.from_batches(list(partitions()))
+        def run(self, source, info):
+            return pa.Table.from_batches(list(source), source.schema)
+
+        def pack(self, result):
+            sink = pa.BufferOutputStream()
+            with pa.ipc.new_stream(sink, result.schema) as writer:
+                writer.write_table(result)
+            return sink.getvalue().to_pybytes()
+
+        def unpack(self, content):
+            return pa.ipc.open_stream(content).read_all()
+
+    partitions = engines.read(spark.read.parquet(mixed)).select(["y", "instant"])
+    here = pa.Table.from_batches(list(partitions))
     assert here.schema.names == ["y", "instant"]
     assert here.num_rows == 2000 * (FILES - 1)
-    each = [pa.ipc.open_stream(one).read_all() for one in partitions.each(packed)]
-    assert pa.concat_tables([one for one in each if len(one)]).equals(here)
+    assert pa.concat_tables([one for one in partitions.each(Packed()) if len(one)]).equals(here)
     head = partitions.head(7)
     assert head.num_rows == 7
     assert head["instant"].to_pylist() == here["instant"].slice(0, 7).to_pylist()
@@ -397,12 +408,12 @@ spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
 spark.conf.set("spark.sql.files.openCostInBytes", sys.argv[2])
 rows = spark.read.parquet(sys.argv[1])
 assert type(rows).__module__.startswith("pyspark.sql.connect."), type(rows)
-lying = engines.opened(rows)
+lying = engines.read(rows)
 told = []
 progress.watched = lambda: True
 progress.counting = contextlib.contextmanager(lambda *_: (yield told.append))
 print(hashlib.sha256(dump(tb.fit(rows, "y"))).hexdigest())
-print(lying.count, lying.head(5).num_rows, sum(batch.num_rows for batch in lying()))
+print(lying.count, lying.head(5).num_rows, sum(batch.num_rows for batch in lying))
 try:
     tb.fit(rows, "y", events={"wh`ole": "poisson"})
 except tb.errors.BadData as error:

@@ -16,9 +16,9 @@ import pytest
 import tallybayes as tb
 from tallybayes.engines.dask import DaskPartitions
 from tallybayes.errors import BadData, BadOption
-from tallybayes.evidence import count_partitions, row_sample
-from tallybayes.validation import fold_scorer
-from tallybayes.validation.fold_sample import Pool
+from tallybayes.evidence import count, row_sample
+from tallybayes.validation import folds
+from tallybayes.validation.fold_sample import FoldSample
 from tallybayes.validation.result import Validation
 
 from .rows import EVENTS, mixed
@@ -69,7 +69,7 @@ def nothing_comes_here(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(self: DaskPartitions) -> Iterator[pa.RecordBatch]:
         raise AssertionError("rows came here")
 
-    monkeypatch.setattr(DaskPartitions, "__call__", refused)
+    monkeypatch.setattr(DaskPartitions, "__iter__", refused)
 
 
 @pytest.mark.usefixtures("nothing_comes_here")
@@ -88,12 +88,13 @@ def test_rows_to_calibrate_by_are_chosen_by_each_fold_among_the_others(
     frame: pd.DataFrame, plan: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone: list[Any] = []
-    plain = Pool._asked_for
-    monkeypatch.setattr(Pool, "_asked_for", lambda self, fold: alone.append(fold) or plain(self, fold))
-    monkeypatch.setattr(count_partitions, "share_of", lambda places: share)
+    plain = FoldSample._alone
+    monkeypatch.setattr(FoldSample, "_alone", lambda self, fold: alone.append(fold) or plain(self, fold))
+    monkeypatch.setattr(count, "share_of", lambda places: share if places > 1 else 1.0)
     monkeypatch.setattr(row_sample, "MOST_ROWS", 60)
     monkeypatch.setattr(row_sample, "MOST_BYTES", 3000)
     here = tb.validate(frame, "label", events=EVENTS, **plan)
+    alone.clear()
     assert_same(tb.validate(partitions(frame, 3), "label", events=EVENTS, **plan), here)
     # Early blocks are a small part of all rows: what calibrates theirs has to be asked for in any case.
     each_alone = "prequential" in plan.get("how", "") or (share < 1 and plan != {"how": "loo"})
@@ -115,18 +116,18 @@ def test_folds_take_three_passes_however_often_they_are_drawn_and_leaving_one_ou
     passes: list[str] = []
     plain = DaskPartitions._answers
     monkeypatch.setattr(
-        DaskPartitions, "_answers", lambda self, *given: passes.append(given[0].func.__name__) or plain(self, *given)
+        DaskPartitions, "_answers", lambda self, *given: passes.append(type(given[0]).__name__) or plain(self, *given)
     )
     tb.validate(partitions(frame), "label", "3x4", events=EVENTS)
-    assert passes == ["_noted_there", "_counted_there", "_scored_there"]
+    assert passes == ["Count", "CountFolds", "ScoreFolds"]
     passes.clear()
     tb.validate(partitions(frame), "label", "loo", events=EVENTS)
-    assert passes == ["_noted_there", "_left_out_there"]
+    assert passes == ["Count", "LeaveOneOut"]
 
 
 def test_few_sums_at_a_time_give_the_same(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     here = [tb.validate(frame, "label", how, events=EVENTS) for how in ("2x3", "prequential(300)")]
-    monkeypatch.setattr(fold_scorer, "_MOST_CELLS", 1)
+    monkeypatch.setattr(folds, "_MOST_CELLS", 1)
     for one in here:
         assert_same(tb.validate(partitions(frame), "label", one.how, events=EVENTS), one)
 

@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.errors import BadData
-from tallybayes.evidence import count_threads
+from tallybayes.evidence import count
 
 ROWS = pa.table(
     {
@@ -29,13 +29,13 @@ def stream(rows_each: int) -> pa.RecordBatchReader:
 def test_small_batches_of_text_are_joined_without_a_trace(monkeypatch: pytest.MonkeyPatch, rows_each: int) -> None:
     seen: list[int] = []
 
-    def count_rows(schema: Any, rows: Any, whole: Any = count_threads.count_rows) -> Any:
+    def count_rows(schema: Any, rows: Any, whole: Any = count.count_rows) -> Any:
         seen.append(len(rows))
         return whole(schema, rows)
 
-    monkeypatch.setattr(count_threads, "count_rows", count_rows)
+    monkeypatch.setattr(count, "count_rows", count_rows)
     whole = tb.fit(ROWS, "label", events={"text": "text"}, threads=1)
-    monkeypatch.setattr(count_threads, "_TOGETHER", 4000)
+    monkeypatch.setattr(count, "_TOGETHER", 4000)
     joined = tb.fit(stream(rows_each), "label", events={"text": "text"}, threads=1)
     assert joined.evidence == whole.evidence
     assert joined.calibration == whole.calibration
@@ -46,6 +46,6 @@ def test_small_batches_of_text_are_joined_without_a_trace(monkeypatch: pytest.Mo
 def test_a_bad_row_is_named_by_its_number_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     bad = ROWS.set_column(3, "label", pa.array([None if i == 217 else i % 2 for i in range(300)]))
     batches = bad.to_batches(max_chunksize=10)
-    monkeypatch.setattr(count_threads, "_TOGETHER", 2000)
+    monkeypatch.setattr(count, "_TOGETHER", 2000)
     with pytest.raises(BadData, match="row 218"):
         tb.fit(pa.RecordBatchReader.from_batches(bad.schema, batches), "label", events={"text": "text"})

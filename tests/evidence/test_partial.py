@@ -9,8 +9,9 @@ import pyarrow as pa
 import pytest
 
 from tallybayes import sources
+from tallybayes.engines import Threads
 from tallybayes.errors import BadModelFile
-from tallybayes.evidence import count_threads
+from tallybayes.evidence.count import Count, count
 from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
@@ -21,7 +22,7 @@ SCHEMA = infer(TABLE.schema, "label", weight="times", events={**EVENTS, "colour"
 
 
 def known(table: pa.Table, schema: Schema = SCHEMA) -> PartialEvidence:
-    return count_threads.known(schema, sources.read(table), 1, choose=True)
+    return count(schema, Threads(sources.read(table)), 1, sampled=True)
 
 
 def rows_of(parcel: PartialEvidence) -> Any:
@@ -33,7 +34,7 @@ def rows_of(parcel: PartialEvidence) -> Any:
 
 def test_what_is_opened_is_what_was_packed() -> None:
     packed = known(TABLE)
-    opened = open_partial(PartialEvidence(packed.evidence, packed.chosen, {"rows": 400}).pack())
+    opened = open_partial(PartialEvidence(packed.evidence, packed.chosen, more={"rows": 400}).pack())
     assert opened.evidence == packed.evidence
     assert opened.more == {"rows": 400}
     np.testing.assert_equal(rows_of(opened), rows_of(packed))
@@ -42,7 +43,7 @@ def test_what_is_opened_is_what_was_packed() -> None:
 
 def test_parcels_add_in_any_order() -> None:
     parts = [known(TABLE.slice(at, 100)).pack() for at in (0, 100, 200, 300)]
-    zero = count_threads.nothing(SCHEMA, choose=True)
+    zero = Count(SCHEMA, sampled=True).zero()
     one = open_partial(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)
     other = open_partial(merged(parts[::-1], zero), SCHEMA)
     assert one.evidence == other.evidence == known(TABLE).evidence

@@ -50,7 +50,7 @@ def test_neither_threads_nor_slices_of_the_rows_left_out_matter_to_the_bit(
 ) -> None:
     rows = table().drop(["prose"])
     model = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"})
-    monkeypatch.setattr(calibration, "_SLICE_ROWS", 7)
+    monkeypatch.setattr(calibration, "SCORED_ROWS", 7)
     for threads in (1, 2, 4):
         other = tb.fit(rows, "label", alpha=alpha, events={"calls": "poisson"}, threads=threads)
         assert other.calibration == model.calibration

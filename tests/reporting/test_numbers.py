@@ -184,7 +184,7 @@ def test_rows_that_do_not_fit_are_read_again_each_time(tmp_path: Path, monkeypat
     path = tmp_path / "rows.csv"
     pa.csv.write_csv(pa.table(without_notes(200)), path)
     expected = tb.report(path, "state").to_dict()
-    monkeypatch.setattr("tallybayes.reporting.first_pass._KEPT_BYTES", 10)
+    monkeypatch.setattr("tallybayes.sources.buffer.KEPT_BYTES", 10)
     assert tb.report(path, "state").to_dict() == expected
 
 

@@ -22,7 +22,7 @@ from pyarrow import parquet as pa_parquet
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadModelFile, BadOption
-from tallybayes.evidence import count_threads, serialize
+from tallybayes.evidence import count, serialize
 from tallybayes.sources import csv, files, jsonl, parquet
 from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
@@ -65,7 +65,7 @@ def in_small_pieces(put: Callable[[Any, str, int], None]) -> None:
         (csv, "PIECE"),
         (jsonl, "PIECE"),
         (parquet, "BATCH_BYTES"),
-        (count_threads, "_TOGETHER"),
+        (count, "_TOGETHER"),
     ):
         put(module, name, 1 << 14)
 

@@ -11,7 +11,6 @@ import pytest
 import tallybayes as tb
 from tallybayes.events import Event
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.validation import fold_scorer
 from tallybayes.validation import folds as folding
 from tests.laws.rows import every_event, rows_for
 
@@ -85,13 +84,13 @@ def test_the_evidence_of_the_other_folds_is_theirs_to_the_bit(
 ) -> None:
     table = table_for(event, weighted=weighted)
     used: list[Evidence] = []
-    plain = folding.LocalFolds.model
+    plain = folding.Folds.model
 
-    def noted(self: folding.LocalFolds, k: int, evidence: Evidence) -> tb.Model | None:
+    def noted(self: folding.Folds, k: int, evidence: Evidence) -> tb.Model | None:
         used.append(evidence)
         return plain(self, k, evidence)
 
-    monkeypatch.setattr(folding.LocalFolds, "model", noted)
+    monkeypatch.setattr(folding.Folds, "model", noted)
     for before, how in ((False, "5-fold"), (True, "prequential(19)")):
         used.clear()
         seen = validated(table, event, how) if how in HOWS else None
@@ -106,7 +105,7 @@ def test_the_evidence_of_the_other_folds_is_theirs_to_the_bit(
 def test_few_sums_at_a_time_give_the_same(event: Event, monkeypatch: pytest.MonkeyPatch) -> None:
     table = table_for(event)
     plain = [tb.validate(table, "label", how, events=event) for how in ("5-fold", "prequential(19)")]
-    monkeypatch.setattr(fold_scorer, "_MOST_CELLS", 1)
+    monkeypatch.setattr(folding, "_MOST_CELLS", 1)
     for one in plain:
         again = tb.validate(table, "label", one.how, events=event)
         np.testing.assert_array_equal(again.scores, one.scores)

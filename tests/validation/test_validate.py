@@ -44,7 +44,7 @@ def test_batches_threads_and_files_do_not_show(how: str, tmp_path: Path, monkeyp
         seen = tb.validate(source, "y", how, weights="w", threads=threads)
         np.testing.assert_array_equal(seen.scores, plain.scores)
         np.testing.assert_array_equal(seen.folds, plain.folds)
-    monkeypatch.setattr(reading, "_KEPT_BYTES", 0)
+    monkeypatch.setattr("tallybayes.sources.buffer.KEPT_BYTES", 0)
     monkeypatch.setattr(reading, "_PIECE_BYTES", 512)
     for source in (table, tmp_path / "rows.parquet"):
         seen = tb.validate(source, "y", how, weights="w")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
 from tallybayes import engines, sources
+from tallybayes.engines import Partitioned
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
@@ -22,23 +22,20 @@ __all__ = [
     "beside",
     "labelled",
     "one_row",
-    "peek",
     "reading",
     "to_score",
+    "widened",
     "without_ignored",
 ]
 
 T = TypeVar("T")
-# As many rows are brought from elsewhere to be looked at.
-_LOOKED_AT = 1000
-_PLAINLY = sources.ReadOptions()
 Types = Mapping[str, pa.DataType]
 
 
 class Labelled(NamedTuple):
     """Rows, and which of their columns are the label and the weights."""
 
-    rows: sources.Source
+    rows: Partitioned
     label: str
     weight: str | None
 
@@ -47,44 +44,34 @@ def labelled(
     source: Any,
     label: Any,
     weights: Any,
-    reading: sources.ReadOptions = _PLAINLY,
+    reading: sources.ReadOptions = sources.PLAIN_OPTIONS,
     types: Types | None = None,
 ) -> Labelled:
     """Open a source with label and weights among its columns, whether they are names or arrays."""
     if reading.where is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Put it among the columns of the rows"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
-    partitions = None if reading.connection is not None else engines.opened(source, reading.missing_values)
-    if partitions is not None and reading.where is not None:
-        raise BadOption(wanted("where", "files, or rows that are here", partitions.name, "Filter it before"))
-    rows = sources.open_source(source, reading, types=types) if partitions is None else partitions.source()
+    rows = engines.read(source, reading, types=types)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
     return Labelled(rows, label, weights)
 
 
-def _by_name(role: str, column: Any) -> str:
-    if isinstance(column, str):
-        return column
-    got, do = f"a {type(column).__name__}", "Put it among the columns first: rows elsewhere have no order to go by"
-    raise BadOption(wanted(role, "the name of a column", got, do))
-
-
 def without_ignored(
-    rows: sources.Source, source: Any, schema: Schema, reading: sources.ReadOptions, types: Types | None
-) -> sources.Source:
+    rows: Partitioned, source: Any, schema: Schema, reading: sources.ReadOptions, types: Types | None
+) -> Partitioned:
     """The rows of a source without the columns that the schema ignores, which then are not read from files at all."""
     if not sources.is_path(source) or reading.connection is not None:
         return rows
     used = {*schema.columns, schema.label, schema.weight}
     kept = [field.name for field in rows.schema if field.name in used or sources.kind_of(field) != "column"]
-    return rows if len(kept) == len(rows.schema) else sources.open_source(source, reading, columns=kept, types=types)
+    return rows if len(kept) == len(rows.schema) else engines.read(source, reading, columns=kept, types=types)
 
 
 def as_in(
     schema: Schema, source: Any, label: Any, weights: Any, types: Types | None = None
-) -> tuple[sources.Source, Schema]:
+) -> tuple[Partitioned, Schema]:
     """Labelled rows like those of a schema, and the schema with the names that label and weights have there.
 
     By default they have the names that they have in the schema.
@@ -94,45 +81,23 @@ def as_in(
     return rows, replace(schema, label=name, weight=weight)
 
 
-def beside(rows: sources.Source, name: str, column: Any) -> tuple[sources.Source, str]:
-    """The rows with a column that is given as values, under a free name like `name`; or as they are, if by name."""
-    if isinstance(column, str) or engines.partitions_of(rows) is not None:
-        return rows, _by_name(name, column)
-    while name in rows.schema.names:
-        name += "_"
-    return sources.attach(rows, name, column), name
+def beside(rows: Partitioned, name: str, column: Any) -> tuple[Partitioned, str]:
+    """Return the rows with a column given as values, and the name it has there; or as they are, if it is a name."""
+    return (rows, column) if isinstance(column, str) else rows.attach(name, column)
 
 
-def peek(source: sources.Source) -> tuple[sources.Source, Callable[[], pa.RecordBatch | None]]:
-    """The source, and a way to look at its first rows without losing them."""
-    partitions = engines.partitions_of(source)
-    if partitions is not None:
-        return source, lambda: partitions.head(_LOOKED_AT)
-    if source.again:
-        return source, lambda: next(iter(source), None)
-    stream = iter(source)
-    held: list[pa.RecordBatch] = []
-
-    def first() -> pa.RecordBatch | None:
-        if not held:
-            held.extend(batch for batch in [next(stream, None)] if batch is not None)
-        return held[0] if held else None
-
-    return replace(source, start=lambda: chain(held, stream)), first
-
-
-def to_score(rows: Any, schema: Schema, types: Types | None = None) -> sources.Source:
+def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partitioned:
     """The columns that a model wants, of rows whose label (if any) is not looked at.
 
     The columns of an array have no names: they are taken to be the model's, in the order of its training data.
     """
-    source = sources.read(rows, types=types)
+    source = engines.read(rows, types=types)
     fields = source.schema
     if len(schema.columns) == 1 and sources.is_prose(fields[0]) and fields[0].name != schema.columns[0]:
-        return sources.read({schema.columns[0]: rows})  # a list of texts for a model of one column
+        return engines.read({schema.columns[0]: rows})  # a list of texts for a model of one column
     if len(fields) == 1 and sources.kind_of(fields[0]) != "column" and not isinstance(schema.columns, NumberedNames):
         if sources.names_of(fields[0]) is None and sources.width_of(fields[0]) == len(schema.columns):
-            return sources.read(rows, names=schema.columns)
+            return engines.read(rows, names=schema.columns)
         return source
     useful = [f.name for f in fields if sources.kind_of(f) != "column" or f.name in schema.columns]
     if not useful:
@@ -142,7 +107,7 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> sources.S
         )
     if not sources.is_path(rows) or len(useful) == len(fields):
         return source
-    return sources.read(rows, columns=useful, types=types)
+    return engines.read(rows, columns=useful, types=types)
 
 
 def are_named_cells(rows: Any) -> bool:
@@ -171,6 +136,11 @@ def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
         try:
             return work(types or None)
         except sources.LateType as late:
-            if late.types.items() <= types.items():
-                raise
-            types |= late.types
+            types = widened(types, late)
+
+
+def widened(types: Types, late: sources.LateType) -> dict[str, pa.DataType]:
+    """Return the types with which to start over; raise where they are known already."""
+    if late.types.items() <= types.items():
+        raise late
+    return {**types, **late.types}

@@ -1,44 +1,56 @@
-"""Where the work is done: a fold over batches, on threads or on a cluster. Engines know nothing of Bayes."""
+"""Where the work is done: on threads or on a cluster. Engines know nothing of Bayes."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
-from tallybayes.engines.partitioned import Partitioned, PartitionInfo, partitions_of
-from tallybayes.engines.threads import SLICE_BYTES, default_threads, fold, fold_rows, map_rows, map_slices
+from tallybayes import sources
+from tallybayes.engines.partitioned import Columns, Partitioned, PartitionInfo, Task
+from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, in_threads, map_rows
+from tallybayes.errors import BadOption, wanted
 
 __all__ = [
     "SLICE_BYTES",
+    "Columns",
     "PartitionInfo",
     "Partitioned",
+    "Task",
+    "Threads",
     "default_threads",
     "fold",
     "fold_rows",
+    "in_threads",
     "map_rows",
-    "map_slices",
-    "opened",
-    "partitions_of",
+    "read",
 ]
 
 
-def opened(source: Any, missing: Sequence[str] = ()) -> Partitioned | None:
-    """The rows of a Dask or a Spark collection, in the partitions in which they lie; None for anything else.
+def read(source: Any, options: sources.ReadOptions = sources.PLAIN_OPTIONS, **how: Any) -> Partitioned:
+    """Return the rows of anything, wherever they are.
 
     Parameters
     ----------
     source : object
-        Anything with rows. Neither Dask nor Spark is imported to tell whether it is one of theirs.
-    missing : sequence of str
-        Texts that stand for a missing value.
+        Anything that `sources.read` takes, or a Dask or a Spark collection. Neither of the two is imported to tell
+        whether it is one of theirs.
+    options : ReadOptions
+        How rows are read.
+    **how
+        columns, names and types, as in `sources.read`.
     """
-    home = type(source).__module__.split(".")[0]
+    if isinstance(source, Partitioned):
+        return source
+    home = type(source).__module__.split(".")[0] if options.connection is None else ""
     if home in ("dask", "dask_expr"):
         from tallybayes.engines.dask import of_dask
 
-        return of_dask(source, missing)
-    if home == "pyspark":
+        rows: Partitioned = of_dask(source, options.missing_values)
+    elif home == "pyspark":
         from tallybayes.engines.spark.partitions import of_spark
 
-        return of_spark(source, missing)
-    return None
+        rows = of_spark(source, options.missing_values)
+    else:
+        return Threads(sources.open_source(source, options, **how))
+    if options.where is not None:
+        raise BadOption(wanted("where", "files, or rows that are here", rows.name, "Filter it before"))
+    return rows

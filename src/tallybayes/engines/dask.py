@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import pyarrow as pa
 
@@ -16,22 +16,23 @@ from tallybayes.display.progress import counting
 from tallybayes.engines.parquet_splits import Files, Split, is_plain
 from tallybayes.engines.partitioned import (
     FAN_IN,
+    LOOKED_AT,
+    Columns,
     Declined,
-    Merge,
-    Partitioned,
     PartitionInfo,
     Reading,
-    Work,
+    Remote,
+    Task,
     answer_of,
     attempted,
     joined,
+    packed,
 )
 from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["DaskPartitions", "of_dask"]
 
-# So many items of a Bag are looked at to find what its rows are.
-_LOOKED_AT = 1000
+T = TypeVar("T")
 
 
 def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
@@ -42,14 +43,14 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
         vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
         found = DaskPartitions(collection, Reading(meta, missing, name), _files(collection))
         if vague:  # what pandas keeps as objects, and categories, only rows can tell
-            head = found.head(_LOOKED_AT)
+            head = found.head(LOOKED_AT)
             for field in vague:
                 kind = pa.null() if head is None else head.schema.field(field.name).type
                 meta = meta.set(meta.get_field_index(field.name), field.with_type(_plain(kind)))
             found = replace(found, reading=Reading(meta, missing, name))
         return found
     if hasattr(collection, "take") and hasattr(collection, "map_partitions"):
-        items = list(collection.take(_LOOKED_AT, npartitions=-1, warn=False))
+        items = list(collection.take(LOOKED_AT, npartitions=-1, warn=False))
         if not items:
             raise BadData(wanted(name, "rows", "none"))
         schema = sources.read(_rows_of(items)).schema
@@ -59,7 +60,7 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
 
 
 @dataclass(frozen=True)
-class DaskPartitions(Partitioned):
+class DaskPartitions(Remote):
     """The partitions of a Dask collection."""
 
     collection: Any
@@ -71,12 +72,12 @@ class DaskPartitions(Partitioned):
         """How many partitions there are."""
         return int(self.collection.npartitions)
 
-    def __call__(self) -> Iterator[pa.RecordBatch]:
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows here, one partition after the other."""
         for k, part in enumerate(self._parts()):
             yield from self.reading.source(_rows_of(self._computed(part, k)), self._label(k))
 
-    def head(self, rows: int) -> pa.RecordBatch | None:
+    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
         """The first rows; None if there are none."""
         held: list[pa.RecordBatch] = []
         for k in range(self.count):
@@ -98,34 +99,33 @@ class DaskPartitions(Partitioned):
         narrow = self.collection if self._is_bag else self.collection[list(columns)]
         return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
 
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
-        """Do work on each partition, where it lies, and merge the answers in a tree."""
-        files = self._plain_files() if free and own is None else None
+    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+        """Run a task on each partition and merge the results in a tree."""
+        read = self.select(task.columns)
+        files = read._plain_files() if task.free and own is None else None
         with counting(self.name, "partitions", self.count) as tell:
             if files is not None:
                 try:
-                    return answer_of(self._run(self._answers_of(files, work), merge, tell))
+                    return answer_of(task, read._run(read._answers_of(files, task), task, tell))
                 except Declined:
                     pass  # what Dask makes of such files only Dask knows
-            return answer_of(self._run(self._answers(work, own), merge, tell))
+            return answer_of(task, read._run(read._answers(task, packed(own)), task, tell))
 
-    def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
-        """Do work on each partition, where it lies; the answers in the order of the partitions."""
+    def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
+        """Run a task on each partition; the results in the order of the partitions."""
+        read = self.select(task.columns)
         with counting(self.name, "partitions", self.count) as tell:
-            return [answer_of(one) for one in self._run(self._answers(work, own), None, tell)]
+            return [answer_of(task, one) for one in read._run(read._answers(task, packed(own)), None, tell)]
 
-    def map(
-        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
-    ) -> Any:
-        """The same kind of collection, with these fields added; nothing is computed yet."""
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        reading = replace(self.reading, schema=schema)
+    def with_columns(self, columns: Columns) -> Any:
+        """Return the same kind of collection with columns added; nothing is computed yet."""
+        reading = self.select(columns.reads).reading
         if self._is_bag:
-            return self.collection.map_partitions(_answered_items, reading, work)
+            return self.collection.map_partitions(_answered_items, reading, columns.of)
         meta = self.collection._meta.copy()
-        for field in fields:
+        for field in columns.fields:
             meta[field.name] = pa.nulls(0, field.type).to_pandas().array
-        return self.collection.map_partitions(_answered_frame, reading, work, tuple(fields), meta=meta)
+        return self.collection.map_partitions(_answered_frame, reading, columns.of, tuple(columns.fields), meta=meta)
 
     @property
     def _is_bag(self) -> bool:
@@ -141,17 +141,17 @@ class DaskPartitions(Partitioned):
         """What messages call a partition: its number, and its file where that is known."""
         return str(k) if self.files is None else f"{k} ({self.files[k].path})"
 
-    def _answers(self, work: Work, own: Sequence[bytes] | None) -> list[Any]:
-        """What each partition is to answer, as tasks that have not begun."""
+    def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> list[Any]:
+        """What each partition is to answer, as Dask's tasks that have not begun."""
         from dask import delayed
 
         parts = self._parts()
-        own = [b""] * len(parts) if own is None else own
+        each = [None] * len(parts) if own is None else own
         ask = delayed(_asked, pure=False, traverse=False)
-        shared = delayed(_Shared(work), pure=False, traverse=False)  # a task of its own: to each worker it goes once
+        shared = delayed(_Shared(task), pure=False, traverse=False)  # a task of its own: to each worker it goes once
         return [
-            ask(shared, self.reading, part, self._label(k), k, mine)
-            for k, (part, mine) in enumerate(zip(parts, own, strict=True))
+            ask(shared, self.reading, part, self._label(k), PartitionInfo(k, mine))
+            for k, (part, mine) in enumerate(zip(parts, each, strict=True))
         ]
 
     def _plain_files(self) -> Files | None:
@@ -167,19 +167,19 @@ class DaskPartitions(Partitioned):
             return None
         return Files(tuple(self.schema.names), tuple((file,) for file in files))
 
-    def _answers_of(self, files: Files, work: Work) -> list[Any]:
+    def _answers_of(self, files: Files, task: Task[Any]) -> list[Any]:
         """The same of files that workers open themselves."""
         from dask import delayed
 
         ask = delayed(_asked_of, pure=False, traverse=False)
-        shared = delayed(_Shared(work), pure=False, traverse=False)
-        return [ask(shared, self.reading, replace(files, tasks=(task,)), k) for k, task in enumerate(files.tasks)]
+        shared = delayed(_Shared(task), pure=False, traverse=False)
+        return [ask(shared, self.reading, replace(files, tasks=(one,)), k) for k, one in enumerate(files.tasks)]
 
     def _computed(self, part: Any, k: int) -> Any:
         with self._reading([k]):
             return part.compute()
 
-    def _run(self, answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+    def _run(self, answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None]) -> Any:
         client = _client()
         failed: list[int] = []
         with self._reading(failed):
@@ -234,7 +234,7 @@ def _client() -> Any:
 
 
 def _on_client(
-    client: Any, answers: list[Any], merge: Merge | None, tell: Callable[[int], None], failed: list[int]
+    client: Any, answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None], failed: list[int]
 ) -> Any:
     """The answers, or their sum, by the workers of a cluster; which partition failed is noted if one does."""
     from distributed import as_completed
@@ -255,7 +255,7 @@ def _on_client(
     return client.gather(level) if merge is None else level[0].result()
 
 
-def _locally(answers: list[Any], merge: Merge | None, tell: Callable[[int], None]) -> Any:
+def _locally(answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None]) -> Any:
     import dask
     from dask.callbacks import Callback
 
@@ -279,23 +279,23 @@ def _locally(answers: list[Any], merge: Merge | None, tell: Callable[[int], None
 
 
 class _Shared(NamedTuple):
-    """Work, as data: what can be called, Dask would call."""
+    """A task, as data: what can be called, Dask would call."""
 
-    work: Work
+    task: Task[Any]
 
 
-def _asked(shared: _Shared, reading: Reading, part: Any, called: str, partition: int, own: bytes) -> bytes:
+def _asked(shared: _Shared, reading: Reading, part: Any, called: str, info: PartitionInfo) -> bytes:
     """What one partition answers; run where it lies."""
-    return attempted(shared.work, reading, _rows_of(part), called, PartitionInfo(partition, own))
+    return attempted(shared.task, reading, _rows_of(part), called, info)
 
 
 def _asked_of(shared: _Shared, reading: Reading, files: Files, partition: int) -> bytes:
     """What one file answers; run by a worker, which opens it."""
     called = f"{partition} ({files.tasks[0][0].path})"
-    return attempted(shared.work, reading, files.source(0, reading.schema), called, PartitionInfo(partition))
+    return attempted(shared.task, reading, files.source(0, reading.schema), called, PartitionInfo(partition))
 
 
-def _joined_list(merge: Merge, answers: list[bytes]) -> bytes:
+def _joined_list(merge: Task[Any], answers: list[bytes]) -> bytes:
     return joined(merge, answers)
 
 

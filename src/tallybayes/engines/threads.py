@@ -1,4 +1,4 @@
-"""The fold and the map on this machine's threads.
+"""Rows on this machine, and work on its threads: fold, map, and the one partition that a local source is.
 
 The compiled kernels release the interpreter's lock, so plain threads use all cores. At most a few batches are in
 flight at a time: a file of any size is folded in bounded memory.
@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from functools import reduce
+from itertools import chain
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
+from tallybayes import sources
+from tallybayes.engines.partitioned import LOOKED_AT, Columns, Partitioned, PartitionInfo, Task
 from tallybayes.errors import BadOption, wanted
+from tallybayes.sources import Source
+from tallybayes.sources.position import Trail
 
-__all__ = ["SLICE_BYTES", "default_threads", "fold", "fold_rows", "map_rows", "map_slices"]
+__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "in_threads", "map_rows"]
 
 T = TypeVar("T")
 
@@ -72,17 +78,11 @@ def fold(
         return count(batch, first), first + batch.num_rows
 
     total = zero
-    for result, rows in _in_threads(_slices(batches, threads, slice_bytes, before), counted, threads):
+    for result, rows in in_threads(_slices(batches, threads, slice_bytes, before), counted, threads):
         total = merge(total, result)
         if tell is not None:
             tell(total, rows)
     return total
-
-
-def map_slices(batch: pa.RecordBatch, work: Callable[[pa.RecordBatch, int], T], *, threads: int, rows: int) -> list[T]:
-    """The results of work on every slice of so many rows of one batch, in order."""
-    pieces = ((batch.slice(start, rows), start) for start in range(0, batch.num_rows, rows))
-    return list(_in_threads(pieces, work, threads))
 
 
 def map_rows(n: int, work: Callable[[slice], T], *, threads: int, rows: int) -> list[T]:
@@ -96,7 +96,7 @@ def fold_rows(n: int, work: Callable[[slice], T], merge: Callable[[T, T], T], *,
 
 
 def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> Iterator[T]:
-    return _in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
+    return in_threads(((slice(at, min(at + rows, n)),) for at in range(0, n, rows)), work, threads)
 
 
 def _slices(
@@ -113,10 +113,11 @@ def _slices(
         first += n
 
 
-def _in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threads: int) -> Iterator[T]:
+def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threads: int) -> Iterator[T]:
     """The results, in order; no more than a few pieces ahead, and at the first error the rest is left undone."""
     if threads == 1:
-        yield from (work(*piece) for piece in pieces)
+        for piece in pieces:
+            yield work(*piece)
         return
     pool: ThreadPoolExecutor | None = None
     waiting: deque[Future[T]] = deque()
@@ -140,3 +141,76 @@ def _in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], threa
     finally:
         if pool is not None:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Threads(Partitioned):
+    """Rows on this machine: one partition, on which threads work.
+
+    Attributes
+    ----------
+    source : Source
+        The rows.
+    """
+
+    source: Source
+    _looked_at: list[Iterator[pa.RecordBatch]] = field(default_factory=list, repr=False)
+
+    @property
+    def name(self) -> str:
+        """What messages call the rows."""
+        return self.source.name
+
+    @property
+    def schema(self) -> pa.Schema:
+        """The fields of the rows."""
+        return self.source.schema
+
+    @property
+    def trail(self) -> Trail | None:
+        """Of files, where a pass over them is."""
+        return self.source.trail
+
+    @property
+    def count(self) -> int:
+        """One."""
+        return 1
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """The batches, from the first row on."""
+        return self._looked_at.pop() if self._looked_at else iter(self.source)
+
+    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
+        """Return the first batch; a stream begins with it all the same."""
+        if self.source.again:
+            return next(iter(self.source), None)
+        stream = iter(self)
+        held = [batch for batch in [next(stream, None)] if batch is not None]
+        self._looked_at.append(chain(held, stream))
+        return held[0] if held else None
+
+    def here(self) -> Source:
+        """Return the rows, those of a stream that were looked at among them."""
+        return replace(self.source, start=self.__iter__) if self._looked_at else self.source
+
+    def attach(self, name: str, values: Any) -> tuple[Threads, str]:
+        """Return the rows with one more column, under a free name like `name`, and that name."""
+        while name in self.schema.names:
+            name += "_"
+        return Threads(sources.attach(self.here(), name, values)), name
+
+    def buffered(self) -> Threads:
+        """Return the same rows, kept in memory as they are first read if they are few."""
+        return Threads(sources.buffered(self.here()))
+
+    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+        """Run a task on all rows."""
+        return self.each(task, own=own, threads=threads)[0]
+
+    def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
+        """Run a task on all rows."""
+        return [task.run(self.here(), PartitionInfo(0, None if own is None else own[0], threads))]
+
+    def map(self, here: Callable[[Source], T], columns: Callable[[], Columns]) -> T:
+        """Return what `here` makes of the rows."""
+        return here(self.here())

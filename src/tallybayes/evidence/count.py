@@ -1,41 +1,215 @@
-"""What is made of all rows in one pass, wherever they lie: their evidence, the rows to calibrate by, or both."""
+"""What is made of all rows in one pass, wherever they are: evidence, a sample to calibrate by, some columns."""
 
 from __future__ import annotations
 
+import operator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from tallybayes import engines, sources
-from tallybayes.evidence import count_partitions, count_threads
-from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.evidence.evidence import Evidence, count_rows
+from tallybayes.evidence.partial import KeptColumns, PartialEvidence, open_partial
+from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample
 from tallybayes.schema.schema import Schema
 
-__all__ = ["choose_all", "count_all", "count_and_choose"]
+__all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
+
+# Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
+_WHOLE = 1 << 62
+# A merge of vocabularies costs as much as they are long, however few the rows: small batches of text are joined.
+_TOGETHER = 32 << 20
 
 
-def count_all(schema: Schema, rows: sources.Source, threads: int) -> Evidence:
-    """The evidence of all rows."""
-    partitions = engines.partitions_of(rows)
-    counted = (
-        count_threads.known(schema, rows, threads, choose=False)
-        if partitions is None
-        else count_partitions.known(schema, partitions, None)
-    )
-    return counted.evidence
+def count(
+    schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool = False, keep: Sequence[str] = ()
+) -> PartialEvidence:
+    """Count all rows.
+
+    Parameters
+    ----------
+    schema : Schema
+        What each column is.
+    rows : Partitioned
+        The rows.
+    threads : int
+        How many threads count, of rows that are here.
+    sampled : bool
+        Whether to take the sample by which a model is calibrated.
+    keep : sequence of str
+        Columns to return as they are, partition by partition.
+    """
+    return _passed(Count(schema, sampled=sampled, keep=tuple(keep)), rows, threads)
 
 
-def choose_all(schema: Schema, rows: sources.Source, threads: int) -> BottomKSample:
-    """Of all rows those by which a model is calibrated."""
-    if engines.partitions_of(rows) is None:
-        return count_threads.choose(schema, rows, threads)
-    return count_and_choose(schema, rows, threads)[1]  # reading them is most of the work
+def sample(schema: Schema, rows: engines.Partitioned, threads: int) -> BottomKSample:
+    """Return the sample of all rows by which a model is calibrated."""
+    found = _passed(Count(schema, counted=False, sampled=True), rows, threads).chosen
+    assert found is not None
+    return found
 
 
-def count_and_choose(schema: Schema, rows: sources.Source, threads: int) -> tuple[Evidence, BottomKSample]:
-    """Both in one pass."""
-    partitions = engines.partitions_of(rows)
-    both = (
-        count_threads.known(schema, rows, threads, choose=True)
-        if partitions is None
-        else count_partitions.known_and_chosen(schema, partitions)
-    )
-    assert both.chosen is not None
-    return both.evidence, both.chosen
+def _passed(task: Count, rows: engines.Partitioned, threads: int) -> PartialEvidence:
+    """Return what a task finds; a second pass takes more rows of each partition, where the first took too few."""
+    share = 1.0 if rows.count is None else share_of(rows.count)
+    found = rows.fold(replace(task, share=share), threads=threads)
+    if found.chosen is not None and not found.chosen.complete:
+        found = rows.fold(replace(task, share=1.0), threads=threads)
+    return found
+
+
+def needed(schema: Schema) -> list[str]:
+    """Return the columns that are read: features, label and weight."""
+    also = [schema.label] if schema.weight is None else [schema.label, schema.weight]
+    return list(dict.fromkeys([*schema.columns, *also]))
+
+
+def share_of(partitions: int) -> float:
+    """Return the share of the sample that each of so many partitions sends: twice its due, and what chance adds."""
+    due = MOST_ROWS / max(1, partitions)
+    return float(min(1.0, (2 * due + 10 * due**0.5 + 10) / MOST_ROWS))
+
+
+class Summing(engines.Task[PartialEvidence]):
+    """A task whose results are partial evidence."""
+
+    schema: Schema
+
+    def merge(self, one: PartialEvidence, other: PartialEvidence) -> PartialEvidence:
+        """Return the sum."""
+        return one + other
+
+    def pack(self, result: PartialEvidence) -> bytes:
+        """Return a result as bytes."""
+        return result.pack()
+
+    def unpack(self, content: bytes) -> PartialEvidence:
+        """Return the result that was packed."""
+        return open_partial(content, self.schema)
+
+
+@dataclass(frozen=True)
+class Count(Summing):
+    """One pass over rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        What each column is.
+    counted, sampled : bool
+        Whether to count the rows, and to sample them.
+    share : float
+        The share of the sample that each partition sends.
+    keep : tuple of str
+        Columns to return as they are.
+    """
+
+    schema: Schema
+    counted: bool = True
+    sampled: bool = False
+    share: float = 1.0
+    keep: tuple[str, ...] = ()
+
+    @property
+    def free(self) -> bool:
+        """Columns that are kept go with the partitions that are read again later."""
+        return not self.keep
+
+    @property
+    def columns(self) -> Sequence[str]:  # type: ignore[override]
+        """The columns that it reads."""
+        return list(dict.fromkeys([*needed(self.schema), *self.keep]))
+
+    def zero(self) -> PartialEvidence:
+        """Return the result for no rows."""
+        return PartialEvidence(Evidence.empty(self.schema), BottomKSample(self.schema) if self.sampled else None)
+
+    def run(self, rows: sources.Source, info: engines.PartitionInfo) -> PartialEvidence:
+        """Count the rows of one partition."""
+        found = self.over(rows, info.threads)
+        if self.keep:
+            kept = [one.batch() for one in found.kept] or [self._kept(_no_rows(rows))]
+            found = replace(found, kept=(KeptColumns.of(kept, info.partition),))
+        if found.chosen is not None and self.share < 1:
+            found = replace(found, chosen=found.chosen.few(self.share))
+        return found
+
+    def over(
+        self,
+        rows: sources.Source,
+        threads: int,
+        earlier: PartialEvidence | None = None,
+        before: int = 0,
+        tell: Callable[[PartialEvidence, int], None] | None = None,
+    ) -> PartialEvidence:
+        """Count rows on threads.
+
+        Parameters
+        ----------
+        rows : Source
+            The rows.
+        threads : int
+            How many threads count.
+        earlier : PartialEvidence, optional
+            What was found in rows that come before these, to be added to.
+        before : int
+            How many rows these are.
+        tell : callable, optional
+            Is called now and then with what was found so far, and in how many rows.
+        """
+        sparse = any(sources.kind_of(field) == "sparse" for field in rows.schema)
+        return engines.fold(
+            _gathered(rows, self.schema) if self.counted else rows,
+            self._found,
+            operator.add,
+            self.zero() if earlier is None else earlier,
+            threads=threads,
+            slice_bytes=_WHOLE if sparse else engines.SLICE_BYTES,
+            before=before,
+            tell=tell,
+        )
+
+    def _found(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
+        rows = RowBatch(batch, first, self.schema.missing)
+        return PartialEvidence(
+            count_rows(self.schema, rows) if self.counted else Evidence.empty(self.schema),
+            BottomKSample.of(rows, self.schema) if self.sampled else None,
+            (KeptColumns(0, self._kept(batch)),) if self.keep else (),
+        )
+
+    def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """The columns to keep; each text once, as classes and groups repeat."""
+        rows = RowBatch(batch)
+        columns = {name: rows.column(name) for name in self.keep}
+        for name, column in columns.items():
+            if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+                columns[name] = pc.dictionary_encode(column)
+        return pa.record_batch(columns)
+
+
+def _no_rows(rows: sources.Source) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pylist([], rows.schema)
+
+
+def _gathered(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
+    """The same rows in the same order, small batches joined if there is text among them."""
+    if not any(block.event.input == "text" for block in schema.blocks):
+        yield from rows
+        return
+    held: list[pa.RecordBatch] = []
+    size = 0
+    for batch in rows:
+        if held and size + batch.nbytes > _TOGETHER:
+            yield _joined(held)
+            held, size = [], 0
+        held.append(batch)
+        size += batch.nbytes
+    if held:
+        yield _joined(held)
+
+
+def _joined(held: list[pa.RecordBatch]) -> pa.RecordBatch:
+    return held[0] if len(held) == 1 else pa.Table.from_batches(held).combine_chunks().to_batches()[0]

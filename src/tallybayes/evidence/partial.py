@@ -1,16 +1,16 @@
-"""What is known of some rows, as bytes: their evidence, and of them those by which a model is calibrated.
+"""What one pass finds in some rows: their evidence, a sample of them, and some of their columns; also as bytes.
 
 So it travels from the workers of a cluster, and so a long run is saved on its way. It is what a model file holds of
-evidence, with the rows chosen beside it as an Arrow stream. Parcels add as what they hold does.
+evidence, with the sample and the columns beside it as Arrow streams. Partial evidence adds as its parts do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -22,15 +22,38 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample, Part
 from tallybayes.schema.schema import Schema
 
-__all__ = ["NUMBER", "PartialEvidence", "merged", "open_partial"]
+__all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "merged", "open_partial"]
 
 # The column of rows chosen that tells which of all rows each is, for who wants to know.
 NUMBER = "tallybayes.number"
 
 
+class KeptColumns(NamedTuple):
+    """Some columns of all rows of a partition, the texts among them as codes; packed while in transit."""
+
+    partition: int
+    content: pa.RecordBatch | bytes
+
+    @classmethod
+    def of(cls, batches: Sequence[pa.RecordBatch], partition: int) -> KeptColumns:
+        """Return the columns of several batches as those of one partition."""
+        if len(batches) == 1:
+            return cls(partition, batches[0])
+        parts = pa.Table.from_batches(batches).unify_dictionaries().combine_chunks().to_batches()
+        return cls(partition, parts[0] if parts else batches[0])
+
+    def batch(self) -> pa.RecordBatch:
+        """Return the columns."""
+        return sources.from_stream(self.content) if isinstance(self.content, bytes) else self.content
+
+    def pack(self) -> bytes:
+        """Return the columns as bytes."""
+        return self.content if isinstance(self.content, bytes) else bytes(sources.as_stream(self.content, "zstd"))
+
+
 @dataclass(frozen=True)
 class PartialEvidence:
-    """Evidence, and the rows chosen where they are wanted.
+    """Evidence, and beside it a sample and columns of the rows where they are wanted.
 
     Attributes
     ----------
@@ -38,6 +61,8 @@ class PartialEvidence:
         The exact counts and sums of some rows.
     chosen : BottomKSample or None
         Of these rows those by which a model is calibrated.
+    kept : tuple of KeptColumns
+        Columns of the rows, partition by partition.
     more : mapping
         What else goes along, of plain values; a sum has none of it.
 
@@ -51,19 +76,25 @@ class PartialEvidence:
 
     evidence: Evidence
     chosen: BottomKSample | None = None
+    kept: tuple[KeptColumns, ...] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __add__(self, other: PartialEvidence) -> PartialEvidence:
-        evidence = self.evidence + other.evidence
-        if self.chosen is None or other.chosen is None:
-            return PartialEvidence(evidence)
-        return PartialEvidence(evidence, self.chosen + other.chosen)
+        both = self.chosen is not None and other.chosen is not None
+        return PartialEvidence(
+            self.evidence + other.evidence,
+            self.chosen + other.chosen if both else None,  # type: ignore[operator]
+            self.kept + other.kept,
+        )
 
     def pack(self) -> bytes:
         """As bytes."""
         tensors: serialize.Tensors = {}
         header = serialize.put(self.evidence, tensors)
         header["chosen"] = None if self.chosen is None else _put_chosen(self.chosen, tensors)
+        if self.kept:
+            header["kept"] = [one.partition for one in self.kept]
+            tensors |= {f"kept.{one.partition}": np.frombuffer(one.pack(), np.uint8) for one in self.kept}
         return serialize.pack({**header, "more": dict(self.more)}, tensors)
 
 
@@ -87,8 +118,9 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
             evidence = replace(evidence, schema=schema)
         chosen, more = header["chosen"], header["more"]
         serialize.require(isinstance(more, dict), "more")
+        kept = tuple(KeptColumns(k, tensors[f"kept.{k}"].tobytes()) for k in header.get("kept", ()))
         return PartialEvidence(
-            evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), more
+            evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), kept, more
         )
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__

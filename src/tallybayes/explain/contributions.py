@@ -9,18 +9,17 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 from scipy.special import expit
 
 from tallybayes import engines
 from tallybayes.display.tables import Grid, Result, number, plain
-from tallybayes.encoding import few_rows, open_rows
+from tallybayes.encoding import open_rows
+from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
-from tallybayes.inference.score import add_encoded, encoded
-from tallybayes.inference.scorer import SCORED_ROWS
+from tallybayes.inference.score import add_encoded, encoded, map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
@@ -238,14 +237,14 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
         for batch in open_rows.to_score(rows, model.schema, types):
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
 
-            def work(piece: pa.RecordBatch, start: int, out: Floats = out, before: int = first) -> ContrastWeights:
-                part = RowBatch(piece, before + start, model.schema.missing, partial=partial)
+            def work(part: RowBatch, out: Floats) -> ContrastWeights:
                 blocks = list(encoded(model.schema, model._contrast, model.choices, part))
                 answer = asking(blocks, part)
-                add_terms(model, blocks, answer.factors, out[start : start + len(part)])
+                add_terms(model, blocks, answer.factors, out)
                 return answer
 
-            asked += engines.map_slices(batch, work, threads=workers, rows=SCORED_ROWS)
+            missing = model.schema.missing
+            asked += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
             terms.append(out)
             first += batch.num_rows
         return ContrastWeights.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)
@@ -255,6 +254,5 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
 
 def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
     """A few plain rows, encoded the short way; None for others."""
-    if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
-        return None
-    return few_rows.encode(rows, model.schema, model._contrast.parameters, model.choices.unseen)
+    blocks = encode_rows(rows, model.schema, model._contrast.parameters, model.choices.unseen)
+    return None if blocks is None else list(blocks)

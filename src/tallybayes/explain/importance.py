@@ -21,8 +21,8 @@ from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.mutual_information import information
+from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
-from tallybayes.inference.score import LeftOutRows
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
 

@@ -18,8 +18,9 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
-from tallybayes.inference.score import LeftOutRows
+from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.schema.schema import Schema
 
@@ -30,7 +31,6 @@ _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
 _ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
-_SLICE_ROWS = 8192  # as many as pay for a thread
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search begins where it is already known
 
 
@@ -235,7 +235,7 @@ def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:
     Nothing depends on the number of threads, and so neither do the pieces.
     """
     n = len(rows)
-    size = n if any(block.event.input in ("bag", "text") for block in schema.blocks) else _SLICE_ROWS
+    size = n if any(block.event.input in ("bag", "text") for block in schema.blocks) else SCORED_ROWS
     pieces = (slice(at, min(at + size, n)) for at in range(0, n, max(1, size)))
     return [(at, RowBatch(rows.batch.slice(at.start, at.stop - at.start), at.start, rows.missing)) for at in pieces]
 

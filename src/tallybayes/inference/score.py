@@ -5,21 +5,72 @@ A missing value adds nothing: the column is summed out, which for independent co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import nullcontext
+from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
+from tallybayes import engines
+from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
-from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Encoded, Floats
-from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.estimate import Belief, Variances, log_prior, options_for
-from tallybayes.schema.schema import Block, Schema
+from tallybayes.inference.estimate import Belief, Variances
+from tallybayes.inference.posterior import Temperature, normalise
+from tallybayes.schema.schema import Block, Missing, Schema
 
-__all__ = ["LeftOutRows", "add_encoded", "add_scores", "add_variances", "encoded", "leave_one_out"]
+__all__ = ["SCORED_ROWS", "Scorer", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
+
+
+# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
+SCORED_ROWS = 8192
+T = TypeVar("T")
+
+
+def map_rows(
+    batch: pa.RecordBatch,
+    work: Callable[..., T],
+    *arrays: npt.NDArray[Any] | None,
+    threads: int,
+    missing: Missing,
+    first: int = 0,
+    partial: bool = False,
+    rows: int = SCORED_ROWS,
+) -> list[T]:
+    """Return the results of work on each slice of a batch, in order.
+
+    Parameters
+    ----------
+    batch : RecordBatch
+        The rows.
+    work : callable
+        Takes the rows of a slice, and of each array those that belong to them.
+    *arrays : ndarray, shape (n, ...), or None
+        Numbers beside the rows, to be read or filled; None is handed on as it is.
+    threads : int
+        How many slices are worked on at a time.
+    missing : {"skip", "category", "error"}
+        What a null or NaN is.
+    first : int
+        How many rows came before the batch, for messages.
+    partial : bool
+        Whether a column that is not there is missing in every row, rather than a mistake.
+    rows : int
+        How many rows a slice has.
+    """
+    pieces = (
+        (
+            RowBatch(batch.slice(at, rows), first + at, missing, partial=partial),
+            *(None if one is None else one[at : at + rows] for one in arrays),
+        )
+        for at in range(0, batch.num_rows, rows)
+    )
+    return list(engines.in_threads(pieces, work, threads))
 
 
 def add_scores(
@@ -41,10 +92,11 @@ def add_scores(
     add_encoded(schema, belief, encoded(schema, belief, choices, rows), out, sizes, rows)
 
 
-def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterator[Encoded]:
+def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterable[Encoded]:
     """Rows as the event model of each block takes them, one block after the other."""
-    for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
-        yield rows.encode(block, block.event.categories(parameters) or None, unseen=choices.unseen)
+    blocks = encode_rows(rows, schema, belief.parameters, choices.unseen)
+    assert blocks is not None
+    return blocks
 
 
 def add_encoded(
@@ -96,67 +148,6 @@ def add_variances(
         block.event.add_variance(unsure, data, out)
 
 
-class LeftOutRows:
-    """Rows of the evidence, made ready to be scored as if they had never been counted.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        What was counted, these rows among it.
-    rows : RowBatch
-        Rows that are part of the evidence.
-    classes : ndarray of int32, shape (n,)
-        Their classes, as positions among the classes of the evidence.
-    weights : ndarray, shape (n,), or None
-        Their weights.
-    """
-
-    def __init__(self, evidence: Evidence, rows: RowBatch, classes: ClassCodes, weights: Weights) -> None:
-        self._evidence, self._classes, self._weights = evidence, classes, weights
-        self._parts = []
-        for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
-            data: Encoded = rows.encode(block, statistic.labels or None)
-            self._parts.append(block.event.without_rows(statistic, data, classes, weights))
-
-    @property
-    def sizes(self) -> Floats:  # (n,)
-        """How much each row says."""
-        return np.sum([part.sizes for part in self._parts], axis=0) if self._parts else np.zeros(len(self._classes))
-
-    def scores(self, choices: Choices) -> Floats:  # (n, C)
-        """Each row's log joint probability with each class, belief being made as `choices` (settled) say."""
-        out = _prior_without(self._evidence, choices, self._classes, self._weights)
-        unknown = np.isneginf(out)  # a class that only this row had would not be known
-        for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
-            part.add(options_for(block, choices), out)
-        out[unknown] = -np.inf
-        return out
-
-
-def leave_one_out(
-    evidence: Evidence, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: Weights
-) -> Floats:  # (n, C)
-    """Each row's log joint probability with each class, had the row never been counted: as `LeftOutRows` gives it."""
-    return LeftOutRows(evidence, rows, classes, weights).scores(choices)
-
-
-def _prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
-    """The log of the class prior without each row."""
-    if weights is not None:
-        return _prior_of(evidence, choices, classes, weights)
-    each = np.arange(len(evidence.classes), dtype=np.int32)
-    return np.take(_prior_of(evidence, choices, each, np.ones(len(each))), classes, axis=0)
-
-
-def _prior_of(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
-    n = len(classes)
-    weight = np.tile(evidence.rows.to_float(), (n, 1))
-    weight[np.arange(n), classes] = evidence.rows.less((classes,), weights)
-    prior = log_prior(weight, evidence.classes, choices.prior)
-    prior[weight <= 0] = -np.inf
-    return prior
-
-
 def _refuse_infinite(block: Block, data: Dense, first: int) -> None:
     for f in range(data.width):
         infinite = np.isinf(data.column(f))
@@ -164,3 +155,85 @@ def _refuse_infinite(block: Block, data: Dense, first: int) -> None:
             at = int(np.argmax(infinite))
             got = f"{data.column(f)[at].item()!r} (row {first + at + 1})"
             raise BadData(wanted(f"column {block.columns[f]!r}", "finite numbers", got, "Make the value missing"))
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """What it takes to score rows; `normalised` makes probabilities of the scores, `temperature` honest ones."""
+
+    schema: Schema
+    belief: Belief
+    choices: Choices
+    normalised: bool
+    temperature: Temperature | None = None
+
+    def few(self, rows: Any) -> Floats | None:  # (n, C)
+        """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
+        blocks = encode_rows(rows, self.schema, self.belief.parameters, self.choices.unseen)
+        if blocks is None:
+            return None
+        out = self._room(len(rows))
+        sizes = self._sizes(len(rows))
+        add_encoded(self.schema, self.belief, blocks, out, sizes)
+        if self.temperature is not None:
+            self.temperature.apply(out, self.belief.log_prior, sizes)
+        if not np.isfinite(out.max(axis=1)).all():
+            return None
+        if self.normalised:
+            normalise(out, self.belief.log_prior)
+        return out
+
+    def many(
+        self,
+        source: Iterable[pa.RecordBatch],
+        threads: int,
+        *,
+        partial: bool = False,
+        work: Callable[[RowBatch, Floats], None] | None = None,
+        each: tuple[int, ...] = (),
+    ) -> Floats:  # (n, *each, C)
+        """Scores of the rows of record batches, or what `work` writes for them.
+
+        With `partial`, a column that is not there is missing in every row.
+        """
+        parts, first, missing = [], 0, self.schema.missing
+        for batch in source:
+            out = self._room(batch.num_rows, *each)
+            map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
+            parts.append(out)
+            first += batch.num_rows
+        if not parts:
+            return self._room(0, *each)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _score(self, rows: RowBatch, out: Floats) -> None:
+        sizes = self._sizes(len(rows))
+        blocks = encoded(self.schema, self.belief, self.choices, rows)
+        add_encoded(self.schema, self.belief, blocks, out, sizes, rows)
+        if self.temperature is not None:
+            self.temperature.apply(out, self.belief.log_prior, sizes)
+        if self.normalised:
+            normalise(out, self.belief.log_prior, first=rows.first)
+
+    def scores_and_variances(
+        self, source: Iterable[pa.RecordBatch], threads: int, uncertain: Variances, *, partial: bool = False
+    ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
+        """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
+
+        def fill(rows: RowBatch, out: Floats) -> None:
+            scores, variances = np.empty((2, len(rows), out.shape[-1]))
+            sizes = None if self.temperature is None else np.zeros(len(rows))
+            add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
+            add_variances(self.schema, self.belief, uncertain, self.choices, rows, variances)
+            out[:, 0], out[:, 1] = scores, variances
+            out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
+
+        parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
+        return parts[:, 0], parts[:, 1], parts[:, 2, 0]
+
+    def _sizes(self, n: int) -> Floats | None:
+        """Room for how much each row says, where it matters."""
+        return np.zeros(n) if self.temperature is not None and self.temperature.by_size else None
+
+    def _room(self, *shape: int) -> Floats:
+        return np.empty((*shape, len(self.belief.log_prior)))

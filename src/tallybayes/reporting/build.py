@@ -24,7 +24,7 @@ from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.mutual_information import counted_information
 from tallybayes.explain.nomogram import Nomogram, nomogram
 from tallybayes.explain.tables import Table, prior_table, table
-from tallybayes.fitting import FitOptions
+from tallybayes.fitting import FitOptions, fit_with
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
 from tallybayes.reporting.data import Origin, ReportData
@@ -33,7 +33,6 @@ from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, chosen_how
 from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
-from tallybayes.validation.validate import learner
 
 __all__ = ["report"]
 
@@ -147,8 +146,9 @@ def _asked(
     looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
 ) -> _Asked:
     if model is None:
-        model = learner(options, threads, calibrated=True)(looked.source, looked.label, looked.weight)
-        return _Asked(looked, model, how, seed, threads, fitted=True, learned=True)
+        once_open = FitOptions(columns=options.columns, choices=options.choices)
+        made = fit_with(looked.source, looked.label, once_open, weights=looked.weight, threads=threads)
+        return _Asked(looked, made, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(looked.source, looked.label, weights=looked.weight, threads=threads)
     learned = counted.evidence == model.evidence

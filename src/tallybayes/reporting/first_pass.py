@@ -6,7 +6,7 @@ A report looks at the rows several times. What fits into memory is read once; a 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,8 +24,6 @@ __all__ = ["MOST_CLASSES", "FirstPass", "look_at"]
 
 # A label with more values is a number to be estimated, or a name: no page can show so many classes.
 MOST_CLASSES = 1000
-# Rows of no more bytes are kept in memory.
-_KEPT_BYTES = 256 << 20
 # The sample: enough for histograms and a learning curve, and never much memory, however wide the rows.
 _SAMPLE_ROWS, _SAMPLE_BYTES, _FEWEST = 20_000, 64 << 20, 500
 
@@ -75,28 +73,18 @@ def look_at(given: open_rows.Labelled, seed: int) -> FirstPass:
     rows, label, weight = given
     if label not in rows.schema.names:
         raise BadData(wanted("label", f"a column of {rows.name}", repr(label), did_you_mean(label, rows.schema.names)))
-    kept: list[pa.RecordBatch] | None = []
-    size = count = 0
+    source, count = sources.buffered(rows.here()), 0
     missing: dict[str, int] = {}
     classes = pa.nulls(0, rows.schema.field(label).type)
     sample = _Sample(seed)
-    for batch in rows:
+    for batch in source:
         _count_missing(batch, missing)
         classes = _distinct(classes, batch.column(label), rows.name, label)
         sample.add(batch)
-        count, size = count + batch.num_rows, size + batch.nbytes
-        if kept is not None:
-            kept.append(batch)
-            if size > _KEPT_BYTES and rows.again:  # a stream cannot be read again, and has to be kept
-                kept = None
+        count += batch.num_rows
     if not count:
         raise BadData(wanted(rows.name, "rows to report on", "none"))
-    if kept is None:
-        return FirstPass(rows, label, weight, count, missing, sample.rows())
-    # In one piece: a first look at the first batch is then a look at all rows, however they came.
-    whole = _joined(kept) if size <= _KEPT_BYTES else kept
-    table = sources.Source(whole[0].schema, count, True, rows.name, lambda: iter(whole))
-    return FirstPass(table, label, weight, count, missing, sample.rows())
+    return FirstPass(replace(source, rows=count), label, weight, count, missing, sample.rows())
 
 
 def _distinct(known: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:

@@ -17,6 +17,7 @@ from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
+from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 
@@ -40,9 +41,6 @@ _TABLE_CELLS = 1 << 16
 
 # Writes the scores of some rows to an array (n, C), and says whether there is nothing odd about them.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]
-
-# Rows scored at a time: their scores stay in cache from the first column to the normaliser.
-_SCORED_ROWS = 8192
 
 
 class DropIn(ABC):
@@ -127,7 +125,7 @@ class DropIn(ABC):
                     mine[~possible] = np.nan  # what scikit-learn answers where no class is possible
             return fine
 
-        if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=_SCORED_ROWS)):
+        if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=SCORED_ROWS)):
             self._refuse(X)
         return out
 

@@ -26,9 +26,10 @@ from tallybayes.sources.array_columns import (
 from tallybayes.sources.arrow_stream import as_stream, from_stream
 from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
+from tallybayes.sources.buffer import buffered
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
-from tallybayes.sources.options import ReadOptions
+from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
@@ -36,11 +37,13 @@ from tallybayes.sources.to_arrow import is_scipy_sparse
 from tallybayes.sources.where import Where
 
 __all__ = [
+    "PLAIN_OPTIONS",
     "LateType",
     "ReadOptions",
     "Source",
     "as_stream",
     "attach",
+    "buffered",
     "conform",
     "from_stream",
     "gather",

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["ReadOptions"]
+__all__ = ["PLAIN_OPTIONS", "ReadOptions"]
 
 
 @dataclass(frozen=True)
@@ -42,3 +42,6 @@ class ReadOptions:
             raise BadOption(wanted("errors", "'strict' or 'replace'", repr(self.errors)))
         if self.bad_lines not in ("error", "skip"):
             raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(self.bad_lines)))
+
+
+PLAIN_OPTIONS = ReadOptions()

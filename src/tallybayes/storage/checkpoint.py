@@ -24,7 +24,8 @@ import pyarrow as pa
 from tallybayes import __version__, engines, sources
 from tallybayes.encoding.open_rows import Types
 from tallybayes.errors import BadData, BadModelFile, BadOption, TallyError, wanted
-from tallybayes.evidence import count_threads, serialize
+from tallybayes.evidence import serialize
+from tallybayes.evidence.count import Count
 from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.schema.schema import Schema
 from tallybayes.sources.position import Spot, Trail, without_first
@@ -108,44 +109,43 @@ class Checkpoint:
             raise self._no_checkpoint() from None
         return {field.name: field.type for field in found}
 
-    def known(
+    def count(
         self,
         schema: Schema,
-        rows: sources.Source,
+        rows: engines.Partitioned,
         threads: int,
         *,
-        choose: bool,
+        sampled: bool,
         missing_values: Sequence[str],
     ) -> PartialEvidence:
-        """What is known of all rows, as `here.known` has it, from where the run was left.
+        """Count all rows, as `evidence.count` does, from where the run was left.
 
         Parameters
         ----------
         schema : Schema
             What each column is.
-        rows : Source
+        rows : Partitioned
             The rows, of files.
         threads : int
             How many threads count.
-        choose : bool
-            Whether rows are chosen to calibrate by.
+        sampled : bool
+            Whether to take the sample by which a model is calibrated.
         missing_values : sequence of str
             Texts that stand for a missing value.
         """
         trail = _trail_of(rows)
-        run = _described(schema, rows, trail, choose=choose, missing_values=missing_values)
+        task = Count(schema, sampled=sampled)
+        run = _described(schema, rows, trail, sampled=sampled, missing_values=missing_values)
         begun = self._begun(run, schema)
         if begun is None:
-            begun = Begun(0, count_threads.nothing(schema, choose=choose), 0, Spot())
+            begun = Begun(0, task.zero(), 0, Spot())
         else:
             self.say(f"{self.name}: going on after {begun.rows:,} rows.")
         saving = _Saving(self, run, trail, begun)
         try:
             trail.begin, trail.before = begun.place, begun.passed
-            left = replace(rows, start=lambda: saving.left(rows))
-            total = count_threads.known(
-                schema, left, threads, choose=choose, earlier=begun.parcel, before=begun.rows, tell=saving.tell
-            )
+            left = sources.Source(rows.schema, None, False, rows.name, lambda: saving.left(rows))
+            total = task.over(left, threads, begun.parcel, begun.rows, saving.tell)
         except sources.LateType:  # the run starts over, with another type
             self.remove()
             raise
@@ -216,7 +216,7 @@ class _Saving:
         self.since = time.monotonic()
         self.due = self.since + checkpoint.every
 
-    def left(self, rows: sources.Source) -> Iterator[pa.RecordBatch]:
+    def left(self, rows: engines.Partitioned) -> Iterator[pa.RecordBatch]:
         """The rows that are still to be counted."""
         first = self.begun.rows - self.begun.passed
         yield from without_first(self._placed(rows), first)
@@ -224,7 +224,7 @@ class _Saving:
             name, got = self.checkpoint.name, f"{self.places[-1][0]:,}"
             raise BadData(wanted(name, f"{rows.name} to have the {self.begun.rows:,} rows counted", got, _START_OVER))
 
-    def _placed(self, rows: sources.Source) -> Iterator[pa.RecordBatch]:
+    def _placed(self, rows: engines.Partitioned) -> Iterator[pa.RecordBatch]:
         passed = self.begun.passed
         for batch in rows:
             if self.trail.spot != self.places[-1][1]:
@@ -267,9 +267,9 @@ class _Saving:
             self.save()
 
 
-def _trail_of(rows: sources.Source) -> Trail:
+def _trail_of(rows: engines.Partitioned) -> Trail:
     do = "Write the rows to a parquet file first"
-    if rows.trail is None or engines.partitions_of(rows) is not None:
+    if rows.trail is None:
         raise BadOption(wanted("checkpoint", "files, whose rows keep their order", rows.name, do))
     for file in rows.trail.files:
         if not file.lasting:
@@ -278,7 +278,7 @@ def _trail_of(rows: sources.Source) -> Trail:
 
 
 def _described(
-    schema: Schema, rows: sources.Source, trail: Trail, *, choose: bool, missing_values: Sequence[str]
+    schema: Schema, rows: engines.Partitioned, trail: Trail, *, sampled: bool, missing_values: Sequence[str]
 ) -> dict[str, Any]:
     """All that decides what is counted, as plain values under the names that a user knows."""
     return {
@@ -292,7 +292,7 @@ def _described(
         "weights": schema.weight,
         "missing": schema.missing,
         "events": schema.events(),
-        "calibrate": choose,
+        "calibrate": sampled,
     }
 
 

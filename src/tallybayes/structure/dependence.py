@@ -339,10 +339,11 @@ def dependence(
     """
     reading = sources.ReadOptions(missing_values, errors)
 
-    def opened(types: open_rows.Types | None) -> tuple[sources.Source, Schema]:
+    def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
         rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
-        rows, first = open_rows.peek(rows)
-        schema = infer(rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=first)
+        schema = infer(
+            rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=rows.head
+        )
         return rows, schema
 
     return _counted(opened, columns, bins, values, threads)
@@ -361,14 +362,14 @@ def of_model(
 ) -> Dependence:
     """As `dependence`, the columns being what they are in a model."""
 
-    def opened(types: open_rows.Types | None) -> tuple[sources.Source, Schema]:
+    def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
         return open_rows.as_in(model.schema, source, label, weights, types)
 
     return _counted(opened, columns, bins, values, threads)
 
 
 def _counted(
-    opened: Callable[[open_rows.Types | None], tuple[sources.Source, Schema]],
+    opened: Callable[[open_rows.Types | None], tuple[engines.Partitioned, Schema]],
     columns: Sequence[str] | None,
     bins: int,
     values: int,
@@ -381,9 +382,8 @@ def _counted(
 
     def work(types: open_rows.Types | None) -> Dependence:
         rows, schema = opened(types)
-        rows, first = open_rows.peek(rows)
         chosen, left_out = _chosen(schema, columns)
-        slots = look(schema, chosen, first(), bins, values)
+        slots = look(schema, chosen, rows.head(), bins, values)
         counts = PairCounts.empty(chosen, tuple(slots)).count_all(schema, rows, workers)
         if not len(counts.classes):
             raise BadData(wanted(rows.name, "rows to look at", "none"))

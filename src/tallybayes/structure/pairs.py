@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import operator
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes import engines, kernels, sources
+from tallybayes import engines, kernels
 from tallybayes.categories import Categories
 from tallybayes.encoding.bins import Slots, code
 from tallybayes.encoding.row_batch import RowBatch
@@ -79,7 +80,7 @@ class PairCounts:
         made = replace(self, classes=labels, rows=Exact.from_limbs(total).reshape((C,)))
         return replace(made, counts=Exact.from_limbs(counts).settle())._without_empty_classes()
 
-    def count_all(self, schema: Schema, rows: sources.Source, threads: int) -> PairCounts:
+    def count_all(self, schema: Schema, rows: Iterable[pa.RecordBatch], threads: int) -> PairCounts:
         """The counts of all rows of a source in the same slots, whatever these hold."""
         empty = PairCounts.empty(self.columns, self.slots)
 

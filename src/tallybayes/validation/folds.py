@@ -1,210 +1,158 @@
-"""Each fold's rows scored by the evidence of other rows: counted once, added or subtracted, never refitted."""
+"""Each fold's rows scored by the evidence of other rows: counted once, added or subtracted, never refitted.
+
+After the pass that counts all rows, folds take two, however often they are drawn: one for the evidence of each fold
+and the rows to calibrate by, one for the scores.
+"""
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import Any, NamedTuple
+from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
 
-from tallybayes import engines, sources
-from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.errors import BadData
+from tallybayes.engines import Partitioned
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.inference.estimate import Belief
-from tallybayes.inference.posterior import ImpossibleRowWarning
-from tallybayes.inference.score import add_scores
+from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
-from tallybayes.sources import Source
-from tallybayes.validation.fold_scorer import FoldScorer
-from tallybayes.validation.row_info import LocalRows
+from tallybayes.storage.transit import Models
+from tallybayes.validation.fold_sample import FoldSample, Sampling
+from tallybayes.validation.fold_tasks import CountFolds, ScoreFolds, among
+from tallybayes.validation.row_info import PartitionRows, RowInfo
 from tallybayes.validation.split import IntCodes
+from tallybayes.validation.training import EarlierBlocks, OtherFolds
 
-__all__ = ["Held", "LocalFolds"]
+__all__ = ["Folds"]
 
-
-# Rows of fewer bytes are counted before a thread has started.
-_THREAD_BYTES = 8 << 20
-# Rows scored at a time: their scores stay in cache from the first column to the last.
-_FEW_ROWS = 8192
-
-
-class Held(NamedTuple):
-    """Rows of one piece, sorted by fold."""
-
-    batch: pa.RecordBatch
-    rows: npt.NDArray[np.intp]  # (m,) where the rows stood
-    starts: npt.NDArray[np.intp]  # (K + 1,) where each fold begins among them
-
-
-class Pass(NamedTuple):
-    """Some folds: the evidence by which each is scored, a way to their rows, and to all beliefs at once if there is."""
-
-    folds: range
-    evidence: Iterator[Evidence]
-    pieces: Callable[[], Iterable[Held]]
-    beliefs: Callable[[], list[Belief] | None]
+# Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
+_MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
-class LocalFolds(FoldScorer):
-    """The folds of one repeat, of rows that are read here.
+class Folds:
+    """The folds of all repeats, each to be scored by the evidence of others; fold k of repeat r is fold r·K + k.
 
     Attributes
     ----------
-    rows : LocalRows
-        The rows; their evidence is the total.
-    place : ndarray of int32, shape (n,)
-        The fold of each row; −1 for a row that is not held out.
+    total : Model
+        The evidence of all rows, and how belief is made of it.
+    rows : Partitioned
+        The rows.
+    info : RowInfo
+        What is known of each.
+    columns : sequence of str
+        The columns that were read to count them.
+    given : ndarray of int32, shape (R, n)
+        The fold of each row within each repeat; −1 for a row that is not held out.
+    folds : int
+        How many folds a repeat has.
+    before : bool
+        Whether a fold is scored by those before it, rather than by all others.
+    threads : int
+        How many threads count and score.
     """
 
-    rows: LocalRows
-    place: IntCodes
+    total: Model
+    rows: Partitioned
+    info: RowInfo
+    columns: Sequence[str]
+    given: IntCodes
+    folds: int
+    before: bool
+    threads: int
 
-    def pieces(self, wave: range) -> Iterator[Held]:
-        """The rows of some folds, sorted by fold, piece by piece."""
-        bounds = np.arange(wave.start, wave.stop + 1)
-        for first, batch in self.rows.pieces():
-            place = self.place[first : first + batch.num_rows]
-            narrow = place.astype(np.int16) if self.folds < 1 << 15 else place
-            order = np.argsort(narrow, kind="stable")  # of sixteen bits, by radix
-            starts = np.searchsorted(place[order], bounds)
-            index = order[starts[0] : starts[-1]]
-            if not len(index):
-                continue
-            yield Held(_taken(batch, index), first + index, starts - starts[0])
+    @cached_property
+    def place(self) -> IntCodes:  # (R, n)
+        """The fold of each row in each repeat, all of them numbered from 0."""
+        first = np.arange(len(self.given), dtype=np.int32)[:, None] * np.int32(self.folds)
+        return np.where(self.given < 0, np.int32(-1), self.given + first)
+
+    @cached_property
+    def _own(self) -> list[PartitionRows]:
+        return self.info.own(self.place)
+
+    @cached_property
+    def _sample(self) -> FoldSample:
+        def take(sampling: Sampling) -> BottomKSample:
+            found = self._passed(range(0), sampling).chosen
+            assert found is not None
+            return found
+
+        return FoldSample(self.info, self.place, self.folds, self.before, take)
 
     def score(self, scores: Floats, priors: Floats, temperature: Floats) -> None:
         """Score the rows of each fold by the evidence of the others, or of those before it.
 
         Parameters
         ----------
-        scores : ndarray, shape (n, C)
+        scores : ndarray, shape (R, n, C)
             OUT: the log joint of each row that is held out with each class; −∞ for a class without evidence. Rows of
-            a fold that there is no evidence for stay as they are.
-        priors : ndarray, shape (K, C)
+            a fold that there is no evidence for are NaN.
+        priors : ndarray, shape (R·K, C)
             OUT: the log of each fold's class prior.
-        temperature : ndarray, shape (n,)
+        temperature : ndarray, shape (R, n)
             OUT: by what each row's scores are multiplied to make honest probabilities of them, where that is not 1.
         """
-        for wave, training, pieces, beliefs in self.passes():
-            models = [self.model(k, evidence) for k, evidence in zip(wave, training, strict=True)]
-            believed: list[Any] = beliefs() or [None if model is None else model.belief for model in models]
-            for k, model, belief in zip(wave, models, believed, strict=True):
-                priors[k] = -np.inf if model is None else self.among(model, belief.log_prior)
-            for held in pieces():
-                self.score_held(held, models, believed, scores, temperature)
+        schema, classes = self.total.schema, self.total.evidence.classes
+        for wave, models in self.models():
+            for k, model, belief in zip(wave, models.models, models.beliefs, strict=True):
+                known = model is not None and belief is not None
+                priors[k] = among(classes, model, belief.log_prior) if known else -np.inf  # type: ignore[arg-type, union-attr]
+            task = ScoreFolds(schema, classes, self.columns, wave, models)
+            held = (self.place >= wave.start) & (self.place < wave.stop)
+            found = self.rows.each(task, own=self._own, threads=self.threads)
+            for at, both in zip(self.info.slices(), found, strict=True):
+                mine = held[:, at]
+                if mine.all():
+                    scores[:, at] = both.scores.reshape(*mine.shape, len(classes))
+                    temperature[:, at] = both.temperature.reshape(mine.shape)
+                else:
+                    scores[:, at][mine], temperature[:, at][mine] = both
 
-    def passes(self) -> Iterator[Pass]:
-        """The folds, as many at a time as fit into memory."""
-        training, beliefs = self.training()
-        for wave in self.waves():
-            if self.rows.whole is None:
-                evidence = training(self.counted(wave, self.pieces(wave)), len(wave))
-                yield Pass(wave, evidence, partial(self.pieces, wave), beliefs)
-            else:
-                kept = list(self.pieces(wave))
-                yield Pass(wave, training(self.counted(wave, kept), len(wave)), partial(list, kept), beliefs)
+    def models(self) -> Iterator[tuple[range, Models]]:
+        """The model by which each fold is scored, as many folds at a time as fit into memory."""
+        total = self.total
+        training = EarlierBlocks(total.evidence) if self.before else OtherFolds(total.evidence)
+        calibrated = total.choices.open(total.schema)
+        for wave in self._waves():
+            found = self._passed(wave, self._sample.sampling if calibrated else None)
+            if found.chosen is not None:
+                self._sample.fill(found.chosen)
+            evidence = training(found.evidence, len(wave))
+            models = tuple(self.model(k, others) for k, others in zip(wave, evidence, strict=True))
+            beliefs = None if calibrated else training.beliefs(total.choices)
+            yield wave, Models(models, None if beliefs is None else tuple(beliefs))
 
-    def chosen(self, k: int, model: Model) -> BottomKSample:
-        """Of the rows by which fold k is scored those that calibrate its model."""
-        schema = model.schema
-        return model._choose(self.training_rows(k), schema.label, weights=schema.weight, threads=self.threads)
+    def model(self, k: int, evidence: Evidence) -> Model | None:
+        """Return the model by which fold k is scored, given its training evidence; None if there is none."""
+        if not len(evidence.classes):
+            return None
+        model = Model(evidence, _known_prior(self.total, evidence))
+        if not model.choices.open(model.schema):
+            return model
+        return model._calibrated(self._sample.of(k), self.threads)
 
-    def training_rows(self, k: int) -> Source:
-        """The rows by which fold k is scored."""
+    def _waves(self) -> Iterator[range]:
+        """Runs of folds whose sums fit into memory together."""
+        cells = sum(int(np.prod(s.shape)) for part in self.total.evidence.statistics for s in part.sums.values())
+        size, folds = max(1, _MOST_CELLS // max(1, cells)), len(self.given) * self.folds
+        for start in range(0, folds, size):
+            yield range(start, min(start + size, folds))
 
-        def start() -> Iterator[pa.RecordBatch]:
-            for first, batch in self.rows.pieces():
-                place = self.place[first : first + batch.num_rows]
-                yield batch.filter(pa.array((place >= 0) & (place < k) if self.before else place != k))
-
-        return replace(self.rows.source, rows=None, again=True, start=start)
-
-    def probabilities(self, k: int, evidence: Evidence, part: pa.RecordBatch) -> Floats:  # (n, C)
-        """The probability of each class for each of some rows, by the model of fold k."""
-        model = self.model(k, evidence)
-        assert model is not None, "no evidence"
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ImpossibleRowWarning)
-            p = model.predict_proba(part, threads=self.threads)
-        if len(model.classes) == len(self.total.classes):
-            return p
-        spread = np.zeros((len(p), len(self.total.classes)))
-        spread[:, self.known(model)] = p
-        return spread
-
-    def counted(self, wave: range, pieces: Iterable[Held]) -> Evidence:
-        """The evidence of some folds, class c of the k-th of them as class k·C + c."""
-        schema, C = self.total.schema, len(self.total.classes)
-        at, whole = self.rows.source.schema.get_field_index(schema.label), self.rows.whole
-
-        def marked() -> Iterator[pa.RecordBatch]:
-            for held in pieces:
-                classes = self.rows.classes[held.rows]
-                code = (self.place[held.rows] - wave.start) * np.int64(C) + classes
-                batch = held.batch.set_column(at, schema.label, pa.array(code))
-                some = classes >= 0  # a class that has no weight in any row is none
-                if some.any():
-                    yield batch if some.all() else batch.filter(pa.array(some))
-
-        return engines.fold(
-            marked(),
-            lambda batch, first: count(schema, batch, first),
-            lambda left, right: left + right,
-            Evidence.empty(schema),
-            threads=1 if whole is not None and whole.nbytes < _THREAD_BYTES else self.threads,
-        )
-
-    def score_held(
-        self, held: Held, models: Sequence[Model | None], believed: Sequence[Any], scores: Floats, temperature: Floats
-    ) -> None:
-        """Score rows of some folds, each by its model and what that believes."""
-        out = np.full((len(held.rows), len(self.total.classes)), np.nan)
-        for model, belief, start, stop in zip(models, believed, held.starts[:-1], held.starts[1:], strict=True):
-            if model is None or start == stop:
-                continue
-            part = held.batch.slice(start, stop - start)
-            try:
-                mine, sizes = self._scored(model, belief, part)
-            except BadData:
-                _row_by_row(model, part, held.rows[start:stop])
-                raise
-            out[start:stop] = self.among(model, mine)
-            if sizes is not None and model._temperature is not None:
-                temperature[held.rows[start:stop]] = model._temperature.at(sizes)
-        scores[held.rows] = out
-
-    def _scored(self, model: Model, belief: Belief, part: pa.RecordBatch) -> tuple[Floats, Floats | None]:
-        """The log joint of each row with each class that the model knows; and how much each row says, if it matters."""
-        out = np.empty((part.num_rows, len(model.classes)))
-        sizes = None if model._temperature is None else np.zeros(part.num_rows)
-
-        def work(piece: pa.RecordBatch, start: int) -> None:
-            here = slice(start, start + piece.num_rows)
-            rows = RowBatch(piece, start, model.schema.missing)
-            size = None if sizes is None else sizes[here]
-            add_scores(model.schema, belief, model.choices, rows, out[here], size)
-
-        engines.map_slices(part, work, threads=self.threads, rows=_FEW_ROWS)
-        return out, sizes
+    def _passed(self, wave: range, sampling: Sampling | None) -> PartialEvidence:
+        """What one pass over the rows gives."""
+        task = CountFolds(self.total.schema, self.total.evidence.classes, self.columns, wave, sampling)
+        return self.rows.fold(task, own=self._own, threads=self.threads)
 
 
-def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
-    """Raise what is wrong with a row, under the number that it has for the user."""
-    for i, at in enumerate(index):
-        rows = RowBatch(part.slice(i, 1), int(at), model.schema.missing)
-        add_scores(model.schema, model.belief, model.choices, rows, np.empty((1, len(model.classes))))
-
-
-def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
-    if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
-        return batch  # sorted by fold as they came
-    return sources.take(batch, index)
+def _known_prior(total: Model, evidence: Evidence) -> Choices:
+    """The choices, with a given class prior cut down to the classes that there is evidence of."""
+    choices = total.choices
+    if isinstance(choices.prior, str) or len(evidence.classes) == len(total.classes):
+        return choices
+    given = np.exp(total.belief.log_prior)[total.evidence.classes.find(evidence.classes.array)]
+    return replace(choices, prior=(given / given.sum()).tolist() if given.any() else "uniform")

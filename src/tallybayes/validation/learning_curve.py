@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -17,14 +18,15 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.losses import log_loss, true_probabilities
 from tallybayes.events.inputs import Floats
 from tallybayes.fitting import FitOptions
+from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.model import Model
 from tallybayes.validation import split
-from tallybayes.validation.folds import LocalFolds
+from tallybayes.validation.folds import Folds
 from tallybayes.validation.logistic import PARTNERS, fitted
 from tallybayes.validation.plan import check_seed
-from tallybayes.validation.row_info import LocalRows, RecordingSource
+from tallybayes.validation.row_info import Roles
 from tallybayes.validation.split import IntCodes
-from tallybayes.validation.validate import learner
+from tallybayes.validation.validate import Learned, learner
 
 __all__ = ["LearningCurve", "learning_curve"]
 
@@ -210,14 +212,14 @@ def learning_curve(
     _check(shuffles, holdout, compare)
     seed, workers = check_seed(seed), engines.default_threads(threads)
     asked = FitOptions.of(options)
-    learn = learner(asked, threads, calibrated=False)
+    learn = learner(asked)
 
     def work(types: open_rows.Types | None) -> LearningCurve:
         rows, name, weight = open_rows.labelled(source, label, weights, asked.reading, types)
-        watched = RecordingSource(rows, name, weight, {}, aside=True)
-        total = learn(watched.source, name, weight)
-        kept = watched.kept(total.evidence.classes).all_kept()
-        return _curve(total, kept, sizes, shuffles, holdout, tuple(compare), seed, workers)
+        kept = engines.Threads(sources.buffered(rows.here()))
+        learned = learn(kept, Roles(name, weight, {}), workers, calibrated=False)
+        whole = pa.Table.from_batches(list(kept)).unify_dictionaries().combine_chunks().to_batches()[0]
+        return _curve(learned, whole, sizes, shuffles, holdout, tuple(compare), seed, workers)
 
     return open_rows.reading(work)
 
@@ -233,8 +235,8 @@ def _check(shuffles: Any, share: Any, compare: Any) -> None:
 
 
 def _curve(
-    total: Model,
-    rows: LocalRows,
+    learned: Learned,
+    whole: pa.RecordBatch,
     sizes: Sequence[int] | None,
     shuffles: int,
     share: float,
@@ -246,9 +248,10 @@ def _curve(
     made: list[_Shuffle] = []
     for shuffle in range(shuffles):
         rng = np.random.default_rng([seed, shuffle])
-        held = split.holdout(rows.strata, share, rng) == 0
-        made.append(_Shuffle(total, rows, np.flatnonzero(held), _dealt(rows.strata, ~held, rng), threads))
-    wanted_sizes = _sizes(sizes, len(made[0].order), len(total.classes))
+        strata = learned.info.strata
+        held = split.holdout(strata, share, rng) == 0
+        made.append(_Shuffle(learned, whole, np.flatnonzero(held), _dealt(strata, ~held, rng), threads))
+    wanted_sizes = _sizes(sizes, len(made[0].order), len(learned.model.classes))
     figures = np.full((2, len(names), len(wanted_sizes), shuffles), np.nan)
     for shuffle, one in enumerate(made):
         for m, name in enumerate(names):
@@ -286,44 +289,59 @@ def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[
 class _Shuffle:
     """Rows held out, and the others in the order in which they are learned."""
 
-    total: Model
-    rows: LocalRows
+    learned: Learned
+    whole: pa.RecordBatch
     held: npt.NDArray[np.intp]
     order: npt.NDArray[np.intp]
     threads: int
 
     def naive(self, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
         """The probabilities of the rows held out, by the first so many of the others."""
-        place = np.full(len(self.rows), -1, np.int32)
+        total, info, columns = self.learned
+        place = np.full(len(info), -1, np.int32)
         place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
         place[place == len(sizes)] = -1  # beyond the largest size
-        folded = LocalFolds(self.total, len(sizes) + 1, self.threads, before=True, rows=self.rows, place=place)
+        rows = engines.read(self.whole)
+        folds = Folds(total, rows, info, columns, place[None], len(sizes) + 1, True, self.threads)
         held = self.batch(self.held)
-        for wave, training, _, _ in folded.passes():
-            for k, evidence in zip(wave, training, strict=True):
+        for wave, models in folds.models():
+            for k, model in zip(wave, models.models, strict=True):
                 if k > 0:
-                    yield folded.probabilities(k, evidence, held)
+                    yield self._probabilities(model, held)
+
+    def _probabilities(self, model: Model | None, held: pa.RecordBatch) -> Floats:  # (n, C)
+        """The probability of each class that there is for each of some rows, by the model of fewer."""
+        assert model is not None, "no evidence"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ImpossibleRowWarning)
+            p = model.predict_proba(held, threads=self.threads)
+        classes = self.learned.model.evidence.classes
+        if len(model.classes) == len(classes):
+            return p
+        spread = np.zeros((len(p), len(classes)))
+        spread[:, classes.find(model.evidence.classes.array)] = p
+        return spread
 
     def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
         """The same, by a logistic regression fitted on the first so many."""
-        held = self.batch(self.held)
+        held, (total, info, _) = self.batch(self.held), self.learned
         for size in sizes:
             first = self.order[:size]
-            weights = None if self.rows.weights is None else self.rows.weights[first]
-            known = self.rows.classes[first] >= 0
+            weights = None if info.weights is None else info.weights[first]
+            known = info.classes[first] >= 0
             first, weights = first[known], None if weights is None else weights[known]
-            model = fitted(name, self.total.schema, self.batch(first), self.rows.classes[first], weights)  # type: ignore[arg-type]
-            yield model.probabilities(held, len(self.total.classes))
+            model = fitted(name, total.schema, self.batch(first), info.classes[first], weights)  # type: ignore[arg-type]
+            yield model.probabilities(held, len(total.classes))
 
     def batch(self, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
         """Some of the rows."""
-        assert self.rows.whole is not None
-        return sources.take(self.rows.whole, index)
+        return sources.take(self.whole, index)
 
     def figures(self, probabilities: Floats) -> tuple[float, float]:
         """Accuracy and log-loss of the rows held out."""
-        true = self.rows.classes[self.held].astype(np.intp)
-        weights = None if self.rows.weights is None else self.rows.weights[self.held]
+        info = self.learned.info
+        true = info.classes[self.held].astype(np.intp)
+        weights = None if info.weights is None else info.weights[self.held]
         some = (true >= 0) if weights is None else (true >= 0) & (weights > 0)
         true, p, w = true[some], probabilities[some], None if weights is None else weights[some]
         return float(np.average(p.argmax(axis=1) == true, weights=w)), log_loss(true_probabilities(true, p), w).mean

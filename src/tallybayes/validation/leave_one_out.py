@@ -2,35 +2,83 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
+import pyarrow as pa
 
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.score import LeftOutRows
+from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.score import SCORED_ROWS, map_rows
 from tallybayes.model import Model
-from tallybayes.validation.row_info import LocalRows
+from tallybayes.sources import Source
+from tallybayes.storage.transit import Models
+from tallybayes.validation.row_info import PartitionRows, RowInfo, opened, pieces
+from tallybayes.validation.split import IntCodes
 
-__all__ = ["each_left_out"]
+__all__ = ["leave_each_out"]
 
 
-def each_left_out(total: Model, rows: LocalRows, threads: int) -> tuple[Floats, Floats]:  # (n, C), (n,)
-    """Each row's scores by all others, and how far they are believed."""
-    evidence, choices = total.evidence, total._resolved_choices
-    out, temperature = np.empty((len(rows), len(total.classes))), np.ones(len(rows))
-    for first, batch in rows.pieces():
-        # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
-        classes = np.maximum(rows.classes[first : first + batch.num_rows], 0)
-        weights = None if rows.weights is None else rows.weights[first : first + batch.num_rows]
+def leave_each_out(
+    total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int
+) -> tuple[Floats, Floats]:  # (n, C), (n,)
+    """Return each row's scores by all others, and what they are multiplied by to make probabilities of them."""
+    both = np.concatenate(rows.each(LeaveOneOut(Models((total,)), columns), own=info.own(), threads=threads))
+    return both[:, :-1], both[:, -1]
 
-        def work(at: slice) -> None:
-            part = RowBatch(batch.slice(at.start, at.stop - at.start), first + at.start, total.schema.missing)  # noqa: B023
-            w = None if weights is None else weights[at]  # noqa: B023
-            left_out = LeftOutRows(evidence, part, classes[at], w)  # noqa: B023
-            here = slice(first + at.start, first + at.stop)  # noqa: B023
-            out[here] = left_out.scores(choices)
-            if total._temperature is not None:
-                temperature[here] = total._temperature.at(left_out.sizes)
 
-        engines.map_rows(batch.num_rows, work, threads=threads, rows=max(8192, -(-batch.num_rows // threads)))
-    return out, temperature
+@dataclass(frozen=True)
+class LeaveOneOut(engines.Task[Floats]):
+    """The scores of the rows of each partition, each by all others, and in the last column their temperature.
+
+    Attributes
+    ----------
+    total : Models
+        The model of all rows.
+    columns : sequence of str
+        The columns that were read to count them.
+    """
+
+    total: Models
+    columns: Sequence[str]
+
+    def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (n, C + 1)
+        """Score the rows of one partition."""
+        [total] = self.total.models
+        assert total is not None
+        rows, own = opened(rows, info.own, total.schema, total.evidence.classes)
+        out = np.ones((own.place.shape[1], len(total.classes) + 1))
+        for at, batch in pieces(rows):
+            _score(total, batch, at.start, own, out[at], info.threads)
+        return out
+
+    def pack(self, result: Floats) -> bytes:
+        """Return the numbers as bytes."""
+        return result.tobytes()
+
+    def unpack(self, content: bytes) -> Floats:
+        """Return the numbers that were packed."""
+        [total] = self.total.models
+        assert total is not None
+        return np.frombuffer(content).reshape(-1, len(total.classes) + 1)
+
+
+def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, out: Floats, threads: int) -> None:
+    assert own.classes is not None
+    evidence, choices, n = total.evidence, total._resolved_choices, batch.num_rows
+    # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
+    classes = np.maximum(own.classes[first : first + n], 0)
+    weights = None if own.weights is None else own.weights[first : first + n]
+
+    def work(part: RowBatch, classes: IntCodes, weights: Floats | None, out: Floats) -> None:
+        left_out = LeftOutRows(evidence, part, classes, weights)
+        out[:, :-1] = left_out.scores(choices)
+        if total._temperature is not None:
+            out[:, -1] = total._temperature.at(left_out.sizes)
+
+    size = max(SCORED_ROWS, -(-n // threads))
+    missing = total.schema.missing
+    map_rows(batch, work, classes, weights, out, threads=threads, missing=missing, first=first, rows=size)

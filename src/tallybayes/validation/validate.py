@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes import engines, sources
+from tallybayes import engines
 from tallybayes.encoding import open_rows
+from tallybayes.engines import Partitioned
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.evidence import Evidence
-from tallybayes.fitting import FitOptions, fit_with
+from tallybayes.evidence.count import Count, count
+from tallybayes.fitting import FitOptions, check_classes, infer_rows, model_of
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
-from tallybayes.validation.fold_partitions import PartitionedFolds, each_left_out_afar
-from tallybayes.validation.folds import LocalFolds
-from tallybayes.validation.leave_one_out import each_left_out
+from tallybayes.schema.schema import Schema
+from tallybayes.validation.folds import Folds
+from tallybayes.validation.leave_one_out import leave_each_out
 from tallybayes.validation.notes import remarks
 from tallybayes.validation.plan import Plan, check_seed, parse
 from tallybayes.validation.result import Validation, impossible_rows
-from tallybayes.validation.row_info import LocalRows, RecordingSource, RowInfo
-from tallybayes.validation.row_info_partitions import PartitionedRows, RecordingPartitions
+from tallybayes.validation.row_info import Roles, RowInfo
 from tallybayes.validation.split import IntCodes, assign, blocks
 
-__all__ = ["learner", "validate", "validate_model"]
-
-# From the rows, their label and their weights: a model of all of them.
-Learn: TypeAlias = Callable[[sources.Source, str, str | None], Model]
+__all__ = ["Learned", "learner", "validate", "validate_model"]
 
 
 def validate(
@@ -95,24 +93,48 @@ def validate(
     """
     beside = {"groups": groups, "folds": folds, "order": order}
     asked = FitOptions.of(options)
-    learn = learner(asked, threads, calibrated=how == "loo" and folds is None and groups is None)
+    learn = learner(asked)
 
     def opened(types: open_rows.Types | None) -> open_rows.Labelled:
         return open_rows.labelled(source, label, weights, asked.reading, types)
 
-    return _validated(opened, learn, how, seed, beside, threads, aside=True)
+    return _validated(opened, learn, how, seed, beside, threads, features=False)
 
 
-def learner(options: FitOptions, threads: int | None, *, calibrated: bool) -> Learn:
-    """Return a way to fit rows that are open; the model of all rows may go without calibration."""
-    choices = options.choices if calibrated else replace(options.choices, calibrate=None)
-    once_open = FitOptions(columns=options.columns, choices=choices)
+class Learned(NamedTuple):
+    """The model of all rows, and what is known of each row."""
 
-    def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
-        model = fit_with(rows, name, once_open, weights=weight, threads=threads)
-        return model if calibrated else Model(model.evidence, options.choices)
+    model: Model
+    info: RowInfo
+    columns: Sequence[str]  # that were read
+
+
+class Learn(Protocol):
+    """A way to learn from all rows in one pass; `calibrated` if their own model is wanted, and not only evidence."""
+
+    def __call__(self, rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
+        """Learn."""
+
+
+def learner(options: FitOptions) -> Learn:
+    """Return a way to learn by these options."""
+
+    def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
+        schema = infer_rows(rows, roles.label, roles.weight, options.columns, options.choices, hidden=roles.hidden)
+        learned = _learned(rows, roles, schema, options.choices, threads, calibrated=calibrated)
+        check_classes(learned.model)
+        return learned
 
     return learn
+
+
+def _learned(
+    rows: Partitioned, roles: Roles, schema: Schema, choices: Choices, threads: int, *, calibrated: bool
+) -> Learned:
+    task = Count(schema, sampled=calibrated and choices.open(schema), keep=roles.columns)
+    found = count(schema, rows, threads, sampled=task.sampled, keep=task.keep)
+    model = model_of(found, choices, rows.name, threads)
+    return Learned(model, RowInfo.of(found.kept, roles, model.evidence.classes), task.columns)
 
 
 def validate_model(
@@ -131,20 +153,15 @@ def validate_model(
     """As `validate`, by a model's own schema and choices; what it has learned so far is not looked at."""
     weights = model.schema.weight if weights is None and label is None else weights
     beside = {"groups": groups, "folds": folds, "order": order}
-    fresh = Model(Evidence.empty(model.schema), model.choices)
 
-    def learn(rows: sources.Source, name: str, weight: str | None) -> Model:
-        learned = fresh.learn(rows, name, weights=weight, threads=threads)
-        if how == "loo" and folds is None and groups is None:
-            learned = learned.calibrate(rows, name, weights=weight, threads=threads)
-        return replace(
-            learned, evidence=replace(learned.evidence, schema=replace(model.schema, label=name, weight=weight))
-        )
+    def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
+        schema = replace(model.schema, label=roles.label, weight=roles.weight)
+        return _learned(rows, roles, schema, model.choices, threads, calibrated=calibrated)
 
     def opened(types: open_rows.Types | None) -> open_rows.Labelled:
         return open_rows.labelled(source, model.schema.label if label is None else label, weights, types=types)
 
-    return _validated(opened, learn, how, seed, beside, threads, aside=False)
+    return _validated(opened, learn, how, seed, beside, threads, features=True)
 
 
 def _validated(
@@ -155,7 +172,7 @@ def _validated(
     beside: dict[str, Any],
     threads: int | None,
     *,
-    aside: bool,
+    features: bool,
 ) -> Validation:
     given = {role: column for role, column in beside.items() if column is not None}
     plan = _plan(how, given)
@@ -163,16 +180,15 @@ def _validated(
 
     def work(types: open_rows.Types | None) -> Validation:
         rows, name, weight = opened(types)
-        columns, partitions = {}, engines.partitions_of(rows)
+        columns = {}
         for role, column in given.items():
             rows, columns[role] = open_rows.beside(rows, role, column)
-        watched = (
-            RecordingSource(rows, name, weight, columns, aside=aside)
-            if partitions is None
-            else RecordingPartitions(partitions, name, weight, columns, aside=aside)
-        )
-        total = learn(watched.source, name, weight)
-        return _scored(plan, total, watched.kept(total.evidence.classes), seed, workers)
+        roles = Roles(name, weight, columns, features)
+        roles.check(rows)
+        rows = rows.buffered()
+        alone = plan.kind == "loo" and "groups" not in given
+        learned = learn(rows, roles, workers, calibrated=alone)
+        return (_left_out if alone else _held_out)(plan, rows, learned, seed, workers)
 
     return open_rows.reading(work)
 
@@ -188,30 +204,26 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _scored(plan: Plan, total: Model, rows: LocalRows | PartitionedRows, seed: int, threads: int) -> Validation:
-    """The validation that a plan asks for, of rows whose evidence is the total."""
-    if plan.kind == "loo" and "groups" not in rows.others:
-        if isinstance(rows, PartitionedRows):
-            scores, temperature = each_left_out_afar(total, rows)
-        else:
-            scores, temperature = each_left_out(total, rows, threads)
-        answers = _prior_without(total, rows, np.flatnonzero(impossible_rows(scores)))
-        return _result(plan, total, rows, None, scores[None], temperature[None], answers, None, seed)
-    place, names = _places(plan, rows, seed)
+def _left_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
+    """Each row by all others."""
+    total, info, columns = learned
+    scores, temperature = leave_each_out(total, rows, info, columns, threads)
+    answers = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
+    return _result(plan, total, info, None, scores[None], temperature[None], answers, None, seed)
+
+
+def _held_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
+    """Each fold by the others, or by those before it."""
+    total, info, columns = learned
+    place, names = _places(plan, info, seed)
     K = int(place.max()) + 1
-    scores = np.full((len(place), len(rows), len(total.classes)), np.nan)
+    scores = np.full((len(place), len(info), len(total.classes)), np.nan)
     priors, temperature = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
-    before = plan.kind == "prequential"
-    if isinstance(rows, PartitionedRows):
-        folded = PartitionedFolds.of(total, rows, place, K, threads, before=before)
-        folded.score(scores, priors.reshape(-1, len(total.classes)), temperature)
-    else:
-        for repeat, fold in enumerate(place):
-            one = LocalFolds(total, K, threads, before=before, rows=rows, place=fold)
-            one.score(scores[repeat], priors[repeat], temperature[repeat])
+    folds = Folds(total, rows, info, columns, place, K, plan.kind == "prequential", threads)
+    folds.score(scores, priors.reshape(-1, len(total.classes)), temperature)
     impossible = impossible_rows(scores)
     answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
-    return _result(plan, total, rows, place, scores, temperature, answers, names, seed)
+    return _result(plan, total, info, place, scores, temperature, answers, names, seed)
 
 
 def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:

@@ -13,7 +13,7 @@ from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import chain
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 
@@ -21,15 +21,17 @@ from tallybayes import sources
 from tallybayes.engines.parquet_splits import Files
 from tallybayes.engines.partitioned import (
     FAN_IN,
+    LOOKED_AT,
+    Columns,
     Declined,
-    Merge,
-    Partitioned,
     PartitionInfo,
     Reading,
-    Work,
+    Remote,
+    Task,
     answer_of,
     attempted,
     joined,
+    packed,
 )
 from tallybayes.engines.spark.errors import in_words
 from tallybayes.engines.spark.parquet import files_of
@@ -38,6 +40,7 @@ from tallybayes.errors import BadData, TallyError, wanted
 
 __all__ = ["SparkPartitions", "of_spark"]
 
+T = TypeVar("T")
 _ANSWER = "partition int, answer binary"
 _ROWS = "rows binary"
 # What pyarrow calls the index of a pandas frame that has no name; Spark takes it for a column as any other.
@@ -64,7 +67,7 @@ def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
 
 
 @dataclass(frozen=True)
-class SparkPartitions(Partitioned):
+class SparkPartitions(Remote):
     """The partitions of a Spark DataFrame.
 
     Attributes
@@ -101,14 +104,14 @@ class SparkPartitions(Partitioned):
             [[last]] = numbers.agg({"number": "max"}).collect()
             return 0 if last is None else int(last) + 1
 
-    def __call__(self) -> Iterator[pa.RecordBatch]:
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows here, one partition after the other."""
         packed = self._narrow.mapInArrow(_packed, _ROWS)
         with _in_one_sentence(self.name):
             for row in packed.toLocalIterator():
                 yield from self._understood([sources.from_stream(row[0])])
 
-    def head(self, rows: int) -> pa.RecordBatch | None:
+    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
         """The first rows; None if there are none."""
         with _in_one_sentence(self.name):
             first = self._narrow.limit(rows)
@@ -123,44 +126,46 @@ class SparkPartitions(Partitioned):
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
 
-    def fold(self, work: Work, merge: Merge, own: Sequence[bytes] | None = None, *, free: bool = False) -> bytes:
-        """Do work on each partition, where it lies, and merge the answers in a tree."""
-        files = files_of(self._narrow, self.schema) if free and own is None else None
+    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+        """Run a task on each partition and merge the results in a tree."""
+        read = self.select(task.columns)
+        files = files_of(read._narrow, read.schema) if task.free and own is None else None
         if files is not None:
             try:
-                return self._folded(self._answers_of(files, work), len(files.tasks), merge)
+                return read._folded(read._answers_of(files, task), len(files.tasks), task)
             except Declined:
                 pass  # what Spark makes of such files only Spark knows
-        return self._folded(self._answers(work, own), self.count, merge)
+        return read._folded(read._answers(task, packed(own)), self.count, task)
 
-    def _folded(self, answers: Any, count: int | None, merge: Merge) -> bytes:
+    def _folded(self, answers: Any, count: int | None, task: Task[T]) -> T:
         """The sum of answers that come from so many places."""
         for places in _levels(count):
-            answers = answers.repartition(places).mapInArrow(partial(_merged, merge), _ANSWER)
+            answers = answers.repartition(places).mapInArrow(partial(_merged, task), _ANSWER)
         found = self._collected(answers)
-        return answer_of(found[0] if len(found) == 1 else joined(merge, found))
+        return answer_of(task, found[0] if len(found) == 1 else joined(task, found))
 
-    def each(self, work: Work, own: Sequence[bytes] | None = None) -> list[bytes]:
-        """Do work on each partition, where it lies; the answers in the order of the partitions."""
-        return [answer_of(one) for one in self._collected(self._answers(work, own))]
+    def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
+        """Run a task on each partition; the results in the order of the partitions."""
+        read = self.select(task.columns)
+        return [answer_of(task, one) for one in read._collected(read._answers(task, packed(own)))]
 
-    def map(
-        self, work: Callable[[pa.RecordBatch], pa.RecordBatch], fields: Sequence[pa.Field], columns: Sequence[str]
-    ) -> Any:
-        """A DataFrame with these fields added; nothing is computed yet."""
+    def with_columns(self, columns: Columns) -> Any:
+        """Return a DataFrame with columns added; nothing is computed yet."""
         from pyspark.sql.pandas.types import from_arrow_type
         from pyspark.sql.types import StructField, StructType
 
-        new = [StructField(field.name, from_arrow_type(field.type, prefer_timestamp_ntz=True)) for field in fields]
-        replaced = {field.name for field in fields}
+        new = [
+            StructField(field.name, from_arrow_type(field.type, prefer_timestamp_ntz=True)) for field in columns.fields
+        ]
+        replaced = {field.name for field in columns.fields}
         kept = [k for k, name in enumerate(self.names) if name not in replaced]
         old = [
             StructField(self.names[k], field.dataType, field.nullable, field.metadata)
             for k, field in enumerate(self.frame.schema)
             if k in kept
         ]
-        reading = self.select(columns).reading
-        ask = partial(_answered, work, reading, self.names, tuple(kept), tuple(fields))
+        reading = self.select(columns.reads).reading
+        ask = partial(_answered, columns.of, reading, self.names, tuple(kept), tuple(columns.fields))
         return self.frame.mapInArrow(ask, StructType(old + new))
 
     @property
@@ -172,15 +177,15 @@ class SparkPartitions(Partitioned):
         """Rows that came here, as they are to be read."""
         return self.reading.source(_named(iter(rows), self.schema), "any")
 
-    def _answers(self, work: Work, own: Sequence[bytes] | None) -> Any:
+    def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> Any:
         """What each partition is to answer, as a DataFrame that has not been computed."""
-        ask = partial(_asked, work, self.reading, None if own is None else tuple(own))
+        ask = partial(_asked, task, self.reading, None if own is None else tuple(own))
         return self._narrow.mapInArrow(ask, _ANSWER)
 
-    def _answers_of(self, files: Files, work: Work) -> Any:
+    def _answers_of(self, files: Files, task: Task[Any]) -> Any:
         """The same of files that workers open themselves."""
         numbers = self.frame.sparkSession.range(0, len(files.tasks), 1, len(files.tasks))
-        return numbers.mapInArrow(partial(_asked_of, work, self.reading, files), _ANSWER)
+        return numbers.mapInArrow(partial(_asked_of, task, self.reading, files), _ANSWER)
 
     def _collected(self, answers: Any) -> list[bytes]:
         """The answers, in the order of the partitions."""
@@ -202,27 +207,29 @@ def _levels(count: int | None) -> Iterator[int]:
 
 
 def _asked(
-    work: Work, reading: Reading, own: tuple[bytes, ...] | None, stream: Iterator[pa.RecordBatch]
+    task: Task[Any], reading: Reading, own: tuple[bytes, ...] | None, stream: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """What one partition answers; run where it lies."""
     k = _partition()
     told = PartitionInfo(k) if own is None else PartitionInfo(k, own[k])
-    yield _answer(k, attempted(work, reading, _named(stream, reading.schema), k, told))
+    yield _answer(k, attempted(task, reading, _named(stream, reading.schema), k, told))
 
 
-def _asked_of(work: Work, reading: Reading, files: Files, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _asked_of(
+    task: Task[Any], reading: Reading, files: Files, stream: Iterator[pa.RecordBatch]
+) -> Iterator[pa.RecordBatch]:
     """What one part of files answers; run by a worker, which opens it."""
     for k in (number.as_py() for batch in stream for number in batch.column(0)):
         rows = files.source(k, reading.schema)
-        yield _answer(k, attempted(work, reading, rows, files.label(k), PartitionInfo(k)))
+        yield _answer(k, attempted(task, reading, rows, files.label(k), PartitionInfo(k)))
 
 
-def _merged(merge: Merge, stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _merged(task: Task[Any], stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Of the answers that came to one place the one of all of them; none if none came."""
     answers = (one.as_py() for batch in stream for one in batch.column(1))
     first = next(answers, None)
     if first is not None:
-        yield _answer(_partition(), joined(merge, chain([first], answers)))
+        yield _answer(_partition(), joined(task, chain([first], answers)))
 
 
 def _answered(

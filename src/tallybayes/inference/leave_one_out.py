@@ -1,0 +1,75 @@
+"""Rows scored as if they had never been counted, straight from the evidence that they are part of."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import log_prior, options_for
+
+__all__ = ["LeftOutRows", "leave_one_out"]
+
+
+class LeftOutRows:
+    """Rows of the evidence, made ready to be scored as if they had never been counted.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        What was counted, these rows among it.
+    rows : RowBatch
+        Rows that are part of the evidence.
+    classes : ndarray of int32, shape (n,)
+        Their classes, as positions among the classes of the evidence.
+    weights : ndarray, shape (n,), or None
+        Their weights.
+    """
+
+    def __init__(self, evidence: Evidence, rows: RowBatch, classes: ClassCodes, weights: Weights) -> None:
+        self._evidence, self._classes, self._weights = evidence, classes, weights
+        self._parts = []
+        for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
+            data: Encoded = rows.encode(block, statistic.labels or None)
+            self._parts.append(block.event.without_rows(statistic, data, classes, weights))
+
+    @property
+    def sizes(self) -> Floats:  # (n,)
+        """How much each row says."""
+        return np.sum([part.sizes for part in self._parts], axis=0) if self._parts else np.zeros(len(self._classes))
+
+    def scores(self, choices: Choices) -> Floats:  # (n, C)
+        """Each row's log joint probability with each class, belief being made as `choices` (settled) say."""
+        out = _prior_without(self._evidence, choices, self._classes, self._weights)
+        unknown = np.isneginf(out)  # a class that only this row had would not be known
+        for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
+            part.add(options_for(block, choices), out)
+        out[unknown] = -np.inf
+        return out
+
+
+def leave_one_out(
+    evidence: Evidence, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: Weights
+) -> Floats:  # (n, C)
+    """Each row's log joint probability with each class, had the row never been counted: as `LeftOutRows` gives it."""
+    return LeftOutRows(evidence, rows, classes, weights).scores(choices)
+
+
+def _prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
+    """The log of the class prior without each row."""
+    if weights is not None:
+        return _prior_of(evidence, choices, classes, weights)
+    each = np.arange(len(evidence.classes), dtype=np.int32)
+    return np.take(_prior_of(evidence, choices, each, np.ones(len(each))), classes, axis=0)
+
+
+def _prior_of(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Floats) -> Floats:  # (n, C)
+    n = len(classes)
+    weight = np.tile(evidence.rows.to_float(), (n, 1))
+    weight[np.arange(n), classes] = evidence.rows.less((classes,), weights)
+    prior = log_prior(weight, evidence.classes, choices.prior)
+    prior[weight <= 0] = -np.inf
+    return prior

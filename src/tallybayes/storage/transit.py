@@ -1,0 +1,48 @@
+"""Models on their way to the workers of a cluster, as model files with the functions that make words of texts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from tallybayes.inference.estimate import Belief
+from tallybayes.kernels.text import Tokenizer
+from tallybayes.model import Model
+from tallybayes.storage import model_file
+
+__all__ = ["Models"]
+
+
+@dataclass(frozen=True)
+class Models:
+    """Models that can be pickled.
+
+    Attributes
+    ----------
+    models : tuple of Model or None
+        The models.
+    given : sequence of Belief or None
+        What they believe, where that was computed for all at once; it does not travel.
+    """
+
+    models: tuple[Model | None, ...]
+    given: tuple[Belief, ...] | None = None
+
+    @property
+    def beliefs(self) -> tuple[Belief | None, ...]:
+        """What each model believes."""
+        return self.given or tuple(None if model is None else model.belief for model in self.models)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        functions = (model.schema.tokenizers() for model in self.models if model is not None)
+        contents = tuple(None if model is None else model_file.dump(model) for model in self.models)
+        return _arrived, (contents, tuple(next(functions, {}).items()))
+
+
+@lru_cache(4)
+def _arrived(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> Models:
+    """The models, remembered: a worker has many partitions, and to make beliefs takes longer than to score by them."""
+    functions = dict(tokenizers)
+    models = (None if one is None else model_file.parse_bytes(one) for one in contents)
+    return Models(tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in models))

@@ -1,0 +1,215 @@
+"""What is done with the rows of folds in each partition: they are counted, sampled and scored."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import engines, sources
+from tallybayes.categories import Categories
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadData
+from tallybayes.events.inputs import Floats
+from tallybayes.evidence.count import Summing
+from tallybayes.evidence.evidence import Evidence, count
+from tallybayes.evidence.partial import PartialEvidence
+from tallybayes.inference.estimate import Belief
+from tallybayes.inference.score import add_scores, map_rows
+from tallybayes.model import Model
+from tallybayes.schema.schema import Schema
+from tallybayes.sources import Source
+from tallybayes.storage.transit import Models
+from tallybayes.validation.fold_sample import Sampling
+from tallybayes.validation.row_info import opened, pieces
+from tallybayes.validation.split import IntCodes
+
+__all__ = ["CountFolds", "ScoreFolds", "Scores", "among"]
+
+# Rows of fewer bytes are counted before a thread has started.
+_THREAD_BYTES = 8 << 20
+
+
+@dataclass(frozen=True)
+class CountFolds(Summing):
+    """The evidence of some folds, class c of the k-th of them as class k·C + c; and a sample of all rows.
+
+    Attributes
+    ----------
+    schema : Schema
+        What each column is.
+    classes : Categories
+        The classes that the evidence of all rows knows.
+    columns : sequence of str
+        The columns that were read to count all rows.
+    folds : range
+        The folds to count.
+    sampling : Sampling or None
+        The rows to sample, if any.
+    """
+
+    schema: Schema
+    classes: Categories
+    columns: Sequence[str]
+    folds: range
+    sampling: Sampling | None
+
+    def zero(self) -> PartialEvidence:
+        """Return the result for no rows."""
+        sample = None if self.sampling is None else self.sampling.none(self.schema)
+        return PartialEvidence(Evidence.empty(self.schema), sample)
+
+    def run(self, rows: Source, info: engines.PartitionInfo) -> PartialEvidence:
+        """Count and sample the rows of one partition."""
+        rows, own = opened(rows, info.own, self.schema, self.classes)
+        assert own.classes is not None
+        evidence, sample = Evidence.empty(self.schema), self.zero().chosen
+        for at, batch in pieces(rows):
+            for place in own.place[:, at] if self.folds else ():
+                evidence = evidence + self._counted(batch, place, own.classes[at], info.threads)
+            if self.sampling is not None and sample is not None:
+                sample = sample + self.sampling.of(batch, own.first + at.start, own.place[:, at], self.schema)
+        if self.sampling is not None and sample is not None and self.sampling.share < 1:
+            sample = sample.few(self.sampling.share)
+        return PartialEvidence(evidence, sample)
+
+    def _counted(self, batch: pa.RecordBatch, place: IntCodes, classes: IntCodes, threads: int) -> Evidence:
+        """The evidence of the folds in a batch."""
+        # A class that has no weight in any row is none.
+        some = (place >= self.folds.start) & (place < self.folds.stop) & (classes >= 0)
+        if not some.any():
+            return Evidence.empty(self.schema)
+        code = (place - self.folds.start) * np.int64(len(self.classes)) + classes
+        batch = batch.set_column(batch.schema.get_field_index(self.schema.label), self.schema.label, pa.array(code))
+        return engines.fold(
+            [batch if some.all() else batch.filter(pa.array(some))],
+            lambda part, first: count(self.schema, part, first),
+            lambda one, other: one + other,
+            Evidence.empty(self.schema),
+            threads=1 if batch.nbytes < _THREAD_BYTES else threads,
+        )
+
+
+class Scores(NamedTuple):
+    """Scores of rows with each class, and by what they are multiplied to make probabilities of them."""
+
+    scores: Floats  # (m, C)
+    temperature: Floats  # (m,)
+
+
+@dataclass(frozen=True)
+class ScoreFolds(engines.Task[Scores]):
+    """The scores of the rows in some folds, repeat by repeat; NaN for a fold that there is no evidence for.
+
+    Attributes
+    ----------
+    schema, classes, columns, folds
+        As in `CountFolds`.
+    models : Models
+        The model by which each fold is scored.
+    """
+
+    schema: Schema
+    classes: Categories
+    columns: Sequence[str]
+    folds: range
+    models: Models
+
+    def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
+        """Score the rows of one partition."""
+        rows, own = opened(rows, info.own, self.schema, self.classes)
+        scores, temperature = np.empty((*own.place.shape, len(self.classes))), np.empty(own.place.shape)
+        beliefs = self.models.beliefs
+        for at, batch in pieces(rows):
+            for r, place in enumerate(own.place[:, at]):
+                held = _sorted(batch, place, self.folds)
+                found = self._scored(held, beliefs, at.start, info.threads)
+                scores[r, at][held.rows], temperature[r, at][held.rows] = found
+        held_out = (own.place >= self.folds.start) & (own.place < self.folds.stop)
+        if held_out.all():
+            return Scores(scores.reshape(-1, len(self.classes)), temperature.ravel())
+        return Scores(scores[held_out], temperature[held_out])
+
+    def pack(self, result: Scores) -> bytes:
+        """Return the numbers as bytes."""
+        return result.scores.tobytes() + result.temperature.tobytes()
+
+    def unpack(self, content: bytes) -> Scores:
+        """Return the numbers that were packed."""
+        numbers, C = np.frombuffer(content), len(self.classes)
+        m = len(numbers) // (C + 1)
+        return Scores(numbers[: m * C].reshape(m, C), numbers[m * C :])
+
+    def _scored(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
+        out = Scores(np.full((len(held.rows), len(self.classes)), np.nan), np.ones(len(held.rows)))
+        for k in np.flatnonzero(held.starts[1:] > held.starts[:-1]).tolist():
+            model, belief, at = self.models.models[k], beliefs[k], slice(held.starts[k], held.starts[k + 1])
+            if model is None or belief is None:
+                continue
+            part = held.batch.slice(at.start, at.stop - at.start)
+            all_known = len(model.classes) == len(self.classes)
+            scores = out.scores[at] if all_known else np.empty((part.num_rows, len(model.classes)))
+            try:
+                sizes = _score(model, belief, part, scores, threads)
+            except BadData:
+                _row_by_row(model, part, first + held.rows[at])
+                raise
+            if not all_known:
+                out.scores[at] = among(self.classes, model, scores)
+            if sizes is not None and model._temperature is not None:
+                out.temperature[at] = model._temperature.at(sizes)
+        return out
+
+
+def _score(model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, threads: int) -> Floats | None:
+    """Write the log joint of each row with each class that the model knows; how much each row says, if it matters."""
+    sizes = None if model._temperature is None else np.zeros(part.num_rows)
+
+    def work(rows: RowBatch, out: Floats, sizes: Floats | None) -> None:
+        add_scores(model.schema, belief, model.choices, rows, out, sizes)
+
+    map_rows(part, work, out, sizes, threads=threads, missing=model.schema.missing)
+    return sizes
+
+
+class _Held(NamedTuple):
+    """Rows of some folds, sorted by fold."""
+
+    batch: pa.RecordBatch
+    rows: npt.NDArray[np.intp]  # (m,) where the rows stood in their piece
+    starts: npt.NDArray[np.intp]  # (K + 1,) where each fold begins among them
+
+
+def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
+    """The rows of some folds, sorted by fold."""
+    narrow = place.astype(np.int16) if folds.stop < 1 << 15 else place
+    order = np.argsort(narrow, kind="stable")  # of sixteen bits, by radix
+    starts = np.searchsorted(place[order], np.arange(folds.start, folds.stop + 1))
+    index = order[starts[0] : starts[-1]]
+    return _Held(_taken(batch, index), index, starts - starts[0])
+
+
+def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
+    if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
+        return batch  # sorted by fold as they came
+    return sources.take(batch, index)
+
+
+def among(classes: Categories, model: Model, values: Floats) -> Floats:
+    """Return values of a model's classes as values of all classes; −∞ for those it does not know."""
+    if len(model.classes) == len(classes):
+        return values
+    spread = np.full((*values.shape[:-1], len(classes)), -np.inf)
+    spread[..., classes.find(model.evidence.classes.array)] = values
+    return spread
+
+
+def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
+    """Raise what is wrong with a row, under the number that it has for the user."""
+    for i, at in enumerate(index):
+        rows = RowBatch(part.slice(i, 1), int(at), model.schema.missing)
+        add_scores(model.schema, model.belief, model.choices, rows, np.empty((1, len(model.classes))))

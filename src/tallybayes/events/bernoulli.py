@@ -20,7 +20,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh, weigh_table
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Bernoulli"]
@@ -57,7 +57,7 @@ class Bernoulli(Event):
     name: ClassVar[str] = "bernoulli"
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "0 and 1 (or a threshold)"
-    sums: ClassVar[dict[str, Axis]] = {"ones": "column", "missing": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Anything but 0 and 1, unless there is a threshold."""
@@ -78,6 +78,10 @@ class Bernoulli(Event):
         by_value = Exact.from_limbs(counts).reshape((n_classes, data.width, 3))
         missing, present = (by_value.take(np.array([k]), axis=2).reshape((n_classes, data.width)) for k in (0, 2))
         return {"ones": present, "missing": missing}, ()
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether there are no more ones than values."""
+        return not (statistic.present() - statistic.sums["ones"]).negative().any()
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
         """The log-shares of 0 and of 1, smoothed."""

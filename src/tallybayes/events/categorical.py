@@ -21,7 +21,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Categorical"]
@@ -50,7 +50,7 @@ class Categorical(Event):
 
     name: ClassVar[str] = "categorical"
     input: ClassVar[Any] = "codes"
-    sums: ClassVar[dict[str, Axis]] = {"counts": "value"}
+    sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each value occurs in each class."""

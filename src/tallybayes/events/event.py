@@ -24,10 +24,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = [
@@ -121,8 +121,7 @@ class Event(ABC):
     name: ClassVar[str] = ""
     input: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
     domain: ClassVar[str] = "finite numbers"
-    sums: ClassVar[Mapping[str, Axis]] = {}
-    scattered: ClassVar[frozenset[str]] = frozenset()
+    sums: ClassVar[Mapping[str, Sum]] = {}
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -230,7 +229,9 @@ class Event(ABC):
     def missing(self, statistic: Statistic) -> Floats:  # (C, F)
         """The share of missing values of each class and column; 0 where that is not remembered."""
         if "missing" not in statistic.sums:
-            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.sums[name] == "column"))
+            return np.zeros(
+                next(sum_.shape for name, sum_ in statistic.sums.items() if self.sums[name].axis == "column")
+            )
         missing, rows = statistic.sums["missing"].to_float(), statistic.rows.to_float()[:, None]
         return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
 
@@ -245,6 +246,16 @@ class Event(ABC):
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Where values are not what the event `domain` (None: nowhere); NaN, being missing, is fit."""
         return None
+
+    def check(self, statistic: Statistic) -> None:
+        """Raise unless these sums can be those of some rows."""
+        statistic.check()
+        if not self.consistent(statistic):
+            raise CannotMerge(NEVER_THERE)
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether the sums can be those of some rows, beyond what each sum's sign says."""
+        return True
 
     def contrast(self, parameters: Any) -> Any:
         """The parameters less what they say of all classes alike, where that is easily told apart.
@@ -266,7 +277,7 @@ class Event(ABC):
         """
         listed = sum(max(len(labels) - 1, 0) for labels in statistic.labels)
         sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.sums else 0}
-        return sum(sizes[axis] for name, axis in self.sums.items() if name != "missing")
+        return sum(sizes[sum_.axis] for name, sum_ in self.sums.items() if name != "missing")
 
     def categories(self, parameters: Any) -> tuple[Categories, ...]:
         """The values of each column that the parameters speak of (empty unless `input` is "codes")."""

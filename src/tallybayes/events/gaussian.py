@@ -15,11 +15,20 @@ import numpy as np
 from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, add_by_column
 from tallybayes.events.families.leave_one_out import leave_bells_out
-from tallybayes.events.families.normal import BellDoubt, Moments, Normal, believe, by_class, centre, over_all
+from tallybayes.events.families.normal import (
+    BellDoubt,
+    Moments,
+    Normal,
+    believe,
+    by_class,
+    centre,
+    no_variance_below_zero,
+    over_all,
+)
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Gaussian"]
@@ -40,7 +49,11 @@ class Gaussian(Event):
     """
 
     name: ClassVar[str] = "gaussian"
-    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column", "second": "column"}
+    sums: ClassVar[dict[str, Sum]] = {
+        "missing": Sum("column"),
+        "first": Sum("column", signed=True),
+        "second": Sum("column"),
+    }
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The exact Σx and Σx² of each class, and the weight of what is missing."""
@@ -49,6 +62,10 @@ class Gaussian(Event):
         present = Exact.from_limbs(sums.weight)
         first, second = Exact.from_limbs(sums.first), Exact.from_limbs(sums.second)
         return {"present": present, "first": first, "second": second}, ()
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether no variance is below zero."""
+        return no_variance_below_zero(statistic)
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:  # of (C, F)
         """The bell of each class and column."""

@@ -18,7 +18,7 @@ from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 
 __all__ = ["Lognormal"]
 
@@ -40,7 +40,7 @@ class Lognormal(Event):
 
     name: ClassVar[str] = "lognormal"
     domain: ClassVar[str] = "finite numbers above 0"
-    sums: ClassVar[dict[str, Axis]] = dict(Gaussian.sums)
+    sums: ClassVar[dict[str, Sum]] = dict(Gaussian.sums)
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Zero, negative or infinite values."""
@@ -49,6 +49,10 @@ class Lognormal(Event):
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The sums of log x and its square."""
         return _OF_LOG.count(_log(data), classes, n_classes, weights)
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether no variance of log x is below zero."""
+        return _OF_LOG.consistent(statistic)
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:
         """The bell of log x."""

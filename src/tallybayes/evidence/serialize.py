@@ -143,17 +143,20 @@ class Reader:
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
         """The statistic of a block."""
-        axes = block.event.sums
+        declared = block.event.sums
         width = len(block.columns)
         found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
-        require(len(found) == (width if "value" in axes.values() else 0), "labels for each column")
+        require(
+            len(found) == (width if any(sum_.axis == "value" for sum_ in declared.values()) else 0),
+            "labels for each column",
+        )
         sizes = {"column": width, "value": sum(map(len, found))}
-        require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
-        shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
-        sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in axes}
-        sums |= {k: SparseExact.from_whole(sums[k]) for k in block.event.scattered}
-        statistic = Statistic(rows, sums, axes, found)
-        statistic.check()
+        require(set(stored["sums"]) == set(declared), f"sums of {block.event.name}")
+        shape = {k: (rows.shape[0], sizes[sum_.axis]) for k, sum_ in declared.items()}
+        sums = {k: self.exact(f"{b}.{k}", stored["sums"][k], shape[k]) for k in declared}
+        sums |= {k: SparseExact.from_whole(sums[k]) for k, sum_ in declared.items() if sum_.sparse}
+        statistic = Statistic(rows, sums, declared, found)
+        block.event.check(statistic)
         require(statistic.without_unused_values() is statistic, "values that occur")
         return statistic
 

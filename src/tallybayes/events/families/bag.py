@@ -20,7 +20,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh, weigh_table
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["BagEvent", "DieDoubt", "add_products", "own_entries"]
@@ -59,7 +59,7 @@ class BagEvent(Event):
 
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "finite numbers not below 0"
-    sums: ClassVar[dict[str, Axis]] = {"counts": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"counts": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""

@@ -26,7 +26,7 @@ from tallybayes.events.event import (
 from tallybayes.events.families.variance import GammaRates
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import add_terms_of
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["RateEvent", "Rates", "count_rates", "draw_rates", "leave_rates_out", "of_column", "score_rates", "totals"]
@@ -66,7 +66,7 @@ class RateEvent(Event):
     """Something that happens at a rate of its own in each class."""
 
     domain: ClassVar[str] = "finite numbers not below 0"
-    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"missing": Sum("column"), "first": Sum("column")}
 
     @abstractmethod
     def believe(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Any:

@@ -20,7 +20,18 @@ from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 
-__all__ = ["LARGEST", "BellDoubt", "Moments", "Normal", "believe", "by_class", "centre", "coefficients", "over_all"]
+__all__ = [
+    "LARGEST",
+    "BellDoubt",
+    "Moments",
+    "Normal",
+    "believe",
+    "by_class",
+    "centre",
+    "coefficients",
+    "no_variance_below_zero",
+    "over_all",
+]
 
 # From here on Stirling's series has all digits.
 _SERIES = 16
@@ -155,6 +166,11 @@ def over_all(statistic: Statistic) -> Moments:  # of (F,)
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def no_variance_below_zero(statistic: Statistic) -> bool:
+    """Return whether the sums can be those of some rows."""
+    return not (by_class(statistic).m2 < 0).any()
 
 
 def centre(moments: Moments) -> tuple[Floats, Floats]:

@@ -30,7 +30,7 @@ from tallybayes.events.families.sampling import flipped_texts, mean_length, roll
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Floats, Sparse, Texts
 from tallybayes.events.likelihood import Profile, weigh
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
 from tallybayes.events.text.leave_one_out import Entries, OwnCounts, outside_scores, presence_scores
@@ -101,8 +101,11 @@ class Text(Event):
     name: ClassVar[str] = "text"
     input: ClassVar[Any] = "text"
     domain: ClassVar[str] = "text"
-    sums: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
-    scattered: ClassVar[frozenset[str]] = frozenset({"tokens", "documents"})
+    sums: ClassVar[dict[str, Sum]] = {
+        "tokens": Sum("value", sparse=True),
+        "documents": Sum("value", sparse=True),
+        "missing": Sum("column"),
+    }
 
     def __post_init__(self) -> None:
         if self.bag not in _BAGS:

@@ -1,5 +1,6 @@
 """Event models: what one value of a column tells about the class. One file each; subclassing registers."""
 
-from tallybayes.events.event import EstimateOptions, Event, known, parse
+from tallybayes.events.event import EstimateOptions, Event
+from tallybayes.events.registry import known, parse
 
 __all__ = ["EstimateOptions", "Event", "known", "parse"]

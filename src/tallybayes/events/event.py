@@ -1,4 +1,4 @@
-"""The contract of an event model, and the registry that finds them.
+"""The contract of an event model.
 
 An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
 remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
@@ -10,13 +10,10 @@ Notation in this folder: n rows, C classes, F columns, V values; α is the weigh
 
 from __future__ import annotations
 
-import ast
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
@@ -24,7 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories
-from tallybayes.errors import BadOption, CannotMerge, wanted
+from tallybayes.errors import CannotMerge
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
 from tallybayes.events.likelihood import Profile, weigh
 from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
@@ -39,8 +36,6 @@ __all__ = [
     "LeftOut",
     "Pixels",
     "Weights",
-    "known",
-    "parse",
 ]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
@@ -304,56 +299,6 @@ class Event(ABC):
         """The options that differ from their default."""
         given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
         return {k: value for k, (value, default) in given.items() if value != default}
-
-
-@cache
-def known() -> dict[str, type[Event]]:
-    """Every event model in this folder, by name.
-
-    Examples
-    --------
-    >>> sorted(known())[:3]
-    ['bernoulli', 'categorical', 'complement']
-    """
-    folder = importlib.import_module("tallybayes.events")
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f"tallybayes.events.{module.name}")
-    return dict(sorted(Event.registry.items()))
-
-
-def parse(spec: str | Event, where: str = "events") -> Event:
-    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
-
-    Examples
-    --------
-    >>> parse("bernoulli(threshold=127)").threshold
-    127
-    """
-    if isinstance(spec, Event):
-        return spec
-    if not isinstance(spec, str):
-        raise BadOption(wanted(where, "an event model or its name", repr(spec)))
-    try:
-        name, options = _split(spec)
-    except (SyntaxError, ValueError, TypeError):
-        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
-    if name not in known():
-        raise BadOption(wanted(where, f"one of {', '.join(known())}", repr(name)))
-    event = known()[name]
-    names = [f.name for f in fields(event)]  # type: ignore[arg-type]
-    for option in options:
-        if option not in names:
-            raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
-    return event(**options)
-
-
-def _split(spec: str) -> tuple[str, dict[str, Any]]:
-    tree = ast.parse(spec.strip(), mode="eval").body
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        raise ValueError(spec)
-    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
 
 
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

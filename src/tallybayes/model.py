@@ -24,7 +24,7 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.decide import ABSTAIN, decide
-from tallybayes.inference.estimate import Belief, Choices, Variances, estimate, variances
+from tallybayes.inference.estimate import Belief, Choices, estimate
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import leave_one_out
 from tallybayes.inference.scorer import Scorer
@@ -85,7 +85,7 @@ class Model(Why):
 
     @cached_property
     def belief(self) -> Belief:
-        """The class prior and the parameters of each block."""
+        """The class prior and the likelihood of each block."""
         return estimate(self.evidence, self.resolved)
 
     @property
@@ -96,11 +96,7 @@ class Model(Why):
     @cached_property
     def contrast(self) -> Belief:
         """Belief less what it says of all classes alike: what probabilities and reasons are made of."""
-        return self.belief.contrast(self.schema)
-
-    @cached_property
-    def _variances(self) -> Variances:
-        return variances(self.evidence, self.resolved)
+        return self.belief.contrasted()
 
     @property
     def prior(self) -> dict[Any, float]:
@@ -460,7 +456,7 @@ class Model(Why):
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
         scores, variances, temperature = self._read(
             open_rows.one_row(rows),
-            lambda source, partial: scorer.scores_and_variances(source, workers, self._variances, partial=partial),
+            lambda source, partial: scorer.scores_and_variances(source, workers, partial=partial),
         )
         probabilities = scores * temperature[:, None]
         normalise(probabilities, self.belief.log_prior)

@@ -13,7 +13,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import events
-from tallybayes.events import EstimateOptions, Event, known, parse
+from tallybayes.events import Event, known
 from tallybayes.events.inputs import Dense
 
 from .pages import ROOT, python_blocks
@@ -98,10 +98,10 @@ def test_the_probabilities_of_the_example_sum_to_one(rule: str) -> None:
 @pytest.mark.usefixtures("geometric")
 def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> None:
     model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", prior="uniform")
-    event, [statistic], [believed] = parse("geometric"), model.evidence.statistics, model.belief.parameters
-    doubts = event.variance(statistic, EstimateOptions("bayes", np.ones(2)))
+    [likelihood] = model.belief.likelihoods
+    believed = likelihood.parameters
     x, found, p = np.array([[0.0, 3.0]]), np.zeros((1, 3)), np.random.default_rng(0).beta
-    event.add_variance(doubts, Dense(x), found)
+    likelihood.add_variance(Dense(x), found)
     drawn = p(believed.a, believed.b, (50_000, 3, 2))
     np.testing.assert_allclose(found[0], (np.log(drawn) + x * np.log1p(-drawn)).sum(axis=2).var(axis=0), rtol=0.05)
     none = model.with_(estimate="mle").predict_interval([{"misses": 9, "throws": 1}])  # cy has never missed
@@ -111,9 +111,7 @@ def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> 
 @pytest.mark.usefixtures("geometric")
 def test_what_the_example_draws_is_what_it_believes() -> None:
     model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", estimate="mle")
-    drawn = parse("geometric").sample(
-        model.evidence.statistics[0], model.belief.parameters[0], 1, 20_000, np.random.default_rng(0)
-    )
+    drawn = model.belief.likelihoods[0].sample(1, 20_000, np.random.default_rng(0))
     p = model.table("misses").values[0, 1]
     assert np.mean(drawn[0]) == pytest.approx((1 - p) / p, rel=0.05)
 

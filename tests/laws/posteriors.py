@@ -17,12 +17,13 @@ from tallybayes.events.bernoulli import BernoulliTable
 from tallybayes.events.categorical import Tables
 from tallybayes.events.exponential import Lomax
 from tallybayes.events.gaussian import Normal
+from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.poisson import NegativeBinomial
 from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.vocabulary import Words
 
-# from what is believed, the sums, the rows themselves and α
-Draws = Callable[[Any, Statistic, pa.Table, float, np.random.Generator], Any]
+# from the likelihood, the rows themselves and α to a likelihood of parameters drawn
+Draws = Callable[[Any, pa.Table, float, np.random.Generator], Likelihood]
 
 
 def log_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -131,14 +132,21 @@ def text(
     return tuple(drawn)
 
 
+def adapted(draws: Callable[..., Any]) -> Draws:
+    def drawn(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+        return replace(likelihood, parameters=draws(likelihood.parameters, likelihood.statistic, table, alpha, rng))
+
+    return drawn
+
+
 POSTERIORS: dict[str, Draws] = {
-    "categorical": categorical,
-    "bernoulli": bernoulli,
-    "multinomial": multinomial,
-    "complement": complement,
-    "gaussian": gaussian,
-    "lognormal": lognormal,
-    "poisson": poisson,
-    "exponential": exponential,
-    "text": text,
+    "categorical": adapted(categorical),
+    "bernoulli": adapted(bernoulli),
+    "multinomial": adapted(multinomial),
+    "complement": adapted(complement),
+    "gaussian": adapted(gaussian),
+    "lognormal": adapted(lognormal),
+    "poisson": adapted(poisson),
+    "exponential": adapted(exponential),
+    "text": adapted(text),
 }

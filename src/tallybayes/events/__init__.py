@@ -1,6 +1,7 @@
 """Event models: what one value of a column tells about the class. One file each; subclassing registers."""
 
-from tallybayes.events.event import EstimateOptions, Event
+from tallybayes.events.event import Event
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.registry import known, parse
 
-__all__ = ["EstimateOptions", "Event", "known", "parse"]
+__all__ = ["EstimateOptions", "Event", "Likelihood", "known", "parse"]

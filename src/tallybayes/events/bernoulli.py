@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Profile, weigh, weigh_table
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile, weigh, weigh_table
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -83,7 +83,7 @@ class Bernoulli(Event):
         """Whether there are no more ones than values."""
         return not (statistic.present() - statistic.sums["ones"]).negative().any()
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
         """The log-shares of 0 and of 1, smoothed."""
         return _coins(*_ones(statistic), options)
 
@@ -160,7 +160,7 @@ class Bernoulli(Event):
         if isinstance(data, Sparse):
             self._leave_one_out_sparse(statistic, options, data, classes, weights, out)
             return
-        coins = self.estimate(statistic, options)
+        coins = self.parameters(statistic, options)
         if weights is None:
             counted, total = _ones(statistic)
             left = np.maximum(total - 1, 0.0)
@@ -192,7 +192,7 @@ class Bernoulli(Event):
         out: Floats,
     ) -> None:
         """The own class's absent columns are summed once per class and distinct weight, its present ones per entry."""
-        coins = self.estimate(statistic, options)
+        coins = self.parameters(statistic, options)
         ones, n = statistic.sums["ones"], statistic.present()
         zeros = n - ones
         scores = np.zeros_like(out)

@@ -15,12 +15,12 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Codes, Floats
-from tallybayes.events.likelihood import Profile
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -61,7 +61,7 @@ class Categorical(Event):
             return self.count(data.settle(), classes, n_classes, weights)
         return {"counts": Exact.from_limbs(counts)}, data.labels
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Tables:
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Tables:
         """The log-share of each value, smoothed."""
         return Tables(_log_shares(statistic, options, *_counts(statistic)), statistic.labels)
 
@@ -151,7 +151,7 @@ class Categorical(Event):
         weights: Floats,
         out: Floats,
     ) -> None:
-        tables = self.estimate(statistic, options)
+        tables = self.parameters(statistic, options)
         counts, totals = statistic.sums["counts"], _totals(statistic)
         everywhere = counts.sum(axis=0)
         for rows in chunks(len(data)):

@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
+from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.families.bag import BagEvent, DieDoubt, own_entries
 from tallybayes.events.families.dirichlet import log_share, share
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 
 __all__ = ["Complement"]
@@ -45,7 +46,7 @@ class Complement(BagEvent):
 
     name: ClassVar[str] = "complement"
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
         """Minus the log-share of each face among all other classes."""
         (counts, totals), alpha = _outside(statistic), _alpha(options)
         return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))

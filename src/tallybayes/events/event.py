@@ -18,12 +18,11 @@ from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
-from tallybayes.events.likelihood import Profile, weigh
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh
 from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -41,32 +40,6 @@ __all__ = [
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
-Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
-
-
-@dataclass(frozen=True)
-class EstimateOptions:
-    """How belief is made of evidence, for one block of columns.
-
-    Attributes
-    ----------
-    rule : {"mle", "map", "bayes"}
-        The most likely parameters, the most probable ones, or the average over all of them.
-    alpha : ndarray, shape (F,)
-        The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
-    ddof : {0, 1}
-        Variances divide by n − ddof where the rule is "mle" or "map".
-    floor : float
-        The least variance, as a share of the column's variance over all rows.
-    unseen : {"smooth", "skip", "error"}
-        What a value never seen in training says.
-    """
-
-    rule: Literal["mle", "map", "bayes"]
-    alpha: Floats
-    ddof: int = 0
-    floor: float = 1e-9
-    unseen: Literal["smooth", "skip", "error"] = "smooth"
 
 
 @dataclass(frozen=True)
@@ -86,28 +59,8 @@ class LeftOut:
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)
-        """How much each row says, found when it is asked for: see `Event.size`."""
+        """How much each row says, found when it is asked for: see `Event.length`."""
         return self.measure()
-
-
-@dataclass(frozen=True)
-class Pixels:
-    """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
-
-    Attributes
-    ----------
-    unit : str
-        What `average` is.
-    average : ndarray, shape (C, F)
-        How bright; NaN where a column's values are no numbers.
-    dark, lit : ndarray, shape (C, F)
-        Log-probabilities or log-densities, up to what all classes share.
-    """
-
-    unit: str
-    average: Floats
-    dark: Floats
-    lit: Floats
 
 
 class Event(ABC):
@@ -127,12 +80,16 @@ class Event(ABC):
     def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
 
-    @abstractmethod
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:
-        """The parameters believed in, given the sums."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood:
+        """Return the likelihood, given the sums."""
+        return Adapter(statistic, options, self, self.parameters(statistic, options))
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Any] | None:
-        """The parameters of several groups of classes at once, where that is quicker; None: one group by one.
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Any:
+        """The parameters believed in, given the sums."""
+        raise NotImplementedError
+
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood] | None:
+        """Return the likelihoods of several groups of classes at once, where that is quicker; None: one group by one.
 
         Of C classes a group, class c of group k stands at k·C + c; no class is empty.
         """
@@ -140,7 +97,7 @@ class Event(ABC):
 
     @abstractmethod
     def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
-        """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
+        """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `length` if that comes free."""
 
     def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
         """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
@@ -154,6 +111,10 @@ class Event(ABC):
     @abstractmethod
     def profile(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Profile:
         """What column f says of each class at some values: those given, or those that show it best."""
+
+    def of_cell(self, parameters: Any, f: int, value: Any) -> tuple[Floats, float]:
+        """One value."""
+        return self.profile(parameters, f, [value]).log[0], 1.0
 
     def support(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
         """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
@@ -177,9 +138,9 @@ class Event(ABC):
         def add(options: EstimateOptions, out: Floats) -> None:
             self.leave_one_out(statistic, options, data, classes, weights, out)
 
-        return LeftOut(add, lambda: self.size(data))
+        return LeftOut(add, lambda: self.length(data))
 
-    def size(self, data: Any) -> Floats:  # (n,)
+    def length(self, data: Any) -> Floats:  # (n,)
         """How much each row says: values that are not missing; a zero of sparse rows is a value.
 
         Probabilities are made honest by it: the more values speak, the more they repeat each other.
@@ -299,6 +260,63 @@ class Event(ABC):
         """The options that differ from their default."""
         given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
         return {k: value for k, (value, default) in given.items() if value != default}
+
+
+@dataclass(frozen=True, eq=False)
+class Adapter(Likelihood):
+    """The likelihood of an event model whose methods take its parameters."""
+
+    event: Event
+    parameters: Any
+
+    def add_log_prob(self, data: Any, out: Floats) -> Floats | None:
+        return self.event.score(self.parameters, data, out)
+
+    @cached_property
+    def _variance(self) -> Any:
+        return self.event.variance(self.statistic, self.options)
+
+    def add_variance(self, data: Any, out: Floats) -> None:
+        self.event.add_variance(self._variance, data, out)
+
+    def add_terms(self, data: Any, weights: Floats, out: Floats) -> None:
+        self.event.terms(self.parameters, data, weights, out)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        return self.event.profile(self.parameters, f, at)
+
+    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
+        return self.event.of_cell(self.parameters, f, value)
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        return self.event.sample(self.statistic, self.parameters, c, n, rng)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        return self.event.table(self.statistic, self.parameters, f)
+
+    def contrasted(self) -> Adapter:
+        return Adapter(self.statistic, self.options, self.event, self.event.contrast(self.parameters))
+
+    def support(self, data: Any) -> Floats:
+        return self.event.support(self.statistic, data)
+
+    def missing(self) -> Floats:
+        return self.event.missing(self.statistic)
+
+    def pixels(self) -> Pixels | None:
+        return self.event.pixels(self.statistic, self.parameters)
+
+    @property
+    def n_values(self) -> tuple[int, ...] | None:
+        return self.event.n_values(self.statistic)
+
+    @property
+    def n_parameters(self) -> int:
+        return self.event.n_parameters(self.statistic, self.parameters)
+
+    @property
+    def categories(self) -> tuple[Categories, ...]:
+        return self.event.categories(self.parameters)
 
 
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, add_by_column
+from tallybayes.events.event import Adapter, ClassCodes, Counted, Event, Weights, add_by_column
 from tallybayes.events.families.leave_one_out import leave_bells_out
 from tallybayes.events.families.normal import (
     BellDoubt,
@@ -27,7 +27,7 @@ from tallybayes.events.families.normal import (
 )
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -67,17 +67,20 @@ class Gaussian(Event):
         """Whether no variance is below zero."""
         return no_variance_below_zero(statistic)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:  # of (C, F)
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Normal:  # of (C, F)
         """The bell of each class and column."""
         return believe(by_class(statistic), over_all(statistic), options, options.alpha)
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Normal]:
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood]:
         """The bells of each group of classes: many calls would cost more than what they compute."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
         bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
         freedom = [None] * groups if bells.freedom is None else list(bells.freedom)
-        return [Normal(*parts) for parts in zip(bells.location, bells.scale2, freedom, strict=True)]
+        return [
+            Adapter(statistic, options, self, Normal(*parts))
+            for parts in zip(bells.location, bells.scale2, freedom, strict=True)
+        ]
 
     def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
@@ -113,7 +116,7 @@ class Gaussian(Event):
 
     def variance(self, statistic: Statistic, options: EstimateOptions) -> BellDoubt:  # of (C, F)
         """What is not known of location and scale: of the same under every rule."""
-        bell = self.estimate(statistic, replace(options, rule="map", ddof=0))
+        bell = self.parameters(statistic, replace(options, rule="map", ddof=0))
         return BellDoubt(bell.location, bell.scale2, statistic.present().to_float() + options.alpha)
 
     def add_variance(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:

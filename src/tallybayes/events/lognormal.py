@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights
 from tallybayes.events.families.normal import BellDoubt, Normal
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
 
 __all__ = ["Lognormal"]
@@ -54,9 +54,9 @@ class Lognormal(Event):
         """Whether no variance of log x is below zero."""
         return _OF_LOG.consistent(statistic)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Normal:
         """The bell of log x."""
-        return _OF_LOG.estimate(statistic, options)
+        return _OF_LOG.parameters(statistic, options)
 
     def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
         """The log-density of log x, less log x."""

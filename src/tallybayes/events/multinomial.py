@@ -11,11 +11,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import ClassCodes, Drawn, EstimateOptions, Pixels, Weights
+from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.families.bag import BagEvent, DieDoubt, add_products, own_entries
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
 from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 
 __all__ = ["Multinomial"]
@@ -43,7 +44,7 @@ class Multinomial(BagEvent):
 
     name: ClassVar[str] = "multinomial"
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
         """The log-share of each face, smoothed."""
         counts, totals = _counts(statistic)
         return log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
@@ -59,7 +60,7 @@ class Multinomial(BagEvent):
     ) -> None:
         """As `score`, with the row's own counts taken from its class."""
         scores = np.zeros_like(out)
-        add_products(data, self.estimate(statistic, options), scores)
+        add_products(data, self.parameters(statistic, options), scores)
         counts = statistic.sums["counts"]
         totals = counts.sum(axis=1)
         row, column, value, w, size = own_entries(data, weights)

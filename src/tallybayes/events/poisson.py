@@ -12,13 +12,13 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from tallybayes.events.event import Drawn, EstimateOptions, Pixels, add_by_column
+from tallybayes.events.event import add_by_column
 from tallybayes.events.families.gamma_rates import RateEvent, Rates, draw_rates, of_column, totals
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.families.variance import GammaRates
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
 from tallybayes.events.statistic import Statistic
 
 __all__ = ["Poisson"]

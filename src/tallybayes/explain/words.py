@@ -49,8 +49,8 @@ class TextContributions:
 
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """The words of the first row's texts, column by column; none of a missing text."""
-    parts = zip(model.schema.blocks, model.evidence.statistics, model.contrast.parameters, blocks, strict=True)
-    for block, statistic, parameters, data in parts:
+    for block, likelihood, data in zip(model.schema.blocks, model.contrast.likelihoods, blocks, strict=True):
+        statistic, parameters = likelihood.statistic, getattr(likelihood, "parameters", ())
         if not isinstance(block.event, Text) or not isinstance(data, Texts):
             continue
         for f, (name, words) in enumerate(zip(block.columns, parameters, strict=True)):
@@ -61,7 +61,7 @@ def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data
-            says = block.event.profile(parameters, f, tokens)
+            says = likelihood.profile(f, tokens)
             known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
             at = statistic.values_of(f)
             place = statistic.labels[f].find(pa.array(tokens, pa.string()))

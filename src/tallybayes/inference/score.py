@@ -15,7 +15,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.inference.estimate import Belief, Choices, Variances, log_prior, options_for
+from tallybayes.inference.estimate import Belief, Choices, log_prior, options_for
 from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["LeftOutRows", "add_encoded", "add_scores", "add_variances", "encoded", "leave_one_out"]
@@ -42,8 +42,8 @@ def add_scores(
 
 def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterator[Encoded]:
     """Rows as the event model of each block takes them, one block after the other."""
-    for block, parameters in zip(schema.blocks, belief.parameters, strict=True):
-        yield rows.encode(block, block.event.categories(parameters) or None, unseen=choices.unseen)
+    for block, likelihood in zip(schema.blocks, belief.likelihoods, strict=True):
+        yield rows.encode(block, likelihood.categories or None, unseen=choices.unseen)
 
 
 def add_encoded(
@@ -58,11 +58,11 @@ def add_encoded(
     out[:] = belief.log_prior
     if sizes is not None:
         sizes[:] = 0.0
-    for block, parameters, data in zip(schema.blocks, belief.parameters, blocks, strict=True):
+    for block, likelihood, data in zip(schema.blocks, belief.likelihoods, blocks, strict=True):
         with nullcontext() if rows is None else rows.refusing(block):
-            size = block.event.score(parameters, data, out)
+            length = likelihood.add_log_prob(data, out)
         if sizes is not None:
-            sizes += block.event.size(data) if size is None else size
+            sizes += block.event.length(data) if length is None else length
         if rows is None:
             continue
         # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value. It
@@ -71,9 +71,7 @@ def add_encoded(
             _refuse_infinite(block, data, rows.first)
 
 
-def add_variances(
-    schema: Schema, belief: Belief, variances: Variances, choices: Choices, rows: RowBatch, out: Floats
-) -> None:
+def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats) -> None:
     """Write the variance of each row's log joint probability with each class into `out`.
 
     Columns that are independent given the class, each with parameters of its own, have variances that add. Classes
@@ -81,18 +79,16 @@ def add_variances(
 
     Parameters
     ----------
-    schema, belief, doubts, choices
+    schema, belief, choices
         The model.
     rows : RowBatch
         Rows that `add_scores` has scored.
     out : ndarray, shape (n, C)
         Where to; what stands there is overwritten.
     """
-    out[:] = variances.log_prior
-    for block, data, unsure in zip(
-        schema.blocks, encoded(schema, belief, choices, rows), variances.blocks, strict=True
-    ):
-        block.event.add_variance(unsure, data, out)
+    out[:] = belief.log_prior_variance
+    for likelihood, data in zip(belief.likelihoods, encoded(schema, belief, choices, rows), strict=True):
+        likelihood.add_variance(data, out)
 
 
 class LeftOutRows:

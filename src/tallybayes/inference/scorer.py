@@ -13,7 +13,7 @@ from tallybayes import engines
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.estimate import Belief, Choices, Variances
+from tallybayes.inference.estimate import Belief, Choices
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import add_encoded, add_scores, add_variances
 from tallybayes.schema.schema import Schema
@@ -38,7 +38,7 @@ class Scorer:
         """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
         if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
             return None
-        encoded = few_rows.encode(rows, self.schema, self.belief.parameters, self.choices.unseen)
+        encoded = few_rows.encode(rows, self.schema, self.belief.likelihoods, self.choices.unseen)
         if encoded is None:
             return None
         out = self._room(len(rows))
@@ -66,7 +66,7 @@ class Scorer:
         return self._sliced(source, threads, fill, partial=partial)
 
     def scores_and_variances(
-        self, source: Iterable[pa.RecordBatch], threads: int, uncertain: Variances, *, partial: bool = False
+        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
     ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
         """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
 
@@ -74,7 +74,7 @@ class Scorer:
             scores, variances = np.empty((2, len(rows), out.shape[-1]))
             sizes = None if self.temperature is None else np.zeros(len(rows))
             add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
-            add_variances(self.schema, self.belief, uncertain, self.choices, rows, variances)
+            add_variances(self.schema, self.belief, self.choices, rows, variances)
             out[:, 0], out[:, 1] = scores, variances
             out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
 

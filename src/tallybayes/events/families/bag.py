@@ -73,7 +73,7 @@ class BagEvent(Event):
             limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights).first
         return {"counts": Exact.from_limbs(limbs)}, ()
 
-    def size(self, data: Dense | Sparse) -> Floats:  # (n,)
+    def length(self, data: Dense | Sparse) -> Floats:  # (n,)
         """How often the die was rolled."""
         if isinstance(data, Sparse):
             row, _, value = data.entries()
@@ -119,6 +119,10 @@ class BagEvent(Event):
         x = np.array(values, np.float64)[:, None]
         with np.errstate(invalid="ignore"):
             return Profile("counts", values, np.where(x == 0, 0.0, x * parameters[f]))
+
+    def of_cell(self, parameters: Floats, f: int, value: Any) -> tuple[Floats, float]:
+        """What one count adds, and the count itself."""
+        return self.profile(parameters, f, [value]).log[0], float(value)
 
     def support(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
         """How often each face came up in each class."""

@@ -13,19 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import (
-    ClassCodes,
-    Counted,
-    EstimateOptions,
-    Event,
-    Weights,
-    add_by_column,
-    chunks,
-    negative_or_infinite,
-)
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, add_by_column, chunks, negative_or_infinite
 from tallybayes.events.families.variance import GammaRates
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import add_terms_of
+from tallybayes.events.likelihood import EstimateOptions, add_terms_of
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -80,7 +71,7 @@ class RateEvent(Event):
         """n and Σx of each class."""
         return count_rates(data, classes, n_classes, weights)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:  # of (C, F)
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> Any:  # of (C, F)
         """The rate of each class and column, or the weight of evidence for it."""
         return self.believe(*totals(statistic), options, options.alpha)
 
@@ -106,7 +97,7 @@ class RateEvent(Event):
 
     def variance(self, statistic: Statistic, options: EstimateOptions) -> GammaRates:  # of (C, F)
         """What the rates may be; where neither row nor prior speaks, anything."""
-        believed, known = self.estimate(statistic, options), statistic.present().to_float() + options.alpha > 0
+        believed, known = self.parameters(statistic, options), statistic.present().to_float() + options.alpha > 0
         return GammaRates(believed.a, np.where(known, believed.b, 0.0))
 
     def table(

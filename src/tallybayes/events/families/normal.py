@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.event import EstimateOptions
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 
 __all__ = [

@@ -23,13 +23,13 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Floats, Sparse, Texts
-from tallybayes.events.likelihood import Profile, weigh
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Profile, weigh
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
@@ -171,7 +171,7 @@ class Text(Event):
         }
         return sums, tuple(one.labels for one in found)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...]:
+    def parameters(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...]:
         """The log-share of each token, smoothed, column by column."""
         pairs = zip(columns_of(statistic), options.alpha, strict=True)
         return tuple(self._words(part, options, alpha) for part, alpha in pairs)
@@ -265,16 +265,22 @@ class Text(Event):
             self.score((words,), Texts((column,)), scores)
             out[:, f] += weigh(scores, asked)
 
+    def of_cell(self, parameters: tuple[Words, ...], f: int, value: Any) -> tuple[Floats, float]:
+        """Return the log-probability of one text of column f under each class, and how many tokens it has."""
+        scores = np.zeros((1, len(parameters[f].base)))
+        lengths = self.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)
+        return scores[0], float(lengths[0])
+
     def profile(self, parameters: tuple[Words, ...], f: int, at: Sequence[Any] | None = None) -> Profile:
         """What each token adds to the score of a text that has it."""
         words = parameters[f]
         if at is None:
-            return Profile("words", words.vocabulary.values, words.table)
+            return Profile("words", words.vocabulary.values, words.table, words.base)
         found = words.vocabulary.find(pa.array(at, pa.string()))
         nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
         said = np.tile(nothing, (len(found), 1))
         said[found >= 0] = words.table[found[found >= 0]]
-        return Profile("words", tuple(at), said)
+        return Profile("words", tuple(at), said, words.base)
 
     def leave_one_out(
         self,

@@ -90,21 +90,23 @@ def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: 
     return bells([[np.log(x) for x in by_class] for by_class in columns_of(table)], alpha, rng)
 
 
-def poisson(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> NegativeBinomial:
+def poisson(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
     rates = []
     for by_class in columns_of(table):
         whole = np.concatenate(by_class)
         m = (whole.sum() + 0.5) / (len(whole) + 1)
         rates.append([rng.gamma(x.sum() + alpha * m, 1 / (len(x) + alpha)) for x in by_class])
-    return NegativeBinomial(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    density = NegativeBinomial(np.array(rates).T, np.ones_like(np.transpose(rates)), averaged=False)
+    return replace(likelihood, density=density)
 
 
-def exponential(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Lomax:
+def exponential(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
     rates = []
     for by_class in columns_of(table):
         m = np.concatenate(by_class).mean()
         rates.append([rng.gamma(len(x) + alpha, 1 / (x.sum() + alpha * m)) for x in by_class])
-    return Lomax(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    density = Lomax(np.array(rates).T, np.ones_like(np.transpose(rates)), averaged=False)
+    return replace(likelihood, density=density)
 
 
 def text(
@@ -146,7 +148,7 @@ POSTERIORS: dict[str, Draws] = {
     "complement": adapted(complement),
     "gaussian": adapted(gaussian),
     "lognormal": adapted(lognormal),
-    "poisson": adapted(poisson),
-    "exponential": adapted(exponential),
+    "poisson": poisson,
+    "exponential": exponential,
     "text": adapted(text),
 }

@@ -95,9 +95,9 @@ class Event(ABC):
         """
         return None
 
-    @abstractmethod
     def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
         """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `length` if that comes free."""
+        raise NotImplementedError
 
     def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
         """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
@@ -108,9 +108,9 @@ class Event(ABC):
             here = np.flatnonzero(~np.isnan(x))
             out[here, f] += weigh(self.profile(parameters, f, x[here]).log, asked[here])
 
-    @abstractmethod
     def profile(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Profile:
         """What column f says of each class at some values: those given, or those that show it best."""
+        raise NotImplementedError
 
     def of_cell(self, parameters: Any, f: int, value: Any) -> tuple[Floats, float]:
         """One value."""
@@ -164,9 +164,9 @@ class Event(ABC):
         """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
         return None
 
-    @abstractmethod
     def variance(self, statistic: Statistic, options: EstimateOptions) -> Any:
         """What is not known of the parameters, given the sums: what `add_variance` takes."""
+        raise NotImplementedError
 
     def add_variance(self, doubts: Any, data: Any, out: Floats) -> None:
         """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
@@ -178,9 +178,9 @@ class Event(ABC):
         self.score(doubts, data, minus)
         out -= minus
 
-    @abstractmethod
     def sample(self, statistic: Statistic, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Drawn:
         """Values drawn for each column, given class c, such as `count` would take."""
+        raise NotImplementedError
 
     def missing(self, statistic: Statistic) -> Floats:  # (C, F)
         """The share of missing values of each class and column; 0 where that is not remembered."""
@@ -195,9 +195,9 @@ class Event(ABC):
         """What the columns look like as pixels; None where they are no picture."""
         return None
 
-    @abstractmethod
     def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Row names, counts (or None) and values of one column's table."""
+        raise NotImplementedError
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Where values are not what the event `domain` (None: nowhere); NaN, being missing, is fit."""

@@ -13,10 +13,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events.bernoulli import BernoulliTable
-from tallybayes.events.categorical import Tables
 from tallybayes.events.exponential import Lomax
-from tallybayes.events.gaussian import Normal
+from tallybayes.events.families.normal import Normal
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.poisson import NegativeBinomial
 from tallybayes.events.statistic import Statistic
@@ -45,26 +43,30 @@ def columns_of(table: pa.Table) -> Iterator[list[np.ndarray]]:
         yield [values[(label == c) & ~np.isnan(values)] for c in np.unique(label)]
 
 
-def categorical(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Tables:
+def categorical(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
     counts = statistic.sums["counts"].to_float()
     parts = []
     for f in range(len(statistic.labels)):
         parts += [log_dirichlet(counts[:, statistic.values_of(f)] + alpha, rng), np.zeros((1, len(counts)))]
-    return Tables(np.concatenate(parts), statistic.labels)
+    return replace(likelihood, log=np.concatenate(parts))
 
 
-def bernoulli(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> BernoulliTable:
+def bernoulli(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
     ones, n = statistic.sums["ones"].to_float(), statistic.present().to_float()
     p = np.ascontiguousarray(rng.beta(ones + alpha, n - ones + alpha).T)
-    return BernoulliTable(np.log1p(-p), np.log(p))
+    return replace(likelihood, log_zero=np.log1p(-p), log_one=np.log(p))
 
 
-def multinomial(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
-    return log_dirichlet(statistic.sums["counts"].to_float() + alpha, rng)
+def multinomial(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
+    return replace(likelihood, log=log_dirichlet(statistic.sums["counts"].to_float() + alpha, rng))
 
 
-def complement(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
-    return -log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng)
+def complement(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
+    return replace(likelihood, log=-log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng))
 
 
 def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Generator) -> Normal:
@@ -82,12 +84,13 @@ def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Genera
     return Normal(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
 
 
-def gaussian(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
-    return bells(list(columns_of(table)), alpha, rng)
+def gaussian(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    return replace(likelihood, density=bells(list(columns_of(table)), alpha, rng))
 
 
-def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
-    return bells([[np.log(x) for x in by_class] for by_class in columns_of(table)], alpha, rng)
+def lognormal(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    logs = [[np.log(x) for x in by_class] for by_class in columns_of(table)]
+    return replace(likelihood, density=bells(logs, alpha, rng))
 
 
 def poisson(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
@@ -142,12 +145,12 @@ def adapted(draws: Callable[..., Any]) -> Draws:
 
 
 POSTERIORS: dict[str, Draws] = {
-    "categorical": adapted(categorical),
-    "bernoulli": adapted(bernoulli),
-    "multinomial": adapted(multinomial),
-    "complement": adapted(complement),
-    "gaussian": adapted(gaussian),
-    "lognormal": adapted(lognormal),
+    "categorical": categorical,
+    "bernoulli": bernoulli,
+    "multinomial": multinomial,
+    "complement": complement,
+    "gaussian": gaussian,
+    "lognormal": lognormal,
     "poisson": poisson,
     "exponential": exponential,
     "text": adapted(text),

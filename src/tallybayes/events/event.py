@@ -327,13 +327,3 @@ def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 def chunks(n: int, size: int = 4096) -> Sequence[slice]:
     """Row slices small enough that a few (rows, C) temporaries stay in cache."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
-    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
-    for f in range(data.width):
-        terms, column = of_column(f), data.column(f)
-        for rows in chunks(len(data)):
-            x = column[rows].astype(np.float64)
-            here = ~np.isnan(x)
-            out[rows][here] += terms(x[here, None])

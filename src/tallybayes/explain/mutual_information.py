@@ -9,7 +9,7 @@ import numpy as np
 from scipy.special import xlogy
 
 from tallybayes.events.event import Event
-from tallybayes.events.families.bag import BagEvent
+from tallybayes.events.families.bag import BagTable
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.text.text import Text
@@ -78,9 +78,8 @@ def information(model: Model) -> Floats:  # (F,)
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
     for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
-        if isinstance(block.event, BagEvent):
-            parameters = likelihood.parameters  # type: ignore[attr-defined]
-            shares = np.exp(parameters - np.logaddexp.reduce(parameters, axis=0))
+        if isinstance(likelihood, BagTable):
+            shares = np.exp(likelihood.log - np.logaddexp.reduce(likelihood.log, axis=0))
             bits.update(zip(block.columns, mutual_information(shares, prior).tolist(), strict=True))
             continue
         for f, name in enumerate(block.columns):

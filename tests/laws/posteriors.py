@@ -17,8 +17,6 @@ from tallybayes.events.exponential import Lomax
 from tallybayes.events.families.normal import Normal
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.poisson import NegativeBinomial
-from tallybayes.events.statistic import Statistic
-from tallybayes.events.text.vocabulary import Words
 
 # from the likelihood, the rows themselves and α to a likelihood of parameters drawn
 Draws = Callable[[Any, pa.Table, float, np.random.Generator], Likelihood]
@@ -112,12 +110,9 @@ def exponential(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.G
     return replace(likelihood, density=density)
 
 
-def text(
-    believed: tuple[Words, ...], statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator
-) -> tuple[Words, ...]:
-    drawn = []
-    for f, words in enumerate(believed):
-        bag = words.event.bag
+def text(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    drawn, statistic, bag = [], likelihood.statistic, likelihood.event.bag
+    for f, words in enumerate(likelihood.columns):
         kept = statistic.values_of(f)[statistic.labels[f].find(words.vocabulary.array)]
         name = "tokens" if bag in ("multinomial", "complement") else "documents"
         counts = statistic.sums[name].to_float()[:, kept]
@@ -134,14 +129,7 @@ def text(
             new = replace(words, table=table, unknown=shares[-1] if smooth else None)
         new.__dict__["lookup"] = words.lookup
         drawn.append(new)
-    return tuple(drawn)
-
-
-def adapted(draws: Callable[..., Any]) -> Draws:
-    def drawn(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
-        return replace(likelihood, parameters=draws(likelihood.parameters, likelihood.statistic, table, alpha, rng))
-
-    return drawn
+    return replace(likelihood, columns=tuple(drawn))
 
 
 POSTERIORS: dict[str, Draws] = {
@@ -153,5 +141,5 @@ POSTERIORS: dict[str, Draws] = {
     "lognormal": lognormal,
     "poisson": poisson,
     "exponential": exponential,
-    "text": adapted(text),
+    "text": text,
 }

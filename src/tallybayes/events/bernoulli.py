@@ -48,6 +48,7 @@ class Bernoulli(Event):
     threshold: float | None = None
 
     name: ClassVar[str] = "bernoulli"
+    discrete: ClassVar[bool] = True
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "0 and 1 (or a threshold)"
     sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}

@@ -131,6 +131,7 @@ class Categorical(Event):
     """
 
     name: ClassVar[str] = "categorical"
+    discrete: ClassVar[bool] = True
     input: ClassVar[Any] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 

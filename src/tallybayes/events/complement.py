@@ -14,15 +14,13 @@ import numpy as np
 
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt, own_entries
-from tallybayes.events.families.dirichlet import log_share, share
+from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share, share
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 
 __all__ = ["Complement"]
-
-_LEAST_ALPHA = 1e-10
 
 
 @dataclass(frozen=True)
@@ -114,4 +112,4 @@ def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
 def _alpha(options: EstimateOptions) -> Floats:
     # Without smoothing a face that no other class has shown would speak for its class without measure, and two such
     # faces of different classes would contradict each other without measure.
-    return np.maximum(options.alpha, _LEAST_ALPHA)
+    return np.maximum(options.alpha, LEAST_ALPHA)

@@ -76,6 +76,7 @@ class Poisson(RateEvent):
     """
 
     name: ClassVar[str] = "poisson"
+    discrete: ClassVar[bool] = True
 
     def estimate_cells(
         self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.events.inputs import Floats, Texts
-from tallybayes.events.text.text import Text
+from tallybayes.events.text.likelihood import TextLikelihood
 from tallybayes.kernels.text import vectorise
 from tallybayes.model import Model
 
@@ -50,14 +50,14 @@ class TextContributions:
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """The words of the first row's texts, column by column; none of a missing text."""
     for block, likelihood, data in zip(model.schema.blocks, model.contrast.likelihoods, blocks, strict=True):
-        statistic, parameters = likelihood.statistic, getattr(likelihood, "parameters", ())
-        if not isinstance(block.event, Text) or not isinstance(data, Texts):
+        if not isinstance(likelihood, TextLikelihood) or not isinstance(data, Texts):
             continue
-        for f, (name, words) in enumerate(zip(block.columns, parameters, strict=True)):
+        statistic = likelihood.statistic
+        for f, (name, words) in enumerate(zip(block.columns, likelihood.columns, strict=True)):
             text = data.columns[f].slice(0, 1)
             if text.null_count:
                 continue
-            found = vectorise(text, block.event.tokens)
+            found = vectorise(text, likelihood.event.tokens)
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data

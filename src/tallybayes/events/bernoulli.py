@@ -263,6 +263,10 @@ class BernoulliTable(Likelihood):
         lit = first > self.event.cut
         return np.where(lit[:, None], ones, n - ones)
 
+    def place(self, f: int, value: Any) -> int:
+        """Return 1 for a value above the threshold, otherwise 0."""
+        return int(value > self.event.cut)
+
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
         zero, one = np.int64(0), np.int64(1)

@@ -186,6 +186,10 @@ class Likelihood(ABC):
         """The number of values of each column; None where they cannot be listed."""
         return None
 
+    def place(self, f: int, value: Any) -> int:
+        """Return the position of a value among the listed values of column f."""
+        return list(self.profile(f).values).index(value)
+
     @property
     def n_parameters(self) -> int:
         """The number of free parameters of a class.

@@ -1,9 +1,8 @@
 """The contract of an event model.
 
-An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
-remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
-been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`variance`). Everything
-else, from adding evidence to the model file, is written once elsewhere.
+An event model says what a block of columns is, what to count of it (`count`), which likelihood the counts make
+(`estimate`), and how probable rows would be had they never been counted (`leave_one_out`). Everything else, from adding
+evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
 """

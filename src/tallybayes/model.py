@@ -25,7 +25,7 @@ from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
-from tallybayes.inference.estimate import Belief, Variances, estimate, variances
+from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.inference.score import Scorer
@@ -93,7 +93,7 @@ class Model:
 
     @cached_property
     def belief(self) -> Belief:
-        """The class prior and the parameters of each block."""
+        """The class prior and the likelihood of each block."""
         return estimate(self.evidence, self._resolved_choices)
 
     @property
@@ -117,11 +117,7 @@ class Model:
     @cached_property
     def _contrast(self) -> Belief:
         """Belief less what it says of all classes alike: what probabilities and reasons are made of."""
-        return self.belief.contrast(self.schema)
-
-    @cached_property
-    def _variances(self) -> Variances:
-        return variances(self.evidence, self._resolved_choices)
+        return self.belief.contrasted()
 
     @property
     def prior(self) -> dict[Any, float]:
@@ -796,7 +792,7 @@ class Model:
         partial = open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
-            found = scorer.scores_and_variances(source, workers, self._variances, partial=partial)
+            found = scorer.scores_and_variances(source, workers, partial=partial)
             scores, variances, temperature = found
             probabilities = scores * temperature[:, None]
             normalise(probabilities, self.belief.log_prior)

@@ -13,9 +13,10 @@ import pytest
 
 import tallybayes as tb
 from tallybayes import events
-from tallybayes.events import EstimateOptions, Event, parse, registered
+from tallybayes.events import Event, parse, registered
 from tallybayes.events.inputs import Dense
 
+from ..laws import test_belief, test_terms, test_variance
 from .pages import ROOT, python_blocks
 
 GUIDE = ROOT / "CONTRIBUTING.md"
@@ -28,18 +29,22 @@ ROWS = {
 
 
 @pytest.fixture
-def geometric(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
+def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
     """The module of the guide's example, as if its file lay in the folder of event models; gone afterwards."""
     [(_, source)] = python_blocks(GUIDE)
-    (tmp_path / "geometric.py").write_text(source, encoding="utf-8")
+    (tmp_path / "negative_binomial.py").write_text(source, encoding="utf-8")
     with monkeypatch.context() as patch:
         patch.setattr(events, "__path__", [*events.__path__, str(tmp_path)])
         registered.cache_clear()
-        assert "geometric" in registered()
-        yield sys.modules["tallybayes.events.geometric"]
-    del Event.registry["geometric"], sys.modules["tallybayes.events.geometric"], events.geometric
+        assert "negative_binomial" in registered()
+        yield sys.modules["tallybayes.events.negative_binomial"]
+    del (
+        Event.registry["negative_binomial"],
+        sys.modules["tallybayes.events.negative_binomial"],
+        events.negative_binomial,
+    )
     registered.cache_clear()
-    assert "geometric" not in registered()
+    assert "negative_binomial" not in registered()
 
 
 def rows(*keep: int) -> dict[str, list[object]]:
@@ -49,35 +54,35 @@ def rows(*keep: int) -> dict[str, list[object]]:
 EVERY = range(len(ROWS["who"]))
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
 def test_the_example_fits_and_predicts() -> None:
-    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times")
-    assert model.schema.events() == {"misses": "geometric", "throws": "geometric"}
+    model = tb.fit(rows(*EVERY), "who", events="negative_binomial", weights="times")
+    assert model.schema.events() == {"misses": "negative_binomial", "throws": "negative_binomial"}
     np.testing.assert_allclose(model.predict_proba(rows(*EVERY)).sum(axis=1), 1.0)
     assert model.predict([{"misses": 4, "throws": 0}]).tolist() == ["bob"]
 
 
-def test_the_doctest_of_the_example_is_true(geometric: ModuleType) -> None:
-    result = doctest.testmod(geometric)
-    assert result.attempted == 3
+def test_the_doctest_of_the_example_is_true(example: ModuleType) -> None:
+    result = doctest.testmod(example)
+    assert result.attempted == 4
     assert result.failed == 0
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
 def test_what_the_example_learned_it_can_forget_and_save(tmp_path: Path) -> None:
-    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times")
-    part = tb.fit(rows(0, 2, 3, 6), "who", events="geometric", weights="times")
+    model = tb.fit(rows(*EVERY), "who", events="negative_binomial", weights="times")
+    part = tb.fit(rows(0, 2, 3, 6), "who", events="negative_binomial", weights="times")
     assert part.learn(rows(1, 4, 5, 7)).evidence == model.evidence
     assert model.forget(rows(1, 4, 5, 7)).evidence == part.evidence
-    model.save(tmp_path / "geometric.tally")
-    assert tb.load(tmp_path / "geometric.tally") == model
+    model.save(tmp_path / "example.tally")
+    assert tb.load(tmp_path / "example.tally") == model
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
 @pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 @pytest.mark.parametrize("alpha", [0.0, 1.0, 0.3])
 def test_leaving_a_row_out_of_the_example_equals_refitting(rule: str, alpha: float) -> None:
-    choices = {"events": "geometric", "weights": "times", "estimate": rule, "alpha": alpha}
+    choices = {"events": "negative_binomial", "weights": "times", "estimate": rule, "alpha": alpha}
     model = tb.fit(rows(*EVERY), "who", **choices)
     wanted = np.full((len(EVERY), len(model.classes)), -np.inf)
     for i in EVERY:
@@ -86,39 +91,69 @@ def test_leaving_a_row_out_of_the_example_equals_refitting(rule: str, alpha: flo
     np.testing.assert_allclose(model.leave_one_out(rows(*EVERY)), wanted, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
 @pytest.mark.parametrize("rule", ["mle", "bayes"])
 def test_the_probabilities_of_the_example_sum_to_one(rule: str) -> None:
-    model = tb.fit({"x": [0, 2, 3, 5], "y": ["a", "a", "b", "b"]}, "y", events="geometric", estimate=rule, alpha=4)
+    model = tb.fit(
+        {"x": [0, 2, 3, 5], "y": ["a", "a", "b", "b"]}, "y", events="negative_binomial", estimate=rule, alpha=4
+    )
     counts = {"x": np.arange(40_000)}
     total = np.exp(model.log_joint(counts)).sum()
     assert total == pytest.approx(1.0, abs=1e-6)
 
 
-@pytest.mark.usefixtures("geometric")
-def test_the_doubt_of_the_example_is_the_variance_over_probabilities_drawn() -> None:
-    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", prior="uniform")
-    event, [statistic], [believed] = parse("geometric"), model.evidence.statistics, model.belief.parameters
-    doubts = event.variance(statistic, EstimateOptions("bayes", np.ones(2)))
+@pytest.mark.usefixtures("example")
+def test_the_variance_of_the_example_is_that_over_probabilities_drawn() -> None:
+    model = tb.fit(rows(*EVERY), "who", events="negative_binomial", weights="times", prior="uniform")
+    [likelihood] = model.belief.likelihoods
     x, found, p = np.array([[0.0, 3.0]]), np.zeros((1, 3)), np.random.default_rng(0).beta
-    event.add_variance(doubts, Dense(x), found)
-    drawn = p(believed.a, believed.b, (50_000, 3, 2))
+    likelihood.add_variance(Dense(x), found)
+    drawn = p(likelihood.density.a, likelihood.density.b, (50_000, 3, 2))
     np.testing.assert_allclose(found[0], (np.log(drawn) + x * np.log1p(-drawn)).sum(axis=2).var(axis=0), rtol=0.05)
     none = model.with_(estimate="mle").predict_interval([{"misses": 9, "throws": 1}])  # cy has never missed
     assert (none.low.tolist(), none.high.tolist()) == ([[0.0] * 3], [[1.0] * 3])
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
+def test_the_example_is_explained_asked_compared_and_reported() -> None:
+    rng = np.random.default_rng(0)
+    table = {
+        "x": [*rng.negative_binomial(3, 0.5, 40), *rng.negative_binomial(3, 0.2, 40)],
+        "y": ["a"] * 40 + ["b"] * 40,
+    }
+    model = tb.fit(table, "y", events="negative_binomial(r=3)", calibrate=None)
+    assert "x" in str(model.explain({"x": 2}))
+    total = sum(model.probability(f"x={k} | y=a").probability for k in range(200))
+    assert total == pytest.approx(1.0, abs=1e-4)
+    assert model.sample(10).num_rows == 10
+    assert "negative_binomial numbers" in [one.name for one in tb.compare(table, "y").candidates]
+    assert "negative_binomial" in tb.report(table, "y", model).to_html()
+
+
+@pytest.mark.usefixtures("example")
+def test_the_laws_hold_for_the_example() -> None:
+    [event] = parse("negative_binomial").test_variants()
+    for rule in ("mle", "map", "bayes"):
+        for alpha in (0.0, 1.0):
+            test_terms.test_terms_add_up_to_the_score(event, rule, alpha)
+        test_terms.test_what_a_column_says_of_a_value_is_its_term(event, rule)
+        test_variance.test_twice_the_rows_leave_about_half_the_doubt(event, rule)
+        test_belief.test_probabilities_sum_to_one(event, rule)
+        test_belief.test_what_is_sampled_is_what_is_believed(event, rule)
+    test_variance.test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event)
+    with pytest.raises(AssertionError, match="wanted draws of the parameters of negative_binomial"):
+        test_variance.test_the_closed_form_is_the_variance_over_parameters_drawn(event, 1.0)
+
+
+@pytest.mark.usefixtures("example")
 def test_what_the_example_draws_is_what_it_believes() -> None:
-    model = tb.fit(rows(*EVERY), "who", events="geometric", weights="times", estimate="mle")
-    drawn = parse("geometric").sample(
-        model.evidence.statistics[0], model.belief.parameters[0], 1, 20_000, np.random.default_rng(0)
-    )
+    model = tb.fit(rows(*EVERY), "who", events="negative_binomial", weights="times", estimate="mle")
+    drawn = model.belief.likelihoods[0].sample(1, 20_000, np.random.default_rng(0))
     p = model.table("misses").values[0, 1]
     assert np.mean(drawn[0]) == pytest.approx((1 - p) / p, rel=0.05)
 
 
-@pytest.mark.usefixtures("geometric")
+@pytest.mark.usefixtures("example")
 def test_the_example_refuses_what_it_does_not_want() -> None:
-    with pytest.raises(tb.errors.BadData, match=r"'x': wanted whole numbers not below 0 for geometric, got 1\.5"):
-        tb.fit({"x": [0, 1.5], "y": ["a", "b"]}, "y", events="geometric")
+    with pytest.raises(tb.errors.BadData, match=r"wanted whole numbers not below 0 for negative_binomial, got 1\.5"):
+        tb.fit({"x": [0, 1.5], "y": ["a", "b"]}, "y", events="negative_binomial")

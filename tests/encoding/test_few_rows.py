@@ -41,7 +41,7 @@ def test_a_small_array_scores_as_a_large_one(event) -> None:
 
 def test_plain_rows_really_take_the_short_way() -> None:
     model = tb.fit({"s": ["a", "b"], "x": [1.0, 2.0], "y": ["p", "q"]}, "y")
-    encoded = few_rows.encode([{"s": "a", "x": 1}], model.schema, model.belief.parameters, "smooth")
+    encoded = few_rows.encode([{"s": "a", "x": 1}], model.schema, model.belief.likelihoods, "smooth")
     assert encoded is not None
     assert len(encoded) == len(model.schema.blocks)
 

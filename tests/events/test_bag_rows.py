@@ -53,7 +53,7 @@ def test_a_row_left_out_is_scored_by_all_the_others(name: str, weighted: str, sm
         others = np.arange(N) != i
         rest = statistic(event, sparse(COUNTS[others]), CLASSES[others], None if weights is None else weights[others])
         want = np.zeros((1, C))
-        event.score(event.estimate(rest, EstimateOptions("bayes", alpha)), sparse(COUNTS[i : i + 1]), want)
+        event.estimate(rest, EstimateOptions("bayes", alpha)).add_log_prob(sparse(COUNTS[i : i + 1]), want)
         np.testing.assert_allclose(got[i], want[0], rtol=1e-9, atol=1e-9)
 
 
@@ -79,7 +79,7 @@ def test_sparse_rows_may_follow_dense_ones_with_gaps(smoothing: str) -> None:
         rest = statistic(event, sparse(COUNTS[others]), CLASSES[others], None)
         rest = rest.add(before, rest.rows + before.rows)
         want = np.zeros((1, C))
-        event.score(event.estimate(rest, EstimateOptions("bayes", alpha)), sparse(COUNTS[i : i + 1]), want)
+        event.estimate(rest, EstimateOptions("bayes", alpha)).add_log_prob(sparse(COUNTS[i : i + 1]), want)
         np.testing.assert_allclose(got[i], want[0], rtol=1e-9, atol=1e-9)
 
 

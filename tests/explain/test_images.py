@@ -61,8 +61,7 @@ def test_the_log_odds_of_all_pixels_are_the_difference_of_two_scores(event: str,
         "poisson": (np.maximum(rate - np.sqrt(rate), 0), rate + np.sqrt(rate)),
         "exponential": (0 * mean, 2 * mean),
     }.get(event, (np.zeros(6), np.ones(6)))
-    [believed], [block] = model.belief.parameters, model.schema.blocks
-    scores = block.event.log_prob(believed, Dense(np.stack([lit, dark])), 2)
+    scores = model.belief.likelihoods[0].log_prob(Dense(np.stack([lit, dark])))
     seen = model.picture((2, 3)).against(1, 0)
     assert seen.lit.sum() - seen.dark.sum() == pytest.approx(np.diff(scores, axis=1)[0, 0] - np.diff(scores)[1, 0])
     np.testing.assert_allclose(seen.log_odds, seen.lit - seen.dark)

@@ -59,7 +59,7 @@ def test_densities_are_those_that_the_lecture_works_out():
     model = tb.fit({"temperature": temperature, "play": play}, "play", estimate="mle", variance="n-1")
     table = model.table("temperature")
     assert dict(zip(table.rows, table.values[:, 1], strict=True))["mean"] == 73
-    said = model.schema.blocks[0].event.profile(model.belief.parameters[0], 0, [66.0])
+    said = model.belief.likelihoods[0].profile(0, [66.0])
     assert np.exp(said.log[0]) == pytest.approx([0.027918, 0.033964], abs=5e-7)
 
 

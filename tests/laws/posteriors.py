@@ -13,16 +13,13 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events.bernoulli import BernoulliTable
-from tallybayes.events.categorical import Tables
 from tallybayes.events.exponential import Lomax
-from tallybayes.events.gaussian import Normal
+from tallybayes.events.families.normal import Normal
+from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.poisson import NegativeBinomial
-from tallybayes.events.statistic import Statistic
-from tallybayes.events.text.vocabulary import Words
 
-# from what is believed, the sums, the rows themselves and α
-Draws = Callable[[Any, Statistic, pa.Table, float, np.random.Generator], Any]
+# from the likelihood, the rows themselves and α to a likelihood of parameters drawn
+Draws = Callable[[Any, pa.Table, float, np.random.Generator], Likelihood]
 
 
 def log_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
@@ -44,26 +41,30 @@ def columns_of(table: pa.Table) -> Iterator[list[np.ndarray]]:
         yield [values[(label == c) & ~np.isnan(values)] for c in np.unique(label)]
 
 
-def categorical(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Tables:
+def categorical(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
     counts = statistic.sums["counts"].to_float()
     parts = []
     for f in range(len(statistic.labels)):
         parts += [log_dirichlet(counts[:, statistic.values_of(f)] + alpha, rng), np.zeros((1, len(counts)))]
-    return Tables(np.concatenate(parts), statistic.labels)
+    return replace(likelihood, log=np.concatenate(parts))
 
 
-def bernoulli(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> BernoulliTable:
+def bernoulli(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
     ones, n = statistic.sums["ones"].to_float(), statistic.present().to_float()
     p = np.ascontiguousarray(rng.beta(ones + alpha, n - ones + alpha).T)
-    return BernoulliTable(np.log1p(-p), np.log(p))
+    return replace(likelihood, log_zero=np.log1p(-p), log_one=np.log(p))
 
 
-def multinomial(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
-    return log_dirichlet(statistic.sums["counts"].to_float() + alpha, rng)
+def multinomial(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
+    return replace(likelihood, log=log_dirichlet(statistic.sums["counts"].to_float() + alpha, rng))
 
 
-def complement(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> np.ndarray:
-    return -log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng)
+def complement(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    statistic = likelihood.statistic
+    return replace(likelihood, log=-log_dirichlet(others(statistic.sums["counts"].to_float()) + alpha, rng))
 
 
 def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Generator) -> Normal:
@@ -81,37 +82,37 @@ def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Genera
     return Normal(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
 
 
-def gaussian(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
-    return bells(list(columns_of(table)), alpha, rng)
+def gaussian(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    return replace(likelihood, density=bells(list(columns_of(table)), alpha, rng))
 
 
-def lognormal(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Normal:
-    return bells([[np.log(x) for x in by_class] for by_class in columns_of(table)], alpha, rng)
+def lognormal(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    logs = [[np.log(x) for x in by_class] for by_class in columns_of(table)]
+    return replace(likelihood, density=bells(logs, alpha, rng))
 
 
-def poisson(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> NegativeBinomial:
+def poisson(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
     rates = []
     for by_class in columns_of(table):
         whole = np.concatenate(by_class)
         m = (whole.sum() + 0.5) / (len(whole) + 1)
         rates.append([rng.gamma(x.sum() + alpha * m, 1 / (len(x) + alpha)) for x in by_class])
-    return NegativeBinomial(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    density = NegativeBinomial(np.array(rates).T, np.ones_like(np.transpose(rates)), averaged=False)
+    return replace(likelihood, density=density)
 
 
-def exponential(_: Any, statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator) -> Lomax:
+def exponential(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
     rates = []
     for by_class in columns_of(table):
         m = np.concatenate(by_class).mean()
         rates.append([rng.gamma(len(x) + alpha, 1 / (x.sum() + alpha * m)) for x in by_class])
-    return Lomax(np.array(rates).T, np.ones_like(np.transpose(rates)), False)
+    density = Lomax(np.array(rates).T, np.ones_like(np.transpose(rates)), averaged=False)
+    return replace(likelihood, density=density)
 
 
-def text(
-    believed: tuple[Words, ...], statistic: Statistic, table: pa.Table, alpha: float, rng: np.random.Generator
-) -> tuple[Words, ...]:
-    drawn = []
-    for f, words in enumerate(believed):
-        bag = words.event.bag
+def text(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    drawn, statistic, bag = [], likelihood.statistic, likelihood.event.bag
+    for f, words in enumerate(likelihood.columns):
         kept = statistic.values_of(f)[statistic.labels[f].find(words.vocabulary.array)]
         name = "tokens" if bag in ("multinomial", "complement") else "documents"
         counts = statistic.sums[name].to_float()[:, kept]
@@ -128,7 +129,7 @@ def text(
             new = replace(words, table=table, unknown=shares[-1] if smooth else None)
         new.__dict__["lookup"] = words.lookup
         drawn.append(new)
-    return tuple(drawn)
+    return replace(likelihood, columns=tuple(drawn))
 
 
 POSTERIORS: dict[str, Draws] = {

@@ -101,7 +101,7 @@ def test_a_missing_value_says_nothing(event: Event) -> None:
 def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)
     model = tb.fit(table, "label", events=event, estimate=rule, alpha=1.0)
-    drawn = event.sample(model.evidence.statistics[0], model.belief.parameters[0], 1, 50, np.random.default_rng(0))
+    drawn = model.belief.likelihoods[0].sample(1, 50, np.random.default_rng(0))
     assert len(drawn) == 3
     sampled = {f"c{f}": values for f, values in enumerate(drawn)}
     assert np.isfinite(model.log_joint(sampled)[:, 1]).all()

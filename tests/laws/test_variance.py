@@ -12,7 +12,6 @@ import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
 from tallybayes.events.inputs import Dense, Sparse
-from tallybayes.inference.estimate import options_for
 
 from .posteriors import POSTERIORS
 from .rows import every_event, rows_for
@@ -28,26 +27,24 @@ def plain_fit(*given: Any, **options: Any) -> tb.Model:
 
 def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
     """The variances of the log-probabilities of rows, the class prior left aside."""
-    [block], [statistic], [parameters] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
+    [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
     [batch] = table.combine_chunks().to_batches()
     out = np.zeros((len(table), len(model.classes)))
-    data = RowBatch(batch).encode(block, block.event.categories(parameters) or None)
-    block.event.add_variance(block.event.variance(statistic, options_for(block, model._resolved_choices)), data, out)
+    likelihood.add_variance(RowBatch(batch).encode(block, likelihood.categories or None), out)
     return out
 
 
-@pytest.mark.parametrize(
-    "event", [event for event in every_event() if event.name in POSTERIORS], ids=lambda event: event.spec
-)
+@each_event
 @pytest.mark.parametrize("alpha", [1.0, 0.3])
 def test_the_closed_form_is_the_variance_over_parameters_drawn(event: Event, alpha: float) -> None:
+    assert event.name in POSTERIORS, f"tests/laws/posteriors.py: wanted draws of the parameters of {event.name}"
     table = rows_for(event, 60, seed=3)
     model = plain_fit(table, "label", events=event, alpha=alpha)
     some, rng = table.slice(0, 12), np.random.default_rng(0)
-    [block], [statistic], [believed] = model.schema.blocks, model.evidence.statistics, model.belief.parameters
-    data = RowBatch(some.to_batches()[0]).encode(block, event.categories(believed) or None)
-    draws = POSTERIORS[event.name]
-    scores = np.stack([event.log_prob(draws(believed, statistic, table, alpha, rng), data, 3) for _ in range(1500)])
+    [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
+    data = RowBatch(some.to_batches()[0]).encode(block, likelihood.categories or None)
+    draw = POSTERIORS[event.name]
+    scores = np.stack([draw(likelihood, table, alpha, rng).log_prob(data) for _ in range(1500)])
     variance, fourth = scores.var(axis=0), ((scores - scores.mean(axis=0)) ** 4).mean(axis=0)
     error = np.sqrt((fourth - variance**2) / len(scores))
     assert (np.abs(doubts_of(model, some) - variance) <= 6 * error + 1e-9).all()
@@ -60,8 +57,8 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
     The tokens of one text are not drawn apart from each other, so of texts only the size is right.
     """
     first, rng = plain_fit(rows_for(event, 200, classes=2), "label", events=event), np.random.default_rng(0)
-    [believed], [counted], n = first.belief.parameters, first.evidence.statistics, 300
-    halves = [event.sample(counted, believed, c, n, rng) for c in (0, 1)]
+    [likelihood], n = first.belief.likelihoods, 300
+    halves = [likelihood.sample(c, n, rng) for c in (0, 1)]
     columns = {f"c{f}": np.concatenate([half[f] for half in halves]) for f in range(3)}
     table = pa.table({**columns, "label": ["k0"] * n + ["k1"] * n})
     model, some = plain_fit(table, "label", events=event), table.slice(n - 20, 40)
@@ -118,9 +115,9 @@ def test_sparse_rows_are_doubted_like_dense_ones(event: Event, rule: str) -> Non
     x = rng.integers(0, 2, (40, 5)) * 1.0
     x[:, 0] = 0.0  # never seen: without a prior nothing is known of it
     model = plain_fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
-    doubts = event.variance(model.evidence.statistics[0], options_for(model.schema.blocks[0], model._resolved_choices))
+    [likelihood] = model.belief.likelihoods
     one, two = np.zeros((2, 5, 3))
-    event.add_variance(doubts, Dense(np.eye(5)), one)
-    event.add_variance(doubts, Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)
+    likelihood.add_variance(Dense(np.eye(5)), one)
+    likelihood.add_variance(Sparse(np.arange(6), np.arange(5), np.ones(5), 5), two)
     np.testing.assert_allclose(one, two, rtol=1e-9)
     assert np.isinf(one[0]).all() == (rule == "mle" and event.name != "complement")

@@ -92,7 +92,8 @@ def test_a_density_averaged_over_its_parameters_is_what_is_drawn(name: str) -> N
     """Few rows: a Student t or a Lomax, with tails that no normal or exponential has."""
     x = [1.0, 2.0, 4.0, 3.0, 9.0, 8.0]
     model = tb.fit({"x": x, "y": list("aaabbb")}, "y", events={"x": name}, calibrate=None)
-    [believed] = model.belief.parameters
+    [likelihood] = model.belief.likelihoods
+    believed = likelihood.density
     drawn = model.sample(20_000, given="a").column("x").to_numpy()
     if name == "exponential":
         known = stats.lomax(believed.a[0, 0], scale=believed.b[0, 0])
@@ -104,7 +105,7 @@ def test_a_density_averaged_over_its_parameters_is_what_is_drawn(name: str) -> N
 def test_counts_averaged_over_their_rate_are_what_is_scored() -> None:
     model = tb.fit({"x": [0, 1, 3, 7, 9, 2], "y": list("aaabbb")}, "y", events={"x": "poisson"}, calibrate=None)
     counts = np.arange(12.0)
-    p = np.exp(parse("poisson").log_prob(model.belief.parameters[0], Dense((counts,)), 2)[:, 1])
+    p = np.exp(model.belief.likelihoods[0].log_prob(Dense((counts,)))[:, 1])
     drawn = model.sample(40_000, given="b").column("x").to_numpy()
     shares = np.bincount(drawn, minlength=12)[:12] / len(drawn)
     assert (np.abs(shares - p) < 5 * np.sqrt(p * (1 - p) / len(drawn))).all()
@@ -155,7 +156,7 @@ def test_values_held_fixed_stay_and_tell_of_the_class() -> None:
 def test_values_are_missing_as_often_as_they_were_where_that_is_asked_for(event: Event) -> None:
     model = tb.fit(rows_for(event, 600, missing=0.3, classes=2), "label", events=event, calibrate=None)
     assert model.sample(100).column("c0").null_count == 0
-    [rates], [block] = [event.missing(s) for s in model.evidence.statistics], model.schema.blocks
+    [rates], [block] = [likelihood.missing() for likelihood in model.belief.likelihoods], model.schema.blocks
     for c, name in enumerate(model.classes):
         drawn = model.sample(4000, given=name, missing=True)
         for f, column in enumerate(block.columns):

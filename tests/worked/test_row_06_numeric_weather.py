@@ -22,7 +22,7 @@ def density(model: tb.Model, column: str, value: float) -> dict[str, float]:
     b, f = model.schema.place(column)
     row = np.full((1, len(model.schema.blocks[b].columns)), np.nan)
     row[0, f] = value
-    log = model.schema.blocks[b].event.log_prob(model.belief.parameters[b], Dense(row), len(model.classes))
+    log = model.belief.likelihoods[b].log_prob(Dense(row))
     return dict(zip(model.classes, np.exp(log)[0].tolist(), strict=True))
 
 

@@ -14,8 +14,7 @@ WAITS = {"x": [1.0, 3.0, 2.0, 10.0, 20.0], "y": list("aaabb")}
 
 
 def log_prob(model: tb.Model, values: list[float]) -> np.ndarray:
-    event = model.schema.blocks[0].event
-    return event.log_prob(model.belief.parameters[0], Dense(np.array(values)[:, None]), len(model.classes))
+    return model.belief.likelihoods[0].log_prob(Dense(np.array(values)[:, None]))
 
 
 def test_the_exponential_rate_is_n_over_the_sum() -> None:

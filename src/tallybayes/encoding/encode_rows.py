@@ -10,12 +10,13 @@ import numpy as np
 from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Encoded
+from tallybayes.events.likelihood import Likelihood
 from tallybayes.schema.schema import Schema
 
 __all__ = ["encode_rows"]
 
 
-def encode_rows(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) -> Iterable[Encoded] | None:
+def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen: str) -> Iterable[Encoded] | None:
     """Return the rows as the event model of each block takes them; None for plain rows that have to be opened first.
 
     Parameters
@@ -24,14 +25,14 @@ def encode_rows(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: st
         The rows.
     schema : Schema
         What each column is.
-    parameters : sequence
-        What is believed of each block.
+    likelihoods : sequence of Likelihood
+        The likelihood of each block.
     unseen : {"smooth", "skip", "error"}
         Whether a value never seen in training is refused.
     """
     if isinstance(rows, RowBatch):
-        pairs = zip(schema.blocks, parameters, strict=True)
-        return (rows.encode(block, block.event.categories(own) or None, unseen=unseen) for block, own in pairs)
+        pairs = zip(schema.blocks, likelihoods, strict=True)
+        return (rows.encode(block, own.categories or None, unseen=unseen) for block, own in pairs)
     if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
         return None
-    return few_rows.encode(rows, schema, parameters, unseen)
+    return few_rows.encode(rows, schema, likelihoods, unseen)

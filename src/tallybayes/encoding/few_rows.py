@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tallybayes.categories import Categories
-from tallybayes.events import Event
+from tallybayes.events import Event, Likelihood
 from tallybayes.events.inputs import Codes, Dense, Encoded
 from tallybayes.schema.schema import Block, Schema
 
@@ -24,26 +24,26 @@ _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
 _NUMBERS = (float, int, bool, type(None))
 
 
-def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) -> list[Encoded] | None:
+def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen: str) -> list[Encoded] | None:
     """The rows as each block's event takes them, or None if they are not plain enough.
 
     Examples
     --------
     >>> import tallybayes as tb
     >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
-    >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.parameters, "smooth")[0].columns.tolist()
+    >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.likelihoods, "smooth")[0].columns.tolist()
     [[1], [2]]
     """
     if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS:
         return None
     if isinstance(rows, np.ndarray):
-        data = _array(rows, schema, parameters, unseen)
+        data = _array(rows, schema, likelihoods, unseen)
         return None if data is None else [data]
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return None
     encoded: list[Encoded] = []
-    for block, believed in zip(schema.blocks, parameters, strict=True):
-        slots = block.event.categories(believed)
+    for block, likelihood in zip(schema.blocks, likelihoods, strict=True):
+        slots = likelihood.categories
         data = _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
         if data is None:
             return None
@@ -52,12 +52,14 @@ def encode(rows: Any, schema: Schema, parameters: Sequence[Any], unseen: str) ->
     return encoded if known else None
 
 
-def _array(rows: np.ndarray[Any, Any], schema: Schema, parameters: Sequence[Any], unseen: str) -> Encoded | None:
+def _array(
+    rows: np.ndarray[Any, Any], schema: Schema, likelihoods: Sequence[Likelihood], unseen: str
+) -> Encoded | None:
     if rows.ndim != 2 or len(schema.blocks) != 1 or rows.shape[1] != len(schema.blocks[0].columns):
         return None
     block = schema.blocks[0]
     if block.event.input == "codes":
-        return _whole_numbers(rows, block.event.categories(parameters[0]), unseen) if rows.dtype.kind in "iu" else None
+        return _whole_numbers(rows, likelihoods[0].categories, unseen) if rows.dtype.kind in "iu" else None
     if rows.dtype not in (np.float64, np.float32) or not rows.flags.c_contiguous:
         return None
     return _fit(block.event, Dense(rows))

@@ -1,5 +1,7 @@
 """Event models: what one value of a column tells about the class. One file each; subclassing registers."""
 
-from tallybayes.events.event import EstimateOptions, Event, parse, registered
+from tallybayes.events.event import Event
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
+from tallybayes.events.registry import parse, registered
 
-__all__ = ["EstimateOptions", "Event", "parse", "registered"]
+__all__ = ["EstimateOptions", "Event", "Likelihood", "parse", "registered"]

@@ -6,7 +6,8 @@ Remembered: the weight of ones, and of missing entries. Believed: p = (ones + α
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import floor
 from typing import Any, ClassVar
 
@@ -14,27 +15,19 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Pixels, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Profile, weigh, weigh_table
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh, weigh_table
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
 __all__ = ["Bernoulli"]
-
-
-@dataclass(frozen=True)
-class BernoulliTable:
-    """Log-probabilities of 0 and of 1."""
-
-    log_zero: Floats  # (F, C)
-    log_one: Floats  # (F, C)
 
 
 @dataclass(frozen=True)
@@ -58,9 +51,10 @@ class Bernoulli(Event):
     threshold: float | None = None
 
     name: ClassVar[str] = "bernoulli"
+    discrete: ClassVar[bool] = True
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "0 and 1 (or a threshold)"
-    sums: ClassVar[dict[str, Axis]] = {"ones": "column", "missing": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Anything but 0 and 1, unless there is a threshold."""
@@ -83,68 +77,17 @@ class Bernoulli(Event):
         return {"ones": present, "missing": missing}, ()
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
-        """The log-shares of 0 and of 1, smoothed."""
-        return _coins(*_ones(statistic), options)
+        """Return the log-shares of 0 and of 1, smoothed."""
+        return BernoulliTable(statistic, options, self, *_of_both(*_ones(statistic), options))
 
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> BernoulliTable:
-        """Minus the variances of the log-shares of 0 and of 1."""
-        return _coins(*_ones(statistic), options, minus_doubt)
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether there are no more ones than values."""
+        return not (statistic.present() - statistic.sums["ones"]).negative().any()
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's zeros and ones are most probable."""
         ones, n = _ones(statistic)
         return np.array([empirical_bayes_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
-
-    def n_values(self, statistic: Statistic) -> tuple[int, ...]:
-        """0 and 1."""
-        return (2,) * statistic.sums["ones"].shape[1]
-
-    def contrast(self, parameters: BernoulliTable) -> BernoulliTable:
-        """The log-probabilities of 0, and of 1, less the largest of each."""
-        return BernoulliTable(contrast(parameters.log_zero), contrast(parameters.log_one))
-
-    def score(self, parameters: BernoulliTable, data: Dense | Sparse, out: Floats) -> None:
-        """Add log p for a 1, log(1 − p) for a 0."""
-        if isinstance(data, Dense):
-            sizes = np.full(data.width, 2, np.int64)
-            kernels.score_codes(self._codes(data), _interleave(parameters), sizes, out)
-            return
-        # Every column absent, then the difference for those present: O(entries), not O(columns).
-        with np.errstate(invalid="ignore"):
-            change = parameters.log_one - parameters.log_zero
-        if np.isfinite(change).all():
-            out += parameters.log_zero.sum(axis=0)
-            indptr, indices, _ = self._present(data)
-            kernels.score_sparse(indptr, indices, np.ones(len(indices)), change, out)
-            return
-        for rows in chunks(len(data), 256):
-            part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
-            self.score(parameters, part.dense(), out[rows])
-
-    def terms(self, parameters: BernoulliTable, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
-        """log p for a 1, log(1 − p) for a 0, column by column."""
-        if isinstance(data, Dense):
-            sizes = np.full(data.width, 2, np.int64)
-            kernels.terms_codes(self._codes(data), _interleave(parameters), sizes, asked, out)
-            return
-        terms = weigh_table(parameters.log_zero, asked)
-        indptr, column, _ = self._present(data)
-        row = np.repeat(np.arange(len(data)), np.diff(indptr))
-        terms[row, column] = weigh(parameters.log_one[column], asked[row])
-        out += terms
-
-    def profile(self, parameters: BernoulliTable, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probabilities of 0 and of 1."""
-        values = (0, 1) if at is None else tuple(at)
-        ones = np.array([float(value) for value in values]) > (0.5 if self.threshold is None else self.threshold)
-        return Profile("values", values, np.where(ones[:, None], parameters.log_one[f], parameters.log_zero[f]))
-
-    def support(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
-        """How many rows of each class had the same: a 1, or a 0."""
-        first = data.first() if isinstance(data, Dense) else data.first().dense().first()
-        ones, n = _ones(statistic)
-        lit = first > (0.5 if self.threshold is None else self.threshold)
-        return np.where(lit[:, None], ones, n - ones)
 
     def leave_one_out(
         self,
@@ -155,7 +98,7 @@ class Bernoulli(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, the own class having one row less."""
+        """Add log-probabilities, the own class having one row less."""
         if isinstance(data, Sparse):
             self.without_rows(statistic, data, classes, weights).add(options, out)
             return
@@ -167,7 +110,12 @@ class Bernoulli(Event):
             one = log_share(np.maximum(counted - 1, 0.0), left, options.alpha[:, None], 2.0)
             sizes = np.full(data.width, 2, np.int64)
             leave_codes_out(
-                self._codes(data), sizes, _interleave(coins), _interleave(BernoulliTable(zero, one)), classes, out
+                self._codes(data),
+                sizes,
+                _interleave(coins.log_zero, coins.log_one),
+                _interleave(zero, one),
+                classes,
+                out,
             )
             return
         ones, n = statistic.sums["ones"], statistic.present()
@@ -194,28 +142,12 @@ class Bernoulli(Event):
         )
         present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
         add = leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
-        return LeftOut(add, lambda: self.size(data))
+        return LeftOut(add, lambda: self.length(data))
 
-    def sample(
-        self, statistic: Statistic, parameters: BernoulliTable, c: int, size: int, rng: np.random.Generator
-    ) -> Drawn:
-        """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
-        zero, one = np.int64(0), np.int64(1)
-        if self.threshold is not None:
-            zero, one = (np.int64(x) for x in (min(0, floor(self.threshold)), max(1, floor(self.threshold) + 1)))
-        return [np.where(rng.random(size) < p, one, zero) for p in np.exp(parameters.log_one[:, c])]
-
-    def pixels(self, statistic: Statistic, parameters: BernoulliTable) -> Pixels:
-        """The probability of 1; dark is 0 and lit is 1."""
-        return Pixels("probability of 1", np.exp(parameters.log_one).T, parameters.log_zero.T, parameters.log_one.T)
-
-    def table(
-        self, statistic: Statistic, parameters: BernoulliTable, f: int
-    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row for 0 and one for 1: counts beside probabilities."""
-        ones, n = _ones(statistic)
-        counts = np.stack([n[f] - ones[f], ones[f]])
-        return (0, 1), counts, np.exp(np.stack([parameters.log_zero[f], parameters.log_one[f]]))
+    @property
+    def cut(self) -> float:
+        """Values above it are ones."""
+        return 0.5 if self.threshold is None else self.threshold
 
     def _binary(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
         if self.threshold is None:
@@ -224,7 +156,7 @@ class Bernoulli(Event):
 
     def _codes(self, data: Dense) -> npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]:
         """1, 0, and −1 for missing."""
-        threshold = 0.5 if self.threshold is None else self.threshold
+        threshold = self.cut
 
         def code(values: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
             codes = (values > threshold).astype(np.int8)
@@ -235,7 +167,7 @@ class Bernoulli(Event):
 
     def _present(self, data: Sparse) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
         """The sparse rows with only the entries that are ones."""
-        threshold = 0.5 if self.threshold is None else self.threshold
+        threshold = self.cut
         row, column, value = data.entries()
         keep = value > threshold
         if keep.all():
@@ -245,17 +177,114 @@ class Bernoulli(Event):
         return indptr, column[keep], value[keep]
 
 
-def _coins(
+@dataclass(frozen=True, eq=False)
+class BernoulliTable(Likelihood):
+    """Log-probabilities of 0 and of 1."""
+
+    event: Bernoulli
+    log_zero: Floats  # (F, C)
+    log_one: Floats  # (F, C)
+
+    def add_variance(self, data: Dense | Sparse, out: Floats) -> None:
+        """Look up minus the variances of the log-shares of 0 and 1, as if they were log-probabilities."""
+        minus = np.zeros_like(out)
+        self._minus_variances.add_log_prob(data, minus)
+        out -= minus
+
+    @cached_property
+    def _minus_variances(self) -> BernoulliTable:
+        zero, one = _of_both(*_ones(self.statistic), self.options, minus_doubt)
+        return replace(self, log_zero=zero, log_one=one)
+
+    def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
+        """Add log p for a 1, log(1 − p) for a 0."""
+        if isinstance(data, Dense):
+            sizes = np.full(data.width, 2, np.int64)
+            kernels.score_codes(self.event._codes(data), _interleave(self.log_zero, self.log_one), sizes, out)
+            return
+        # Every column absent, then the difference for those present: O(entries), not O(columns).
+        with np.errstate(invalid="ignore"):
+            change = self.log_one - self.log_zero
+        if np.isfinite(change).all():
+            out += self.log_zero.sum(axis=0)
+            indptr, indices, _ = self.event._present(data)
+            kernels.score_sparse(indptr, indices, np.ones(len(indices)), change, out)
+            return
+        for rows in chunks(len(data), 256):
+            part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
+            self.add_log_prob(part.dense(), out[rows])
+
+    def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
+        """log p for a 1, log(1 − p) for a 0, column by column."""
+        if isinstance(data, Dense):
+            sizes = np.full(data.width, 2, np.int64)
+            kernels.terms_codes(self.event._codes(data), _interleave(self.log_zero, self.log_one), sizes, weights, out)
+            return
+        terms = weigh_table(self.log_zero, weights)
+        indptr, column, _ = self.event._present(data)
+        row = np.repeat(np.arange(len(data)), np.diff(indptr))
+        terms[row, column] = weigh(self.log_one[column], weights[row])
+        out += terms
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """The log-probabilities of 0 and of 1."""
+        values = (0, 1) if at is None else tuple(at)
+        ones = np.array([float(value) for value in values]) > (
+            0.5 if self.event.threshold is None else self.event.threshold
+        )
+        return Profile("values", values, np.where(ones[:, None], self.log_one[f], self.log_zero[f]))
+
+    def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
+        """How many rows of each class had the same: a 1, or a 0."""
+        first = data.first() if isinstance(data, Dense) else data.first().dense().first()
+        ones, n = _ones(self.statistic)
+        lit = first > self.event.cut
+        return np.where(lit[:, None], ones, n - ones)
+
+    def place(self, f: int, value: Any) -> int:
+        """Return 1 for a value above the threshold, otherwise 0."""
+        return int(value > self.event.cut)
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
+        zero, one = np.int64(0), np.int64(1)
+        if self.event.threshold is not None:
+            zero, one = (
+                np.int64(x) for x in (min(0, floor(self.event.threshold)), max(1, floor(self.event.threshold) + 1))
+            )
+        return [np.where(rng.random(n) < p, one, zero) for p in np.exp(self.log_one[:, c])]
+
+    def pixels(self) -> Pixels:
+        """The probability of 1; dark is 0 and lit is 1."""
+        return Pixels("probability of 1", np.exp(self.log_one).T, self.log_zero.T, self.log_one.T)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row for 0 and one for 1: counts beside probabilities."""
+        ones, n = _ones(self.statistic)
+        counts = np.stack([n[f] - ones[f], ones[f]])
+        return (0, 1), counts, np.exp(np.stack([self.log_zero[f], self.log_one[f]]))
+
+    def contrasted(self) -> BernoulliTable:
+        """The log-probabilities of 0, and of 1, less the largest of each."""
+        return replace(self, log_zero=contrast(self.log_zero), log_one=contrast(self.log_one))
+
+    @property
+    def n_values(self) -> tuple[int, ...]:
+        """0 and 1."""
+        return (2,) * self.statistic.sums["ones"].shape[1]
+
+
+def _of_both(
     ones: Floats, n: Floats, options: EstimateOptions, share: Callable[..., Floats] = log_share
-) -> BernoulliTable:
-    """What `share` says of 0 and of 1."""
+) -> tuple[Floats, Floats]:
+    """Return what `share` makes of 0 and of 1."""
     alpha = options.alpha[:, None]
-    return BernoulliTable(share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0))
+    return share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0)
 
 
-def _interleave(coins: BernoulliTable) -> Floats:
+def _interleave(zero: Floats, one: Floats) -> Floats:
     """A table whose row 2f is column f being 0, and 2f + 1 its being 1."""
-    return np.stack([coins.log_zero, coins.log_one], axis=1).reshape(-1, coins.log_zero.shape[1])
+    return np.stack([zero, one], axis=1).reshape(-1, zero.shape[1])
 
 
 def _ones(statistic: Statistic) -> tuple[Floats, Floats]:

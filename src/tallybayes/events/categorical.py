@@ -7,7 +7,8 @@ seen. A value never seen counts as one more value with a count of zero.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,24 +16,105 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Codes, Floats
-from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Categorical"]
 
 
-@dataclass(frozen=True)
-class Tables:
+@dataclass(frozen=True, eq=False)
+class CategoricalTable(Likelihood):
     """Log-probabilities of every value, and after each column's values one row for a value never seen."""
 
     log: Floats  # (Σ (V + 1), C)
-    labels: tuple[Categories, ...]  # (F,)
+
+    def add_variance(self, data: Codes, out: Floats) -> None:
+        """Look up minus the variance of each value's log-share, as if it were a log-probability."""
+        minus = np.zeros_like(out)
+        self._minus_variances.add_log_prob(data, minus)
+        out -= minus
+
+    @cached_property
+    def _minus_variances(self) -> CategoricalTable:
+        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_doubt)
+        return CategoricalTable(self.statistic, self.options, log)
+
+    def add_log_prob(self, data: Codes, out: Floats) -> None:
+        """Look up each value's log-probability."""
+        table = data.table(self.log)
+        kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
+
+    def add_terms(self, data: Codes, weights: Floats, out: Floats) -> None:
+        """The log-probability of each value, column by column."""
+        table = data.table(self.log)
+        kernels.terms_codes(data.columns, table, data.sizes, weights, out, low=data.low, outside=data.outside)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """The log-probability of each value; of one never seen, that of the slot for it."""
+        start = sum(len(labels) + 1 for labels in self.statistic.labels[:f])
+        labels = self.statistic.labels[f]
+        values = labels.values if at is None else tuple(at)
+        place = {value: k for k, value in enumerate(labels.values)}
+        rows = start + np.array([place.get(value, len(labels)) for value in values], np.intp)
+        return Profile("values", values, self.log[rows])
+
+    def support(self, data: Codes) -> Floats:  # (F, C)
+        """How many rows of each class had the same value."""
+        counts, found = self.statistic.sums["counts"].to_float(), data.first()
+        if not counts.shape[1]:  # columns without any value at all
+            return np.zeros((len(found), len(counts)))
+        seen = (found >= 0) & (found < self.statistic.sizes)
+        starts = np.cumsum(self.statistic.sizes) - self.statistic.sizes
+        return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Values drawn by their probabilities."""
+        drawn: Drawn = []
+        for labels, log in zip(self.statistic.labels, _by_column(self), strict=True):
+            p = np.exp(log[:, c])
+            nothing = pa.nulls(n, labels.array.type)  # of a column without a value none is known
+            drawn.append(labels.array.take(rng.choice(len(labels), n, p=p / p.sum())) if len(labels) else nothing)
+        return drawn
+
+    def missing(self) -> Floats:  # (C, F)
+        """The share of rows whose value was not counted."""
+        totals, rows = _totals(self.statistic).to_float(), self.statistic.rows.to_float()[:, None]
+        return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
+
+    def pixels(self) -> Pixels:
+        """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
+        average, dark, lit = (np.full((self.log.shape[1], len(self.statistic.labels)), np.nan) for _ in range(3))
+        for f, (labels, log) in enumerate(zip(self.statistic.labels, _by_column(self), strict=True)):
+            values = _numbers(labels)
+            if values is not None:
+                average[:, f], dark[:, f], lit[:, f] = values @ np.exp(log), log[0], log[-1]
+        return Pixels("mean", average, dark, lit)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row per value: counts beside probabilities."""
+        at = self.statistic.values_of(f)
+        counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
+        return self.statistic.labels[f].values, counts, np.exp(self.log[at + f])
+
+    def contrasted(self) -> CategoricalTable:
+        """Each value's log-probabilities less the largest."""
+        return replace(self, log=contrast(self.log))
+
+    @property
+    def n_values(self) -> tuple[int, ...]:
+        """The values seen."""
+        return tuple(self.statistic.sizes.tolist())
+
+    @property
+    def categories(self) -> tuple[Categories, ...]:
+        """The values of each column; one more slot behind them is for a value never seen."""
+        return self.statistic.labels
 
 
 @dataclass(frozen=True)
@@ -49,8 +131,9 @@ class Categorical(Event):
     """
 
     name: ClassVar[str] = "categorical"
+    discrete: ClassVar[bool] = True
     input: ClassVar[Any] = "codes"
-    sums: ClassVar[dict[str, Axis]] = {"counts": "value"}
+    sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """How often each value occurs in each class."""
@@ -61,13 +144,9 @@ class Categorical(Event):
             return self.count(data.settle(), classes, n_classes, weights)
         return {"counts": Exact.from_limbs(counts)}, data.labels
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Tables:
-        """The log-share of each value, smoothed."""
-        return Tables(_log_shares(statistic, options, *_counts(statistic)), statistic.labels)
-
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> Tables:
-        """Minus the variance of each value's log-share."""
-        return Tables(_log_shares(statistic, options, *_counts(statistic), minus_doubt), statistic.labels)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> CategoricalTable:
+        """Return the log-share of each value, smoothed."""
+        return CategoricalTable(statistic, options, _log_shares(statistic, options, *_counts(statistic)))
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """The smoothing under which each column's counts are most probable."""
@@ -75,46 +154,6 @@ class Categorical(Event):
         return np.array(
             [empirical_bayes_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))]
         )
-
-    def contrast(self, parameters: Tables) -> Tables:
-        """Each value's log-probabilities less the largest."""
-        return Tables(contrast(parameters.log), parameters.labels)
-
-    def n_values(self, statistic: Statistic) -> tuple[int, ...]:
-        """The values seen."""
-        return tuple(statistic.sizes.tolist())
-
-    def categories(self, parameters: Tables) -> tuple[Categories, ...]:
-        """The values of each column; one more slot behind them is for a value never seen."""
-        return parameters.labels
-
-    def score(self, parameters: Tables, data: Codes, out: Floats) -> None:
-        """Look up each value's log-probability."""
-        table = data.table(parameters.log)
-        kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
-
-    def terms(self, parameters: Tables, data: Codes, asked: Floats, out: Floats) -> None:
-        """The log-probability of each value, column by column."""
-        table = data.table(parameters.log)
-        kernels.terms_codes(data.columns, table, data.sizes, asked, out, low=data.low, outside=data.outside)
-
-    def profile(self, parameters: Tables, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probability of each value; of one never seen, that of the slot for it."""
-        start = sum(len(labels) + 1 for labels in parameters.labels[:f])
-        labels = parameters.labels[f]
-        values = labels.values if at is None else tuple(at)
-        place = {value: k for k, value in enumerate(labels.values)}
-        rows = start + np.array([place.get(value, len(labels)) for value in values], np.intp)
-        return Profile("values", values, parameters.log[rows])
-
-    def support(self, statistic: Statistic, data: Codes) -> Floats:  # (F, C)
-        """How many rows of each class had the same value."""
-        counts, found = statistic.sums["counts"].to_float(), data.first()
-        if not counts.shape[1]:  # columns without any value at all
-            return np.zeros((len(found), len(counts)))
-        seen = (found >= 0) & (found < statistic.sizes)
-        starts = np.cumsum(statistic.sizes) - statistic.sizes
-        return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
 
     def leave_one_out(
         self,
@@ -125,7 +164,7 @@ class Categorical(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, the own class having one row less.
+        """Add log-probabilities, the own class having one row less.
 
         A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
         formula stays the same.
@@ -151,7 +190,7 @@ class Categorical(Event):
         weights: Floats,
         out: Floats,
     ) -> None:
-        tables = self.estimate(statistic, options)
+        table = self.estimate(statistic, options).log
         counts, totals = statistic.sums["counts"], _totals(statistic)
         everywhere = counts.sum(axis=0)
         for rows in chunks(len(data)):
@@ -162,41 +201,12 @@ class Categorical(Event):
                 if not len(seen):
                     continue
                 value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-                terms = tables.log[value + f]
+                terms = table[value + f]
                 count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
                 terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
                 if options.unseen == "skip":
                     terms[everywhere.less((value,), w) <= 0] = 0.0
                 out[rows.start + seen] += terms
-
-    def sample(self, statistic: Statistic, parameters: Tables, c: int, size: int, rng: np.random.Generator) -> Drawn:
-        """Values drawn by their probabilities."""
-        drawn: Drawn = []
-        for labels, log in zip(parameters.labels, _by_column(parameters), strict=True):
-            p = np.exp(log[:, c])
-            nothing = pa.nulls(size, labels.array.type)  # of a column without a value none is known
-            drawn.append(labels.array.take(rng.choice(len(labels), size, p=p / p.sum())) if len(labels) else nothing)
-        return drawn
-
-    def missing(self, statistic: Statistic) -> Floats:  # (C, F)
-        """The share of rows whose value was not counted."""
-        totals, rows = _totals(statistic).to_float(), statistic.rows.to_float()[:, None]
-        return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
-
-    def pixels(self, statistic: Statistic, parameters: Tables) -> Pixels:
-        """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
-        average, dark, lit = (np.full((parameters.log.shape[1], len(parameters.labels)), np.nan) for _ in range(3))
-        for f, (labels, log) in enumerate(zip(parameters.labels, _by_column(parameters), strict=True)):
-            values = _numbers(labels)
-            if values is not None:
-                average[:, f], dark[:, f], lit[:, f] = values @ np.exp(log), log[0], log[-1]
-        return Pixels("mean", average, dark, lit)
-
-    def table(self, statistic: Statistic, parameters: Tables, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row per value: counts beside probabilities."""
-        at = statistic.values_of(f)
-        counts = statistic.sums["counts"].take(at, axis=1).to_float().T
-        return statistic.labels[f].values, counts, np.exp(parameters.log[at + f])
 
 
 def _log_shares(
@@ -216,10 +226,12 @@ def _log_shares(
     return np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
 
 
-def _by_column(tables: Tables) -> list[Floats]:
+def _by_column(table: CategoricalTable) -> list[Floats]:
     """The log-probabilities of each column's values, (V, C) each."""
-    ends = np.cumsum([len(labels) + 1 for labels in tables.labels])
-    return [tables.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, tables.labels, strict=True)]
+    ends = np.cumsum([len(labels) + 1 for labels in table.statistic.labels])
+    return [
+        table.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, table.statistic.labels, strict=True)
+    ]
 
 
 def _numbers(labels: Categories) -> Floats | None:

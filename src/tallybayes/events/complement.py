@@ -7,17 +7,18 @@ a face says −log θ_k for the class (Rennie et al., 2003). It is steadier wher
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import Drawn, EstimateOptions, Pixels
-from tallybayes.events.families.bag import BagEvent, DieDoubt
-from tallybayes.events.families.bag_counts import LEAST_ALPHA, OutsideCounts
+from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
+from tallybayes.events.families.bag_counts import OutsideCounts
 from tallybayes.events.families.bag_rows import BagRows
-from tallybayes.events.families.dirichlet import log_share, share
+from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share, share
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.sparse import SparseExact
 
@@ -46,38 +47,45 @@ class Complement(BagEvent):
 
     name: ClassVar[str] = "complement"
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
-        """Minus the log-share of each face among all other classes."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> ComplementTable:
+        """Return minus the log-share of each face among all other classes."""
         (counts, totals), alpha = _outside(statistic), _alpha(options)
-        return np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
+        table = np.ascontiguousarray(-log_share(counts, totals, alpha[:, None], len(counts), alpha.sum()))
+        return ComplementTable(statistic, options, table)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OutsideCounts:
         """As `score`, with the row's own counts taken from the outside of every class but its own."""
         return OutsideCounts(rows, counts)
 
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
+
+@dataclass(frozen=True, eq=False)
+class ComplementTable(BagTable):
+    """Minus the log-share of each face among all other classes."""
+
+    @cached_property
+    def _doubt(self) -> DieDoubt:
         """What is not known of the shares outside each class.
 
         What is outside of two classes is in part the same, which is not made use of: with three classes or more the
         doubts are on the large side.
         """
-        return DieDoubt.of(*_outside(statistic), _alpha(options))
+        return DieDoubt.of(*_outside(self.statistic), _alpha(self.options))
 
-    def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""
-        rows = statistic.rows.to_float()[c]
-        return list(counted(statistic.sums["counts"].to_float()[c] / max(rows, 1e-300), rng, size).T)
+        rows = self.statistic.rows.to_float()[c]
+        return list(counted(self.statistic.sums["counts"].to_float()[c] / max(rows, 1e-300), rng, n).T)
 
-    def pixels(self, statistic: Statistic, parameters: Floats) -> Pixels:
+    def pixels(self) -> Pixels:
         """The share of each face within the class; lit is one roll that shows it, dark is none."""
-        counts = statistic.sums["counts"]
+        counts = self.statistic.sums["counts"]
         own = share(counts.to_float(), counts.sum(axis=1).to_float()[:, None], 0.0, counts.shape[1])
-        return Pixels("share", own, np.zeros_like(own), parameters.T)
+        return Pixels("share", own, np.zeros_like(own), self.log.T)
 
-    def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count in the class, and the share among all other classes."""
-        counts = statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
-        return ("share outside",), counts, np.exp(-parameters[f : f + 1])
+        counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
+        return ("share outside",), counts, np.exp(-self.log[f : f + 1])
 
 
 def _outside(statistic: Statistic) -> tuple[Floats, Floats]:

@@ -1,33 +1,28 @@
-"""The contract of an event model, and the registry that finds them.
+"""The contract of an event model.
 
-An event model says five things of a block of columns: what to remember (`count`), what to believe given what is
-remembered (`estimate`), how probable a row is under each class (`score`), how probable it would be had it never
-been counted (`leave_one_out`), and how far all that may be off, so little having been counted (`variance`). Everything
-else, from adding evidence to the model file, is written once elsewhere.
+An event model says what a block of columns is, what to count of it (`count`), which likelihood the counts make
+(`estimate`), and how probable rows would be had they never been counted (`leave_one_out`). Everything else, from adding
+evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
 """
 
 from __future__ import annotations
 
-import ast
-import importlib
-import pkgutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tallybayes.categories import Categories
-from tallybayes.errors import BadOption, wanted
-from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
-from tallybayes.events.likelihood import Profile, weigh
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.errors import CannotMerge
+from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels
+from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = [
@@ -39,39 +34,11 @@ __all__ = [
     "LeftOut",
     "Pixels",
     "Weights",
-    "parse",
-    "registered",
 ]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
-Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
-
-
-@dataclass(frozen=True)
-class EstimateOptions:
-    """How belief is made of evidence, for one block of columns.
-
-    Attributes
-    ----------
-    rule : {"mle", "map", "bayes"}
-        The most likely parameters, the most probable ones, or the average over all of them.
-    alpha : ndarray, shape (F,)
-        The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
-    ddof : {0, 1}
-        Variances divide by n − ddof where the rule is "mle" or "map".
-    floor : float
-        The least variance, as a share of the column's variance over all rows.
-    unseen : {"smooth", "skip", "error"}
-        What a value never seen in training says.
-    """
-
-    rule: Literal["mle", "map", "bayes"]
-    alpha: Floats
-    ddof: int = 0
-    floor: float = 1e-9
-    unseen: Literal["smooth", "skip", "error"] = "smooth"
 
 
 @dataclass(frozen=True)
@@ -91,28 +58,8 @@ class LeftOut:
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)
-        """How much each row says, found when it is asked for: see `Event.size`."""
+        """How much each row says, found when it is asked for: see `Event.length`."""
         return self.measure()
-
-
-@dataclass(frozen=True)
-class Pixels:
-    """Columns as pixels: how bright each is in each class, and how probable it is to be dark or lit.
-
-    Attributes
-    ----------
-    unit : str
-        What `average` is.
-    average : ndarray, shape (C, F)
-        How bright; NaN where a column's values are no numbers.
-    dark, lit : ndarray, shape (C, F)
-        Log-probabilities or log-densities, up to what all classes share.
-    """
-
-    unit: str
-    average: Floats
-    dark: Floats
-    lit: Floats
 
 
 class Event(ABC):
@@ -121,8 +68,8 @@ class Event(ABC):
     name: ClassVar[str] = ""
     input: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
     domain: ClassVar[str] = "finite numbers"
-    sums: ClassVar[Mapping[str, Axis]] = {}
-    scattered: ClassVar[frozenset[str]] = frozenset()
+    discrete: ClassVar[bool] = False
+    sums: ClassVar[Mapping[str, Sum]] = {}
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -134,36 +81,15 @@ class Event(ABC):
         """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
 
     @abstractmethod
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:
-        """The parameters believed in, given the sums."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood:
+        """Return the likelihood, given the sums."""
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Any] | None:
-        """The parameters of several groups of classes at once, where that is quicker; None: one group by one.
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood] | None:
+        """Return the likelihoods of several groups of classes at once, where that is quicker; None: one group by one.
 
         Of C classes a group, class c of group k stands at k·C + c; no class is empty.
         """
         return None
-
-    @abstractmethod
-    def score(self, parameters: Any, data: Any, out: Floats) -> Floats | None:
-        """Add to ``out[i, c]`` the log-probability of row i's values under class c; its `size` if that comes free."""
-
-    def terms(self, parameters: Any, data: Any, asked: Floats, out: Floats) -> None:
-        """Add to ``out[i, f]`` what column f says of row i: the sum of its log-probabilities times ``asked[i, c]``.
-
-        Unless an event knows a quicker way, what it `profile` of each value.
-        """
-        for f, x in enumerate(data.each()):
-            here = np.flatnonzero(~np.isnan(x))
-            out[here, f] += weigh(self.profile(parameters, f, x[here]).log, asked[here])
-
-    @abstractmethod
-    def profile(self, parameters: Any, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """What column f says of each class at some values: those given, or those that show it best."""
-
-    def support(self, statistic: Statistic, data: Any) -> Floats:  # (F, C)
-        """On how much of each class the terms of the first row rest: rows with a value, unless it counts otherwise."""
-        return statistic.present().to_float().T
 
     @abstractmethod
     def leave_one_out(
@@ -183,9 +109,9 @@ class Event(ABC):
         def add(options: EstimateOptions, out: Floats) -> None:
             self.leave_one_out(statistic, options, data, classes, weights, out)
 
-        return LeftOut(add, lambda: self.size(data))
+        return LeftOut(add, lambda: self.length(data))
 
-    def size(self, data: Any) -> Floats:  # (n,)
+    def length(self, data: Any) -> Floats:  # (n,)
         """How much each row says: values that are not missing; a zero of sparse rows is a value.
 
         Probabilities are made honest by it: the more values speak, the more they repeat each other.
@@ -209,74 +135,19 @@ class Event(ABC):
         """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
         return None
 
-    @abstractmethod
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> Any:
-        """What is not known of the parameters, given the sums: what `add_variance` takes."""
-
-    def add_variance(self, doubts: Any, data: Any, out: Floats) -> None:
-        """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
-
-        The variance over what the parameters may be, given the sums; ∞ where nothing is known. Unless an event says
-        otherwise, its doubts are parameters with minus a variance in place of each log-probability, and are scored.
-        """
-        minus = np.zeros_like(out)
-        self.score(doubts, data, minus)
-        out -= minus
-
-    @abstractmethod
-    def sample(self, statistic: Statistic, parameters: Any, c: int, size: int, rng: np.random.Generator) -> Drawn:
-        """Values drawn for each column, given class c, such as `count` would take."""
-
-    def missing(self, statistic: Statistic) -> Floats:  # (C, F)
-        """The share of missing values of each class and column; 0 where that is not remembered."""
-        if "missing" not in statistic.sums:
-            return np.zeros(next(sum_.shape for name, sum_ in statistic.sums.items() if self.sums[name] == "column"))
-        missing, rows = statistic.sums["missing"].to_float(), statistic.rows.to_float()[:, None]
-        return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
-
-    def pixels(self, statistic: Statistic, parameters: Any) -> Pixels | None:
-        """What the columns look like as pixels; None where they are no picture."""
-        return None
-
-    @abstractmethod
-    def table(self, statistic: Statistic, parameters: Any, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Row names, counts (or None) and values of one column's table."""
-
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Where values are not what the event `domain` (None: nowhere); NaN, being missing, is fit."""
         return None
 
-    def contrast(self, parameters: Any) -> Any:
-        """The parameters less what they say of all classes alike, where that is easily told apart.
+    def check(self, statistic: Statistic) -> None:
+        """Raise unless these sums can be those of some rows."""
+        statistic.check()
+        if not self.consistent(statistic):
+            raise CannotMerge(NEVER_THERE)
 
-        What all classes share cancels when probabilities are made of scores, but not before it has cost digits: over a
-        million columns the shared part is millions, and the differences that decide are rounded to its last bit.
-        """
-        return parameters
-
-    def n_values(self, statistic: Statistic) -> tuple[int, ...] | None:
-        """How many values each column has, where these can be listed; None where there is no end of them."""
-        return None
-
-    def n_parameters(self, statistic: Statistic, parameters: Any) -> int:
-        """How many numbers the parameters of a class are that can be chosen freely.
-
-        Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
-        values are counted, one for each value but the last of its column.
-        """
-        listed = sum(max(len(labels) - 1, 0) for labels in statistic.labels)
-        sizes = {"value": listed, "column": statistic.sums["missing"].shape[1] if "missing" in self.sums else 0}
-        return sum(sizes[axis] for name, axis in self.sums.items() if name != "missing")
-
-    def categories(self, parameters: Any) -> tuple[Categories, ...]:
-        """The values of each column that the parameters speak of (empty unless `input` is "codes")."""
-        return ()
-
-    def log_prob(self, parameters: Any, data: Encoded, n_classes: int) -> Floats:  # (n, C)
-        """The log-probability of each row's values under each class."""
-        out = np.zeros((len(data), n_classes))
-        self.score(parameters, data, out)
-        return out
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether the sums can be those of some rows, beyond what each sum's sign says."""
+        return True
 
     @classmethod
     def test_variants(cls) -> list[Event]:
@@ -295,56 +166,6 @@ class Event(ABC):
         return {k: value for k, (value, default) in given.items() if value != default}
 
 
-@cache
-def registered() -> dict[str, type[Event]]:
-    """Every event model in this folder, by name.
-
-    Examples
-    --------
-    >>> sorted(registered())[:3]
-    ['bernoulli', 'categorical', 'complement']
-    """
-    folder = importlib.import_module("tallybayes.events")
-    for module in pkgutil.iter_modules(folder.__path__):
-        importlib.import_module(f"tallybayes.events.{module.name}")
-    return dict(sorted(Event.registry.items()))
-
-
-def parse(spec: str | Event, where: str = "events") -> Event:
-    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
-
-    Examples
-    --------
-    >>> parse("bernoulli(threshold=127)").threshold
-    127
-    """
-    if isinstance(spec, Event):
-        return spec
-    if not isinstance(spec, str):
-        raise BadOption(wanted(where, "an event model or its name", repr(spec)))
-    try:
-        name, options = _split(spec)
-    except (SyntaxError, ValueError, TypeError):
-        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
-    if name not in registered():
-        raise BadOption(wanted(where, f"one of {', '.join(registered())}", repr(name)))
-    event = registered()[name]
-    names = [f.name for f in fields(event)]  # type: ignore[arg-type]
-    for option in options:
-        if option not in names:
-            raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
-    return event(**options)
-
-
-def _split(spec: str) -> tuple[str, dict[str, Any]]:
-    tree = ast.parse(spec.strip(), mode="eval").body
-    if isinstance(tree, ast.Name):
-        return tree.id, {}
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
-        raise ValueError(spec)
-    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
-
-
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
     """Where values are what no count, rate or wait can be; NaN, being missing, is fit."""
     return np.asarray((values < 0) | np.isinf(values))
@@ -353,13 +174,3 @@ def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
 def chunks(n: int, size: int = 4096) -> Sequence[slice]:
     """Row slices small enough that a few (rows, C) temporaries stay in cache."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
-
-
-def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
-    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
-    for f in range(data.width):
-        terms, column = of_column(f), data.column(f)
-        for rows in chunks(len(data)):
-            x = column[rows].astype(np.float64)
-            here = ~np.isnan(x)
-            out[rows][here] += terms(x[here, None])

@@ -6,20 +6,23 @@ variance are averaged over: a Student t (bayes). The prior is α rows that look 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, ClassVar
-
-import numpy as np
+from dataclasses import dataclass
+from typing import ClassVar
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights, add_by_column
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights
 from tallybayes.events.families.leave_one_out import leave_bells_out
-from tallybayes.events.families.normal import BellDoubt, Moments, Normal, believe, by_class, centre, over_all
-from tallybayes.events.families.sampling import finite
+from tallybayes.events.families.normal import (
+    Moments,
+    NormalLikelihood,
+    believe,
+    by_class,
+    no_variance_below_zero,
+    over_all,
+)
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Gaussian"]
@@ -40,7 +43,11 @@ class Gaussian(Event):
     """
 
     name: ClassVar[str] = "gaussian"
-    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column", "second": "column"}
+    sums: ClassVar[dict[str, Sum]] = {
+        "missing": Sum("column"),
+        "first": Sum("column", signed=True),
+        "second": Sum("column"),
+    }
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """The exact Σx and Σx² of each class, and the weight of what is missing."""
@@ -50,37 +57,21 @@ class Gaussian(Event):
         first, second = Exact.from_limbs(sums.first), Exact.from_limbs(sums.second)
         return {"present": present, "first": first, "second": second}, ()
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:  # of (C, F)
-        """The bell of each class and column."""
-        return believe(by_class(statistic), over_all(statistic), options, options.alpha)
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether no variance is below zero."""
+        return no_variance_below_zero(statistic)
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Normal]:
-        """The bells of each group of classes: many calls would cost more than what they compute."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> NormalLikelihood:
+        """Return the normal density, or Student t, of each class and column."""
+        normal = believe(by_class(statistic), over_all(statistic), options, options.alpha)
+        return NormalLikelihood(statistic, options, normal)
+
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood]:
+        """Return the densities of each group of classes: many calls would cost more than what they compute."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
-        bells = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
-        freedom = [None] * groups if bells.freedom is None else list(bells.freedom)
-        return [Normal(*parts) for parts in zip(bells.location, bells.scale2, freedom, strict=True)]
-
-    def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
-        """Add the log-density of each value."""
-        at, scale, constant = parameters.location, parameters.scale, parameters.constant
-        if parameters.freedom is None:
-            kernels.score_gaussian(data.columns, at, scale, constant, out)
-        else:
-            kernels.score_student(data.columns, at, scale, constant, parameters.power, out)
-
-    def terms(self, parameters: Normal, data: Dense, asked: Floats, out: Floats) -> None:
-        """The log-density of each value, column by column."""
-        at, scale, constant = parameters.location, parameters.scale, parameters.constant
-        power = None if parameters.freedom is None else parameters.power
-        kernels.terms_dense(data.columns, at, scale, constant, power, asked, out)
-
-    def profile(self, parameters: Normal, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-density, unless told where from well below the lowest class to well above the highest."""
-        bell = parameters.of_column(f)
-        x = bell.grid() if at is None else np.asarray(at, np.float64)
-        return Profile("numbers", x.tolist(), bell.log_density(x[:, None]))
+        normals = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
+        return [NormalLikelihood(statistic, options, normals.at(k)) for k in range(groups)]
 
     def leave_one_out(
         self,
@@ -91,38 +82,8 @@ class Gaussian(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, with the row taken from its class and from the column as a whole, whence the prior comes."""
+        """Add log-densities with the row taken from its class and from the column as a whole."""
         leave_bells_out(statistic, options, data, classes, weights, out)
-
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> BellDoubt:  # of (C, F)
-        """What is not known of location and scale: of the same under every rule."""
-        bell = self.estimate(statistic, replace(options, rule="map", ddof=0))
-        return BellDoubt(bell.location, bell.scale2, statistic.present().to_float() + options.alpha)
-
-    def add_variance(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
-        """Add the variance of each value's log-density."""
-        add_by_column(lambda f: doubts.of_column(f).of_log_density, data, out)
-
-    def sample(self, statistic: Statistic, parameters: Normal, c: int, size: int, rng: np.random.Generator) -> Drawn:
-        """Values drawn from each column's bell."""
-        location, scale = parameters.location[c], np.sqrt(parameters.scale2[c])
-        shape = (size, len(location))
-        drawn = (
-            rng.standard_normal(shape) if parameters.freedom is None else rng.standard_t(parameters.freedom[c], shape)
-        )
-        return list(finite(location + scale * drawn).T)
-
-    def pixels(self, statistic: Statistic, parameters: Normal) -> Pixels:
-        """The mean; dark and lit are one standard deviation of the column below and above its mean over all rows."""
-        middle, deviation = centre(over_all(statistic))
-        dark, lit = (parameters.log_density(middle + side * deviation) for side in (-1, 1))
-        return Pixels("mean", parameters.location, dark, lit)
-
-    def table(self, statistic: Statistic, parameters: Normal, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Mean, standard deviation and weight; under "bayes" the location and scale of the Student t."""
-        n = statistic.present().to_float()[:, f]
-        rows = ("mean", "sd", "n") if parameters.freedom is None else ("location", "scale", "n")
-        return rows, None, np.stack([parameters.location[:, f], np.sqrt(parameters.scale2[:, f]), n])
 
 
 def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)

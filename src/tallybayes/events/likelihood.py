@@ -1,23 +1,63 @@
-"""What the columns of an event model say one by one: the terms whose sum a score is.
+"""Likelihoods: what `Event.estimate` returns, and the terms whose sum a score is.
 
-Terms are asked for by a weight for each class (`asked`): 1 for a class and −1 for its rival give what each column says
-for the one against the other. A class of which nothing is asked (0) adds nothing, even where its term is −∞.
+Terms are asked for by a weight for each class: 1 for a class and −1 for its rival give the log-odds of each column. A
+class of weight 0 adds nothing, even where its term is −∞.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
-from tallybayes.events.inputs import Dense, Floats
+from tallybayes.categories import Categories
+from tallybayes.events.inputs import Dense, Encoded, Floats
+from tallybayes.events.statistic import Statistic
 
-__all__ = ["Profile", "add_terms_of", "weigh", "weigh_table"]
+__all__ = [
+    "Drawn",
+    "EstimateOptions",
+    "Likelihood",
+    "Pixels",
+    "Profile",
+    "add_terms_of",
+    "weigh",
+    "weigh_table",
+]
 
+Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
 # How many numbers (rows × classes × columns) are worked out at a time.
 _AT_ONCE = 1 << 18
+
+
+@dataclass(frozen=True)
+class EstimateOptions:
+    """The options of an estimate, for one block of columns.
+
+    Attributes
+    ----------
+    rule : {"mle", "map", "bayes"}
+        The most likely parameters, the most probable ones, or the average over all of them.
+    alpha : ndarray, shape (F,)
+        The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
+    ddof : {0, 1}
+        Variances divide by n − ddof where the rule is "mle" or "map".
+    floor : float
+        The least variance, as a share of the column's variance over all rows.
+    unseen : {"smooth", "skip", "error"}
+        What a value never seen in training says.
+    """
+
+    rule: Literal["mle", "map", "bayes"]
+    alpha: Floats
+    ddof: int = 0
+    floor: float = 1e-9
+    unseen: Literal["smooth", "skip", "error"] = "smooth"
 
 
 @dataclass(frozen=True)
@@ -33,11 +73,145 @@ class Profile:
         The values (K,).
     log : ndarray, shape (K, C)
         The logarithm of the probability (or density) of each under each class.
+    base : ndarray, shape (C,), optional
+        The log-probability of a text without words.
     """
 
     kind: Literal["values", "numbers", "counts", "words"]
     values: Sequence[Any]
     log: Floats
+    base: Floats | None = None
+
+
+@dataclass(frozen=True)
+class Pixels:
+    """Columns as pixels: the brightness of each in each class, and its log-probability of being dark or lit.
+
+    Attributes
+    ----------
+    unit : str
+        What `average` is.
+    average : ndarray, shape (C, F)
+        How bright; NaN where a column's values are no numbers.
+    dark, lit : ndarray, shape (C, F)
+        Log-probabilities or log-densities, up to what all classes share.
+    """
+
+    unit: str
+    average: Floats
+    dark: Floats
+    lit: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Likelihood(ABC):
+    """The likelihood of a block of columns: log-probabilities of its values under each class.
+
+    Attributes
+    ----------
+    statistic : Statistic
+        The sums that it was estimated from.
+    options : EstimateOptions
+        How it was estimated.
+    """
+
+    statistic: Statistic
+    options: EstimateOptions
+
+    @abstractmethod
+    def add_log_prob(self, data: Any, out: Floats) -> Floats | None:
+        """Add to ``out[i, c]`` the log-probability of row i's values under class c.
+
+        Returns each row's length (see `Event.length`) where that comes free, otherwise None.
+        """
+
+    @abstractmethod
+    def add_variance(self, data: Any, out: Floats) -> None:
+        """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
+
+        The variance is taken over the posterior of the parameters; it is ∞ where nothing is known of them.
+        """
+
+    def add_terms(self, data: Any, weights: Floats, out: Floats) -> None:
+        """Add to ``out[i, f]`` column f's log-probabilities of row i, times ``weights[i, c]``, summed over classes.
+
+        Unless an event knows a quicker way, its `profile` at each value.
+        """
+        for f, x in enumerate(data.each()):
+            here = np.flatnonzero(~np.isnan(x))
+            out[here, f] += weigh(self.profile(f, x[here]).log, weights[here])
+
+    @abstractmethod
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """Return column f's log-probabilities at the given values, or at those that show it best."""
+
+    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:  # (C,)
+        """Return the log-probability of one value of column f under each class, and the value's length."""
+        return self.profile(f, [value]).log[0], 1.0
+
+    @abstractmethod
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw n values of each column, given class c, such as `Event.count` takes."""
+
+    @abstractmethod
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Return row names, counts (or None) and values of column f's table, a column for each class."""
+
+    def contrasted(self) -> Likelihood:
+        """Return the likelihood less the part that all classes share, where that is easily told apart.
+
+        What all classes share cancels when probabilities are made of scores, but not before it has cost digits: over a
+        million columns the shared part is millions, and the differences that decide are rounded to its last bit.
+        """
+        return self
+
+    def support(self, data: Any) -> Floats:  # (F, C)
+        """Return the weight in each class behind the terms of the first row: unless overridden, rows with a value."""
+        return self.statistic.present().to_float().T
+
+    def missing(self) -> Floats:  # (C, F)
+        """Return the share of missing values of each class and column; 0 where that is not kept."""
+        sums = self.statistic.sums
+        if "missing" not in sums:
+            return np.zeros(next(one.shape for k, one in sums.items() if self.statistic.declared[k].axis == "column"))
+        missing, rows = sums["missing"].to_float(), self.statistic.rows.to_float()[:, None]
+        return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
+
+    def pixels(self) -> Pixels | None:
+        """Return the columns as pixels; None where they are no picture."""
+        return None
+
+    @property
+    def n_values(self) -> tuple[int, ...] | None:
+        """The number of values of each column; None where they cannot be listed."""
+        return None
+
+    def place(self, f: int, value: Any) -> int:
+        """Return the position of a value among the listed values of column f."""
+        return list(self.profile(f).values).index(value)
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of free parameters of a class.
+
+        Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
+        values are counted, one for each value but the last of its column.
+        """
+        sums, declared = self.statistic.sums, self.statistic.declared
+        listed = sum(max(len(labels) - 1, 0) for labels in self.statistic.labels)
+        sizes = {"value": listed, "column": sums["missing"].shape[1] if "missing" in sums else 0}
+        return sum(sizes[sum_.axis] for name, sum_ in declared.items() if name != "missing")
+
+    @property
+    def categories(self) -> tuple[Categories, ...]:
+        """The values of each column that have a probability of their own (empty unless the input is "codes")."""
+        return ()
+
+    def log_prob(self, data: Encoded) -> Floats:  # (n, C)
+        """Return the log-probability of each row's values under each class."""
+        out = np.zeros((len(data), self.statistic.rows.shape[0]))
+        self.add_log_prob(data, out)
+        return out
 
 
 def weigh(terms: Floats, asked: Floats) -> Floats:

@@ -12,18 +12,64 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, Pixels, Weights
-from tallybayes.events.families.normal import BellDoubt, Normal
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights
+from tallybayes.events.families.normal import NormalLikelihood
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
+from tallybayes.events.statistic import Statistic, Sum
 
 __all__ = ["Lognormal"]
 
 _OF_LOG = Gaussian()
 _LARGEST_LOG = 690.0  # beyond 709 there is no double
+
+
+@dataclass(frozen=True, eq=False)
+class LognormalLikelihood(NormalLikelihood):
+    """The likelihood of columns whose logarithms are normal, or Student t, in each class."""
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add the log-density of log x, less log x."""
+        logs = _log(data)
+        super().add_log_prob(logs, out)
+        out -= _total(logs)
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the log-density of log x, less log x, weighed, column by column."""
+        logs = _log(data)
+        super().add_terms(logs, weights, out)
+        total = weights.sum(axis=1)
+        if total.any():  # a contrast of one class with others has no part in log x
+            for f, column in enumerate(logs.each()):
+                out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
+
+    def add_variance(self, data: Dense, out: Floats) -> None:
+        """Add the variance of the log-density of log x."""
+        super().add_variance(_log(data), out)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """Return the log-density at the given values, or from below the lowest class to above the highest."""
+        normal = self.density.at((slice(None), f))
+        logs = np.asarray(normal.grid(_LARGEST_LOG)) if at is None else np.log(np.asarray(at, np.float64))
+        return Profile("numbers", np.exp(logs).tolist(), normal.log_density(logs[:, None]) - logs[:, None])
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw values whose logarithms are normal, or Student t."""
+        most = np.log(LARGEST)
+        return [np.exp(np.clip(log, -most, most)) for log in super().sample(c, n, rng)]
+
+    def pixels(self) -> Pixels:
+        """Return the median; dark and lit are one standard deviation of the logarithm below and above its mean."""
+        of_log = super().pixels()
+        with np.errstate(over="ignore"):
+            return Pixels("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Return mean, standard deviation and weight of log x."""
+        rows, counts, values = super().table(f)
+        return tuple(f"{row} of log" if row != "n" else row for row in rows), counts, values
 
 
 @dataclass(frozen=True)
@@ -40,7 +86,7 @@ class Lognormal(Event):
 
     name: ClassVar[str] = "lognormal"
     domain: ClassVar[str] = "finite numbers above 0"
-    sums: ClassVar[dict[str, Axis]] = dict(Gaussian.sums)
+    sums: ClassVar[dict[str, Sum]] = dict(Gaussian.sums)
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Zero, negative or infinite values."""
@@ -50,30 +96,13 @@ class Lognormal(Event):
         """The sums of log x and its square."""
         return _OF_LOG.count(_log(data), classes, n_classes, weights)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Normal:
-        """The bell of log x."""
-        return _OF_LOG.estimate(statistic, options)
+    def consistent(self, statistic: Statistic) -> bool:
+        """Whether no variance of log x is below zero."""
+        return _OF_LOG.consistent(statistic)
 
-    def score(self, parameters: Normal, data: Dense, out: Floats) -> None:
-        """The log-density of log x, less log x."""
-        logs = _log(data)
-        _OF_LOG.score(parameters, logs, out)
-        out -= _total(logs)
-
-    def terms(self, parameters: Normal, data: Dense, asked: Floats, out: Floats) -> None:
-        """The log-density of log x, less log x, column by column."""
-        logs = _log(data)
-        _OF_LOG.terms(parameters, logs, asked, out)
-        total = asked.sum(axis=1)
-        if total.any():  # what is asked of one class against others has no part in log x
-            for f, column in enumerate(logs.each()):
-                out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
-
-    def profile(self, parameters: Normal, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-density, from well below the lowest class to well above the highest."""
-        bell = parameters.of_column(f)
-        logs = bell.grid(_LARGEST_LOG) if at is None else np.log(np.asarray(at, np.float64))
-        return Profile("numbers", np.exp(logs).tolist(), bell.log_density(logs[:, None]) - logs[:, None])
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> LognormalLikelihood:
+        """Return the density of each class and column."""
+        return LognormalLikelihood(statistic, options, _OF_LOG.estimate(statistic, options).density)
 
     def leave_one_out(
         self,
@@ -84,34 +113,10 @@ class Lognormal(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, without the row."""
+        """Add log-densities without the row."""
         logs = _log(data)
         _OF_LOG.leave_one_out(statistic, options, logs, classes, weights, out)
         out -= _total(logs)
-
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> BellDoubt:
-        """What is not known of the bell of log x."""
-        return _OF_LOG.variance(statistic, options)
-
-    def add_variance(self, doubts: BellDoubt, data: Dense, out: Floats) -> None:
-        """Add the variance of the log-density of log x."""
-        _OF_LOG.add_variance(doubts, _log(data), out)
-
-    def sample(self, statistic: Statistic, parameters: Normal, c: int, size: int, rng: np.random.Generator) -> Drawn:
-        """Values whose logarithms are drawn from the bell."""
-        most = np.log(LARGEST)
-        return [np.exp(np.clip(log, -most, most)) for log in _OF_LOG.sample(statistic, parameters, c, size, rng)]
-
-    def pixels(self, statistic: Statistic, parameters: Normal) -> Pixels:
-        """The median; dark and lit are one standard deviation of the logarithm below and above its mean."""
-        of_log = _OF_LOG.pixels(statistic, parameters)
-        with np.errstate(over="ignore"):
-            return Pixels("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
-
-    def table(self, statistic: Statistic, parameters: Normal, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Mean, standard deviation and weight of log x."""
-        rows, counts, values = _OF_LOG.table(statistic, parameters, f)
-        return tuple(f"{row} of log" if row != "n" else row for row in rows), counts, values
 
 
 def _log(data: Dense) -> Dense:

@@ -7,17 +7,18 @@ columns. The columns of one such block compete for the same probability; `group`
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.event import Drawn, EstimateOptions, Pixels
-from tallybayes.events.families.bag import BagEvent, DieDoubt
+from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
 from tallybayes.events.families.bag_counts import OwnCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
 from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.sparse import SparseExact
 
@@ -46,32 +47,39 @@ class Multinomial(BagEvent):
 
     name: ClassVar[str] = "multinomial"
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (F, C)
-        """The log-share of each face, smoothed."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> MultinomialTable:
+        """Return the log-share of each face, smoothed."""
         counts, totals = _counts(statistic)
-        return log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
+        table = log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
+        return MultinomialTable(statistic, options, table)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
         """As `score`, with the row's own counts taken from its class."""
         return OwnCounts(rows, counts)
 
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> DieDoubt:
+
+@dataclass(frozen=True, eq=False)
+class MultinomialTable(BagTable):
+    """The log-share of each face in each class."""
+
+    @cached_property
+    def _doubt(self) -> DieDoubt:
         """What is not known of the shares of the faces."""
-        return DieDoubt.of(*_counts(statistic), options.alpha)
+        return DieDoubt.of(*_counts(self.statistic), self.options.alpha)
 
-    def sample(self, statistic: Statistic, parameters: Floats, c: int, size: int, rng: np.random.Generator) -> Drawn:
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Rolls of the die, as many as a row of the class has on average, give or take what Poisson does."""
-        length = mean_length(statistic.sums["counts"].sum(axis=1).to_float(), statistic.rows.to_float())
-        return list(counted(length[c] * np.exp(parameters[:, c]), rng, size).T)
+        length = mean_length(self.statistic.sums["counts"].sum(axis=1).to_float(), self.statistic.rows.to_float())
+        return list(counted(length[c] * np.exp(self.log[:, c]), rng, n).T)
 
-    def pixels(self, statistic: Statistic, parameters: Floats) -> Pixels:
+    def pixels(self) -> Pixels:
         """The share of each face; lit is one roll that shows it, dark is none."""
-        return Pixels("share", np.exp(parameters).T, np.zeros_like(parameters).T, parameters.T)
+        return Pixels("share", np.exp(self.log).T, np.zeros_like(self.log).T, self.log.T)
 
-    def table(self, statistic: Statistic, parameters: Floats, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """One row: the count and the probability of this face."""
-        counts = statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
-        return ("share",), counts, np.exp(parameters[f : f + 1])
+        counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
+        return ("share",), counts, np.exp(self.log[f : f + 1])
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:

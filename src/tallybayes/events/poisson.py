@@ -6,30 +6,27 @@ Remembered: n and Σx. Believed: λ = Σx / n (mle), (Σx + αm) / (n + α) (map
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from tallybayes.events.event import Drawn, EstimateOptions, Pixels, add_by_column
-from tallybayes.events.families.gamma_rates import RateEvent, Rates, draw_rates, of_column, totals
+from tallybayes.events.families.gamma_rates import GammaRate, RateEvent, Rates
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
-from tallybayes.events.families.variance import GammaRates
-from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Profile
-from tallybayes.events.statistic import Statistic
+from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import EstimateOptions, Pixels
 
 __all__ = ["Poisson"]
 
 
-class NegativeBinomial(NamedTuple):
-    """Events seen (a) in a time (b); `averaged` over what the rate may be, or taken at a / b."""
+@dataclass(frozen=True, eq=False)
+class NegativeBinomial(GammaRate):
+    """The probability of counts at a rate: negative binomial if averaged over the rate, otherwise Poisson."""
 
-    a: Floats
-    b: Floats
-    averaged: bool
+    kind: ClassVar[Literal["numbers", "counts"]] = "counts"
 
     def log_density(self, x: Floats) -> Floats:
         """The log-probability of x events."""
@@ -43,6 +40,26 @@ class NegativeBinomial(NamedTuple):
         # a = 0: nothing was ever seen to happen and nothing is expected to.
         chosen = np.where(self.a > 0, chosen, np.where(x > 0, -np.inf, 0.0))
         return chosen - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
+
+    def variance(self, x: Floats) -> Floats:
+        """Return the variance of x log λ − λ."""
+        return self.rate_variance(times=x, time=np.ones_like(x))
+
+    def grid(self) -> Sequence[float]:
+        """Return counts from 0 to beyond what any class expects: its rate, and four times the spread about it."""
+        rate = np.minimum(self.a / self.b, LARGEST)
+        most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / self.b)) + 3).max()))
+        return range(0, most + 1, 1 + most // 120)
+
+    def draw(self, n: int, rng: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Draw counts at each column's rate."""
+        return counted(self.rates(n, rng), rng)
+
+    def pixels(self, whole: Rates) -> Pixels:
+        """Return the rate; dark and lit are a standard deviation, √m, below and above the overall rate m."""
+        middle = _overall(whole)
+        dark, lit = (self.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
+        return Pixels("rate", self.a / self.b, dark, lit)
 
 
 @dataclass(frozen=True)
@@ -59,43 +76,15 @@ class Poisson(RateEvent):
     """
 
     name: ClassVar[str] = "poisson"
+    discrete: ClassVar[bool] = True
 
-    def believe(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> NegativeBinomial:
-        """The rate of a class, or the weight of evidence for it."""
+    def estimate_cells(
+        self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float
+    ) -> NegativeBinomial:
+        """Return the rate of a class, or the weight of evidence for it."""
         rate = _overall(whole)
         a, b = own.total + alpha * rate, own.n + alpha
         return NegativeBinomial(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), options.rule == "bayes")
-
-    def profile(self, parameters: NegativeBinomial, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The same at some values: unless told at which, from 0 to beyond what any class expects."""
-        b, rate = parameters.b[:, f], np.minimum(parameters.a[:, f] / parameters.b[:, f], LARGEST)
-        # to beyond what any class expects: its rate, and four times the spread of a count about it
-        most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / b)) + 3).max()))
-        values = range(0, most + 1, 1 + most // 120) if at is None else tuple(at)
-        density = of_column(parameters, f)
-        return Profile("counts", values, density.log_density(np.array(values, np.float64)[:, None]))
-
-    def add_variance(self, doubts: GammaRates, data: Dense, out: Floats) -> None:
-        """Add the variance of x log λ − λ."""
-
-        def of_column(f: int) -> Callable[[Floats], Floats]:
-            rates = GammaRates(doubts.a[:, f], doubts.b[:, f])
-            return lambda x: rates.variance(times=x, time=np.ones_like(x))
-
-        add_by_column(of_column, data, out)
-
-    def sample(
-        self, statistic: Statistic, parameters: NegativeBinomial, c: int, size: int, rng: np.random.Generator
-    ) -> Drawn:
-        """Counts drawn at each column's rate."""
-        rates = draw_rates(parameters, c, size, rng)
-        return list(counted(rates, rng).T)
-
-    def pixels(self, statistic: Statistic, parameters: NegativeBinomial) -> Pixels:
-        """The rate; dark and lit are a standard deviation, √m, below and above the column's overall rate m."""
-        middle = _overall(totals(statistic)[1])
-        dark, lit = (parameters.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
-        return Pixels("rate", parameters.a / parameters.b, dark, lit)
 
 
 def _overall(whole: Rates) -> Floats:

@@ -14,15 +14,32 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
 
-__all__ = ["Axis", "Index", "Statistic"]
+__all__ = ["Index", "Statistic", "Sum"]
 
-Axis: TypeAlias = Literal["column", "value"]
 Index: TypeAlias = npt.NDArray[np.intp]
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A sum that an event model keeps: one number for each class and column, or each class and value.
+
+    Attributes
+    ----------
+    axis : {"column", "value"}
+        What the second axis is.
+    signed : bool
+        Whether the sum of some rows may be below zero.
+    sparse : bool
+        Whether most numbers are zero, so that only the others are kept.
+    """
+
+    axis: Literal["column", "value"]
+    signed: bool = False
+    sparse: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,16 +51,16 @@ class Statistic:
     rows : Exact, shape (C,)
         The weight of all rows of each class.
     sums : mapping of str to Exact, shape (C, F) or (C, V)
-        One per name in `axes`. V is the number of values of all columns, one column after the other.
-    axes : mapping of str to {"column", "value"}
-        What the second axis of each sum is.
+        One per name in `declared`. V is the number of values of all columns, one column after the other.
+    declared : mapping of str to Sum
+        What the event model says of each sum: its second axis, and its sign.
     labels : tuple of Categories, length F
         The values of each column that were seen; empty unless a sum has the axis "value".
     """
 
     rows: Exact
     sums: Mapping[str, Exact]
-    axes: Mapping[str, Axis]
+    declared: Mapping[str, Sum]
     labels: tuple[Categories, ...] = ()
 
     def __eq__(self, other: object) -> bool:
@@ -78,7 +95,7 @@ class Statistic:
         """The sums of some of the columns, in the given order."""
         values = np.concatenate([self.values_of(f) for f in index]) if self.labels and len(index) else index
         axis = {"column": np.asarray(index, np.intp), "value": np.asarray(values, np.intp)}
-        sums = {k: v.take(axis[self.axes[k]], axis=1) for k, v in self.sums.items()}
+        sums = {k: v.take(axis[self.declared[k].axis], axis=1) for k, v in self.sums.items()}
         return self._replace(self.rows, sums, tuple(self.labels[f] for f in index) if self.labels else ())
 
     def values_of(self, f: int) -> Index:
@@ -102,14 +119,14 @@ class Statistic:
         if not self.labels:
             return self
         used = np.zeros(int(self.sizes.sum()), bool)
-        for name, axis in self.axes.items():
-            if axis == "value":
+        for name, sum_ in self.declared.items():
+            if sum_.axis == "value":
                 used |= self.sums[name].used()
         if used.all():
             return self
         parts = np.split(used, np.cumsum(self.sizes)[:-1])
         labels = tuple(old.take(part) for old, part in zip(self.labels, parts, strict=True))
-        sums = {k: v.take(used, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
+        sums = {k: v.take(used, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 
     @property
@@ -118,24 +135,18 @@ class Statistic:
         return any(not value.is_zero for value in self.sums.values())
 
     def check(self) -> None:
-        """Raise unless these sums can be those of some rows: no count, square or variance is below zero."""
+        """Raise unless these sums can be those of some rows: none is below zero that is not declared signed."""
         for name, value in self.sums.items():
-            if name != "first" and value.has_negative():
+            if not self.declared[name].signed and value.has_negative():
                 raise CannotMerge(NEVER_THERE)
         if "missing" not in self.sums:
             return
         present = self.present()
         nothing = ~present.nonzero()
-        others = [k for k, axis in self.axes.items() if axis == "column" and k != "missing"]
+        others = [k for k, sum_ in self.declared.items() if sum_.axis == "column" and k != "missing"]
         left_over = any(self.sums[k].nonzero()[nothing].any() for k in others)
         if left_over or present.negative().any():
             raise CannotMerge(NEVER_THERE)
-        if "ones" in self.sums and (present - self.sums["ones"]).negative().any():
-            raise CannotMerge(NEVER_THERE)
-        if "second" in self.sums:
-            parts = (present, self.sums["first"], self.sums["second"])
-            if (kernels.exact_moments(*(part.to_limbs() for part in parts))[2] < 0).any():
-                raise CannotMerge(NEVER_THERE)
 
     def _align(self, other: Statistic) -> tuple[Statistic, Statistic]:
         if self.labels == other.labels:
@@ -152,11 +163,13 @@ class Statistic:
 
     def _with_labels(self, labels: tuple[Categories, ...], index: Index, size: int) -> Statistic:
         """The sums among more values: value v becomes value ``index[v]`` of `size`."""
-        sums = {k: v.spread(index, size, axis=1) if self.axes[k] == "value" else v for k, v in self.sums.items()}
+        sums = {
+            k: v.spread(index, size, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()
+        }
         return self._replace(self.rows, sums, labels)
 
     def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: tuple[Categories, ...]) -> Statistic:
-        return Statistic(rows, sums, self.axes, labels)
+        return Statistic(rows, sums, self.declared, labels)
 
 
 NEVER_THERE = (

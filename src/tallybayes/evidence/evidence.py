@@ -91,8 +91,8 @@ class Evidence:
             raise CannotMerge(NEVER_THERE)
         pairs = zip(left.statistics, right.statistics, strict=True)
         statistics = tuple(a.subtract(b, rows) for a, b in pairs)
-        for statistic in statistics:
-            statistic.check()
+        for block, statistic in zip(self.schema.blocks, statistics, strict=True):
+            block.event.check(statistic)
         return Evidence(self.schema, left.classes, rows, statistics)._without_empty_classes()
 
     def select(self, columns: Sequence[str]) -> Evidence:
@@ -193,9 +193,9 @@ def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[
 
 
 def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
-    open_axis = "value" in event.sums.values()
+    open_axis = any(sum_.axis == "value" for sum_ in event.sums.values())
     sizes = {"column": width, "value": 0}
-    sums = {name: Exact.zeros((0, sizes[axis])) for name, axis in event.sums.items()}
+    sums = {name: Exact.zeros((0, sizes[sum_.axis])) for name, sum_ in event.sums.items()}
     return Statistic(rows, sums, event.sums, (Categories(pa.nulls(0)),) * width if open_axis else ())
 
 

@@ -131,17 +131,19 @@ class Reader:
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
         """The statistic of a block."""
-        axes = block.event.sums
+        declared = block.event.sums
         width = len(block.columns)
         found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
-        require(len(found) == (width if "value" in axes.values() else 0), "labels for each column")
+        require(
+            len(found) == (width if any(sum_.axis == "value" for sum_ in declared.values()) else 0),
+            "labels for each column",
+        )
         sizes = {"column": width, "value": sum(map(len, found))}
-        require(set(stored["sums"]) == set(axes), f"sums of {block.event.name}")
-        shape = {k: (rows.shape[0], sizes[axis]) for k, axis in axes.items()}
-        scattered = block.event.scattered
-        sums = {k: self.sum(f"{b}.{k}", stored["sums"][k], shape[k], scattered=k in scattered) for k in axes}
-        statistic = Statistic(rows, sums, axes, found)
-        statistic.check()
+        require(set(stored["sums"]) == set(declared), f"sums of {block.event.name}")
+        shape = {k: (rows.shape[0], sizes[sum_.axis]) for k, sum_ in declared.items()}
+        sums = {k: self.sum(f"{b}.{k}", stored["sums"][k], shape[k], scattered=s.sparse) for k, s in declared.items()}
+        statistic = Statistic(rows, sums, declared, found)
+        block.event.check(statistic)
         require(statistic.without_unused_values() is statistic, "values that occur")
         return statistic
 
@@ -254,7 +256,7 @@ def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
 
 
 def _put_sums(b: int, event: Event, sums: Mapping[str, Exact], tensors: Tensors) -> dict[str, Any]:
-    return {k: _put_sum(f"{b}.{k}", v, tensors, scattered=k in event.scattered) for k, v in sums.items()}
+    return {k: _put_sum(f"{b}.{k}", v, tensors, scattered=event.sums[k].sparse) for k, v in sums.items()}
 
 
 def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:

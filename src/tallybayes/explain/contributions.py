@@ -201,14 +201,14 @@ def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowB
 def add_terms(model: Model, blocks: list[Encoded], factors: Floats, out: Floats) -> None:
     """Add what each column says to `out` (n, F), in the order of the model's columns."""
     schema, belief = model.schema, model._contrast
-    for block, parameters, data, places in zip(
-        schema.blocks, belief.parameters, blocks, column_places(schema), strict=True
+    for block, likelihood, data, places in zip(
+        schema.blocks, belief.likelihoods, blocks, column_places(schema), strict=True
     ):
         if places is None:
-            block.event.terms(parameters, data, factors, out)
+            likelihood.add_terms(data, factors, out)
             continue
         part = np.zeros((len(factors), len(block.columns)))
-        block.event.terms(parameters, data, factors, part)
+        likelihood.add_terms(data, factors, part)
         out[:, places] += part
 
 
@@ -254,5 +254,5 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
 
 def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
     """A few plain rows, encoded the short way; None for others."""
-    blocks = encode_rows(rows, model.schema, model._contrast.parameters, model.choices.unseen)
+    blocks = encode_rows(rows, model.schema, model._contrast.likelihoods, model.choices.unseen)
     return None if blocks is None else list(blocks)

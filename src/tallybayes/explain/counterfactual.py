@@ -141,7 +141,7 @@ def _options(
             continue
         for f, name in enumerate(block.columns):
             at = f if places[b] is None else int(places[b][f])  # type: ignore[index]
-            says = block.event.profile(model.belief.parameters[b], f)
+            says = model.belief.likelihoods[b].profile(f)
             yield _Option(name, None, values[at], terms[at], says.values, says.log, says.kind == "values")
     for spoken in texts:
         for k, word in enumerate(spoken.words):

@@ -16,7 +16,7 @@ from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
-from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse
+from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse, Texts
 from tallybayes.events.likelihood import weigh
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
@@ -362,16 +362,16 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
         np.full(len(model.schema.columns), "", object),
         np.zeros((len(model.schema.columns), len(model.classes))),
     )
-    parts = zip(model.schema.blocks, model.evidence.statistics, blocks, column_places(model.schema), strict=True)
-    for block, statistic, data, places in parts:
+    parts = zip(model.belief.likelihoods, blocks, column_places(model.schema), strict=True)
+    for likelihood, data, places in parts:
         at = slice(None) if places is None else places
-        counts[at] = block.event.support(statistic, data)
+        counts[at] = likelihood.support(data)
         if isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):
             found = data.first()
-            unseen = found >= statistic.sizes
+            unseen = found >= likelihood.statistic.sizes
             notes[at] = np.where(found < 0, MISSING, np.where(unseen, UNSEEN, ""))
-        elif block.event.input == "text":
-            notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]  # type: ignore
+        elif isinstance(data, Texts):
+            notes[at] = [MISSING if column.slice(0, 1).null_count else "" for column in data.columns]
     return notes.tolist(), counts

@@ -209,11 +209,12 @@ def _light(model: Model, names: Sequence[str]) -> Pixels:
     parts: dict[int, Pixels] = {}
     places = _places(model, names)
     for b in sorted({b for b, _ in places}):
-        event = model.schema.blocks[b].event
-        light = event.pixels(model.evidence.statistics[b], model.belief.parameters[b])
+        light = model.belief.likelihoods[b].pixels()
         if light is None:
             name = next(name for name, (at, _) in zip(names, places, strict=True) if at == b)
-            raise BadData(wanted(f"picture, column {name!r}", "a column that is a pixel", event.name))
+            raise BadData(
+                wanted(f"picture, column {name!r}", "a column that is a pixel", model.schema.blocks[b].event.name)
+            )
         parts[b] = light
     units = sorted({light.unit for light in parts.values()})
     if len(units) > 1:

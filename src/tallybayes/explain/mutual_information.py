@@ -9,8 +9,9 @@ import numpy as np
 from scipy.special import xlogy
 
 from tallybayes.events.event import Event
-from tallybayes.events.families.bag import BagEvent
+from tallybayes.events.families.bag import BagTable
 from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
 
@@ -76,18 +77,18 @@ def information(model: Model) -> Floats:  # (F,)
     """
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
-    for block, parameters in zip(model.schema.blocks, model.belief.parameters, strict=True):
-        if isinstance(block.event, BagEvent):
-            shares = np.exp(parameters - np.logaddexp.reduce(parameters, axis=0))
+    for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
+        if isinstance(likelihood, BagTable):
+            shares = np.exp(likelihood.log - np.logaddexp.reduce(likelihood.log, axis=0))
             bits.update(zip(block.columns, mutual_information(shares, prior).tolist(), strict=True))
             continue
         for f, name in enumerate(block.columns):
-            bits[name] = _of_column(block.event, parameters, f, prior)
+            bits[name] = _of_column(block.event, likelihood, f, prior)
     return np.array([bits[name] for name in model.schema.columns])
 
 
-def _of_column(event: Event, parameters: object, f: int, prior: Floats) -> float:
-    says = event.profile(parameters, f)
+def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> float:
+    says = likelihood.profile(f)
     if not len(says.values):
         return 0.0
     if isinstance(event, Text):

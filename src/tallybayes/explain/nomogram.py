@@ -11,14 +11,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from scipy.special import expit, logit
 
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
-from tallybayes.events.inputs import Floats, Texts
-from tallybayes.events.text.text import Text
+from tallybayes.events.inputs import Floats
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.model import Model
 
@@ -205,12 +203,7 @@ class _Odds:
 
     def of_value(self, column: str, value: Any) -> float:
         b, f = self.model.schema.place(column)
-        event, parameters = self.model.schema.blocks[b].event, self.model.belief.parameters[b]
-        if isinstance(event, Text):
-            scores = np.zeros((1, len(self.model.classes)))
-            event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)
-            return float(self.difference(scores)[0])
-        return float(self.difference(event.profile(parameters, f, [value]).log)[0])
+        return float(self.difference(self.model.belief.likelihoods[b].of_cell(f, value)[0][None, :])[0])
 
     def difference(self, log: Floats) -> Floats:
         with np.errstate(invalid="ignore"):  # what is impossible under both says nothing that could be drawn
@@ -218,11 +211,7 @@ class _Odds:
 
     def size_of(self, column: str, value: Any) -> float:
         b, f = self.model.schema.place(column)
-        event, parameters = self.model.schema.blocks[b].event, self.model.belief.parameters[b]
-        if isinstance(event, Text):
-            scores = np.zeros((1, len(self.model.classes)))
-            return float(event.score((parameters[f],), Texts((pa.array([value], pa.string()),)), scores)[0])
-        return float(value) if isinstance(event, BagEvent) else 1.0
+        return self.model.belief.likelihoods[b].of_cell(f, value)[1]
 
     def tempered(self, log_odds: float, size: float | None) -> float:
         if self.model._temperature is None:
@@ -259,11 +248,11 @@ def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float
     """The kind of a column, values to show, their log-odds, and what is taken off so that points begin at 0."""
     model = odds.model
     b, f = model.schema.place(column)
-    event, parameters = model.schema.blocks[b].event, model.belief.parameters[b]
-    says = event.profile(parameters, f)
+    event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
+    says = likelihood.profile(f)
     said = odds.difference(says.log)
-    if isinstance(event, Text):
-        base = odds.difference(parameters[f].base[None, :])[0].item()
+    if says.base is not None:
+        base = odds.difference(says.base[None, :])[0].item()
         order = np.argsort(-said, kind="stable")
         best = order if len(order) <= _WORDS else np.concatenate([order[: _WORDS // 2], order[-_WORDS // 2 :]])
         return "words", tuple(says.values[k] for k in best), said[best], base
@@ -275,7 +264,7 @@ def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float
     likely = np.flatnonzero(both.max(axis=1) >= both.max() + np.log(_RARE))
     low, high = float(says.values[likely[0]]), float(says.values[likely[-1]])
     values = _round_values(low, high, whole=says.kind == "counts")
-    said = odds.difference(event.profile(parameters, f, values).log)
+    said = odds.difference(likelihood.profile(f, values).log)
     return says.kind, values, said, float(said.min())
 
 

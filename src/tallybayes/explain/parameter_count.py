@@ -70,13 +70,10 @@ def parameters(model: Model) -> Parameters:
     """How many numbers a model has to learn, and how many it would be without independence."""
     C, values, gaussians, each = len(model.classes), 1, 0, 0
     undefined: list[str] = []
-    for block, statistic, believed in zip(
-        model.schema.blocks, model.evidence.statistics, model.belief.parameters, strict=True
-    ):
-        each += block.event.n_parameters(statistic, believed)
-        outcomes = block.event.n_values(statistic)
-        if outcomes is not None:
-            values *= math.prod(outcomes)
+    for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
+        each += likelihood.n_parameters
+        if likelihood.n_values is not None:
+            values *= math.prod(likelihood.n_values)
         elif isinstance(block.event, Gaussian | Lognormal):
             gaussians += len(block.columns)
         else:

@@ -8,12 +8,12 @@ from functools import cached_property
 from typing import Any, NamedTuple, Self
 
 import numpy as np
+import pyarrow as pa
 
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Profile
-from tallybayes.events.text.text import Text
 from tallybayes.model import Model
 
 __all__ = ["Prior", "Table", "Tables", "TellingWord", "WordTable", "prior_table", "table", "tables"]
@@ -280,16 +280,13 @@ class Tables(Result):
 def table(model: Model, column: str) -> Table:
     """What one column says: a row per value or parameter, a column per class."""
     b, f = model.schema.place(column)
-    event, statistic, parameters = (
-        model.schema.blocks[b].event,
-        model.evidence.statistics[b],
-        model.belief.parameters[b],
-    )
-    rows, counts, values = event.table(statistic, parameters, f)
-    says = event.profile(parameters, f)
-    if not isinstance(event, Text):
+    event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
+    rows, counts, values = likelihood.table(f)
+    says = likelihood.profile(f)
+    if says.kind != "words":
         return Table(column, event.name, rows, model.classes, counts, values, says)
-    place = statistic.values_of(f)[statistic.labels[f].find(parameters[f].vocabulary.array)]
+    statistic = likelihood.statistic
+    place = statistic.values_of(f)[statistic.labels[f].find(pa.array(says.values, pa.string()))]
     documents = statistic.sums["documents"].take(place, axis=1).to_float().T
     odds = _against_the_others(says.log, np.exp(model.belief.log_prior))
     return WordTable(column, event.name, rows, model.classes, counts, values, says, documents, odds)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.events.inputs import Floats, Texts
-from tallybayes.events.text.text import Text
+from tallybayes.events.text.likelihood import TextLikelihood
 from tallybayes.kernels.text import vectorise
 from tallybayes.model import Model
 
@@ -49,19 +49,19 @@ class TextContributions:
 
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """The words of the first row's texts, column by column; none of a missing text."""
-    parts = zip(model.schema.blocks, model.evidence.statistics, model._contrast.parameters, blocks, strict=True)
-    for block, statistic, parameters, data in parts:
-        if not isinstance(block.event, Text) or not isinstance(data, Texts):
+    for block, likelihood, data in zip(model.schema.blocks, model._contrast.likelihoods, blocks, strict=True):
+        if not isinstance(likelihood, TextLikelihood) or not isinstance(data, Texts):
             continue
-        for f, (name, words) in enumerate(zip(block.columns, parameters, strict=True)):
+        statistic = likelihood.statistic
+        for f, (name, words) in enumerate(zip(block.columns, likelihood.columns, strict=True)):
             text = data.columns[f].slice(0, 1)
             if text.null_count:
                 continue
-            found = vectorise(text, block.event.tokens)
+            found = vectorise(text, likelihood.event.tokens)
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data
-            says = block.event.profile(parameters, f, tokens)
+            says = likelihood.profile(f, tokens)
             known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
             at = statistic.values_of(f)
             place = statistic.labels[f].find(pa.array(tokens, pa.string()))

@@ -1,4 +1,4 @@
-"""Belief from evidence: the class prior, and each block's parameters, by one of three rules.
+"""Belief from evidence: the class prior, and each block's likelihood, by one of three rules.
 
 "mle" takes the parameters under which the rows are most likely, "map" the most probable ones given a prior, "bayes"
 averages over all of them. The evidence stays as it is, so another rule, smoothing or prior needs no second look at
@@ -8,7 +8,8 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,37 +17,48 @@ import numpy.typing as npt
 
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events import EstimateOptions
+from tallybayes.events import EstimateOptions, Likelihood
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices, Prior
-from tallybayes.schema.schema import Block, Schema
+from tallybayes.schema.schema import Block
 
-__all__ = ["Belief", "Variances", "estimate", "log_prior", "options_for", "variances"]
+__all__ = ["Belief", "estimate", "log_prior", "options_for"]
 
 _PRIOR_SLACK = 1e-8
 
 
 @dataclass(frozen=True)
 class Belief:
-    """What is believed: the log of the class prior, and the parameters of each block."""
+    """The log of the class prior, and the likelihood of each block.
+
+    Attributes
+    ----------
+    log_prior : ndarray, shape (C,)
+        The log of the class prior.
+    likelihoods : tuple of Likelihood
+        One for each block.
+    counted : ndarray, shape (C,), or None
+        The rows of each class that a learned prior rests on; None where the prior was given.
+    """
 
     log_prior: Floats  # (C,)
-    parameters: tuple[Any, ...]
+    likelihoods: tuple[Likelihood, ...]
+    counted: Floats | None = None  # (C,)
 
-    def contrast(self, schema: Schema) -> Belief:
-        """The same belief less what it says of all classes alike: other scores, the same probabilities."""
-        pairs = zip(schema.blocks, self.parameters, strict=True)
-        return Belief(self.log_prior, tuple(block.event.contrast(parameters) for block, parameters in pairs))
+    @cached_property
+    def log_prior_variance(self) -> Floats:  # (C,)
+        """The variance of the log of the class prior.
 
+        A learned prior is a share of rows, so ψ₁ of them; ψ₁ of all rows is the same for every class and left out. A
+        prior that was given is not in doubt.
+        """
+        return np.zeros_like(self.log_prior) if self.counted is None else trigamma(self.counted)
 
-@dataclass(frozen=True)
-class Variances:
-    """How far belief may be off: the variances of the log of the class prior, and each block's doubts."""
-
-    log_prior: Floats  # (C,)
-    blocks: tuple[Any, ...]
+    def contrasted(self) -> Belief:
+        """Return the belief less the part that all classes share: other scores, the same probabilities."""
+        return replace(self, likelihoods=tuple(likelihood.contrasted() for likelihood in self.likelihoods))
 
 
 def options_for(block: Block, choices: Choices) -> EstimateOptions:
@@ -56,23 +68,12 @@ def options_for(block: Block, choices: Choices) -> EstimateOptions:
 
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:
-    """What to believe, given the evidence."""
+    """Return the belief that follows from the evidence."""
     pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
-    parameters = tuple(block.event.estimate(statistic, options_for(block, choices)) for block, statistic in pairs)
-    return Belief(log_prior(evidence.rows.to_float(), evidence.classes, choices.prior), parameters)
-
-
-def variances(evidence: Evidence, choices: Choices) -> Variances:
-    """How far belief may be off, so little having been counted.
-
-    A learned prior is a share of rows, so ψ₁ of them; ψ₁ of all rows is the same for every class and left out. A
-    prior that was given is not in doubt.
-    """
-    pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
-    blocks = tuple(block.event.variance(statistic, options_for(block, choices)) for block, statistic in pairs)
+    likelihoods = tuple(block.event.estimate(statistic, options_for(block, choices)) for block, statistic in pairs)
     rows = evidence.rows.to_float()
     learned = isinstance(choices.prior, str) and choices.prior == "learned"
-    return Variances(trigamma(rows) if learned else np.zeros_like(rows), blocks)
+    return Belief(log_prior(rows, evidence.classes, choices.prior), likelihoods, rows if learned else None)
 
 
 def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:

@@ -20,7 +20,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.estimate import Belief, Variances
+from tallybayes.inference.estimate import Belief
 from tallybayes.inference.posterior import Temperature, normalise
 from tallybayes.schema.schema import Block, Missing, Schema
 
@@ -94,7 +94,7 @@ def add_scores(
 
 def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterable[Encoded]:
     """Rows as the event model of each block takes them, one block after the other."""
-    blocks = encode_rows(rows, schema, belief.parameters, choices.unseen)
+    blocks = encode_rows(rows, schema, belief.likelihoods, choices.unseen)
     assert blocks is not None
     return blocks
 
@@ -111,11 +111,11 @@ def add_encoded(
     out[:] = belief.log_prior
     if sizes is not None:
         sizes[:] = 0.0
-    for block, parameters, data in zip(schema.blocks, belief.parameters, blocks, strict=True):
+    for block, likelihood, data in zip(schema.blocks, belief.likelihoods, blocks, strict=True):
         with nullcontext() if rows is None else rows.refusing(block):
-            size = block.event.score(parameters, data, out)
+            length = likelihood.add_log_prob(data, out)
         if sizes is not None:
-            sizes += block.event.size(data) if size is None else size
+            sizes += block.event.length(data) if length is None else length
         if rows is None:
             continue
         # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value. It
@@ -124,9 +124,7 @@ def add_encoded(
             _refuse_infinite(block, data, rows.first)
 
 
-def add_variances(
-    schema: Schema, belief: Belief, variances: Variances, choices: Choices, rows: RowBatch, out: Floats
-) -> None:
+def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats) -> None:
     """Write the variance of each row's log joint probability with each class into `out`.
 
     Columns that are independent given the class, each with parameters of its own, have variances that add. Classes
@@ -134,18 +132,16 @@ def add_variances(
 
     Parameters
     ----------
-    schema, belief, doubts, choices
+    schema, belief, choices
         The model.
     rows : RowBatch
         Rows that `add_scores` has scored.
     out : ndarray, shape (n, C)
         Where to; what stands there is overwritten.
     """
-    out[:] = variances.log_prior
-    for block, data, unsure in zip(
-        schema.blocks, encoded(schema, belief, choices, rows), variances.blocks, strict=True
-    ):
-        block.event.add_variance(unsure, data, out)
+    out[:] = belief.log_prior_variance
+    for likelihood, data in zip(belief.likelihoods, encoded(schema, belief, choices, rows), strict=True):
+        likelihood.add_variance(data, out)
 
 
 def _refuse_infinite(block: Block, data: Dense, first: int) -> None:
@@ -169,7 +165,7 @@ class Scorer:
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
-        blocks = encode_rows(rows, self.schema, self.belief.parameters, self.choices.unseen)
+        blocks = encode_rows(rows, self.schema, self.belief.likelihoods, self.choices.unseen)
         if blocks is None:
             return None
         out = self._room(len(rows))
@@ -216,7 +212,7 @@ class Scorer:
             normalise(out, self.belief.log_prior, first=rows.first)
 
     def scores_and_variances(
-        self, source: Iterable[pa.RecordBatch], threads: int, uncertain: Variances, *, partial: bool = False
+        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
     ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
         """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
 
@@ -224,7 +220,7 @@ class Scorer:
             scores, variances = np.empty((2, len(rows), out.shape[-1]))
             sizes = None if self.temperature is None else np.zeros(len(rows))
             add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
-            add_variances(self.schema, self.belief, uncertain, self.choices, rows, variances)
+            add_variances(self.schema, self.belief, self.choices, rows, variances)
             out[:, 0], out[:, 1] = scores, variances
             out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
 

@@ -29,9 +29,6 @@ from tallybayes.queries.probability import Probability
 
 __all__ = ["believed"]
 
-# Event models whose columns take values that have probabilities, rather than densities or many words.
-_OF_VALUES = ("categorical", "bernoulli")
-
 
 def believed(
     model: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = LEVEL
@@ -93,7 +90,7 @@ class _Asked:
             with np.errstate(divide="ignore"):
                 return np.asarray(np.log(holds_of.astype(float)))
         event = self.model.schema.event(column)
-        if event.name not in _OF_VALUES:
+        if not self._is_listed(column):
             return self._log_point(column, event, terms)
         values = table(self.model, column)
         possible = np.vstack([values.values, self._of_unseen(column, terms)])
@@ -114,21 +111,28 @@ class _Asked:
 
     def _of_values(self, term: Term, event: Event, rows: tuple[Any, ...]) -> Mask:  # (V + 1,)
         """Of which values a term holds, the last standing for one never seen."""
-        if event.name == "bernoulli":
-            return np.append(self._of_coin(term, event), False)
+        if event.input != "codes":
+            return np.append(self._of_listed(term, event), False)
         if self._is_unseen(term):
             return np.append(np.zeros(len(rows), bool), True)
         return np.append(self._of_labels(term, self._labels(str(term.column))), False)
 
-    def _of_coin(self, term: Term, event: Any) -> Mask:
-        """Of which of 0 and 1 a term holds."""
-        value = as_kind(term.value, pa.bool_() if event.threshold is None else pa.float64())
+    def _is_listed(self, column: str) -> bool:
+        """Whether a column takes one of a few values, each with a probability."""
+        b, _ = self.model.schema.place(column)
+        return self.model.schema.event(column).discrete and self.model.belief.likelihoods[b].n_values is not None
+
+    def _of_listed(self, term: Term, event: Event) -> Mask:
+        """Of which listed numbers a term holds."""
+        b, f = self.model.schema.place(str(term.column))
+        likelihood, invalid = self.model.belief.likelihoods[b], event.invalid(np.array([0.5]))
+        binary = invalid is not None and bool(invalid.any())
+        value = as_kind(term.value, pa.bool_() if binary else pa.float64())
         if value is None or term.operator not in ("=", "!="):
-            want = "= or != and 0 or 1" if event.threshold is None else "= or != and a number"
-            raise BadOption(wanted(f"query {str(term)!r}", f"{want} for bernoulli", str(term)))
-        one = bool(value.as_py() > (0.5 if event.threshold is None else event.threshold))
-        same = np.array([not one, one])
-        return same if term.operator == "=" else ~same
+            want = "= or != and 0 or 1" if binary else "= or != and a number"
+            raise BadOption(wanted(f"query {str(term)!r}", f"{want} for {event.name}", str(term)))
+        same = np.arange(len(likelihood.profile(f).values)) == likelihood.place(f, value.as_py())
+        return np.asarray(same if term.operator == "=" else ~same)
 
     def _log_point(self, column: str, event: Event, terms: list[Term]) -> Floats:  # (C,)
         """The log-density of the one value that a column of numbers or text is given."""
@@ -150,7 +154,7 @@ class _Asked:
         """Whether a value is given that a column of values has never had."""
         if term not in self.given or term.operator != "=" or term.column == self.model.schema.label:
             return False
-        if self.model.schema.event(str(term.column)).name != "categorical":
+        if self.model.schema.event(str(term.column)).input != "codes":
             return False
         labels = self._labels(str(term.column))
         value = as_kind(term.value, labels.array.type)
@@ -183,7 +187,7 @@ class _Asked:
                 raise BadOption(wanted(self.where, "columns of the model", repr(term.column), near))
             return term
         known = {schema.label: self.model.evidence.classes}
-        known |= {name: self._labels(name) for name in schema.columns if schema.event(name).name == "categorical"}
+        known |= {name: self._labels(name) for name in schema.columns if schema.event(name).input == "codes"}
         found = [name for name, labels in known.items() if _among(term.value, labels)]
         if not found:
             near = did_you_mean(term.value, sorted({str(v) for labels in known.values() for v in labels.values}))
@@ -200,7 +204,7 @@ class _Asked:
         if term.column == self.model.schema.label:
             return
         event = self.model.schema.event(str(term.column))
-        if event.name in _OF_VALUES or (event.name == "poisson" and term.operator == "="):
+        if self._is_listed(str(term.column)) or (event.discrete and term.operator == "="):
             return
         got = f"{term.column!r}, which is {event.name}"
         do = "Put it behind '|', or ask the rows: tb.probability"

@@ -79,12 +79,10 @@ def _features(
     back[order] = np.arange(len(order))
     sizes = np.bincount(codes, minlength=len(model.classes))
     columns: dict[str, pa.Array] = {}
-    for block, statistic, parameters in zip(
-        model.schema.blocks, model.evidence.statistics, model.belief.parameters, strict=True
-    ):
+    for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
         some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # of no rows, the types of the first
-        parts = [block.event.sample(statistic, parameters, int(c), int(sizes[c]), rng) for c in some]
-        rates = block.event.missing(statistic) if missing else None
+        parts = [likelihood.sample(int(c), int(sizes[c]), rng) for c in some]
+        rates = likelihood.missing() if missing else None
         for f, name in enumerate(block.columns):
             values = pa.concat_arrays([pa.array(part[f]) for part in parts]).take(pa.array(back))
             if rates is not None and rates[:, f].any():

@@ -14,7 +14,7 @@ from tallybayes import engines, kernels
 from tallybayes.categories import encode
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Sparse
-from tallybayes.events.statistic import Statistic
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.kernels import Limbs
 
@@ -145,7 +145,7 @@ def count(
     size = min(-(-n // pieces), _COPY_BYTES // max(1, copied))
     sums = engines.fold_rows(n, work, _merge, threads=threads, rows=max(_LEAST_ROWS, size))
     exact = {name: Exact.from_limbs(limbs) for name, limbs in sums.items()}
-    return Statistic(_row_sums(codes, n_classes, weights), exact, dict.fromkeys(exact, "column"))
+    return Statistic(_row_sums(codes, n_classes, weights), exact, dict.fromkeys(exact, Sum("column", signed=True)))
 
 
 def _merge(left: Mapping[str, Limbs], right: Mapping[str, Limbs]) -> Mapping[str, Limbs]:

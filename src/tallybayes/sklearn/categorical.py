@@ -147,4 +147,4 @@ def _widened(statistic: Statistic, sizes: Sizes, wider: Sizes) -> Statistic:
     shift = (np.cumsum(wider) - wider) - (np.cumsum(sizes) - sizes)
     index = np.arange(int(sizes.sum())) + np.repeat(shift, sizes)
     counts = statistic.sums["counts"].spread(index, int(wider.sum()), axis=1)
-    return Statistic(statistic.rows, {"counts": counts}, statistic.axes)
+    return Statistic(statistic.rows, {"counts": counts}, statistic.declared)

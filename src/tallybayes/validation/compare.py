@@ -16,6 +16,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import evaluate
 from tallybayes.evaluation.losses import true_probabilities
+from tallybayes.events import Event, registered
 from tallybayes.events.inputs import Floats
 from tallybayes.fitting import FitOptions, fit
 from tallybayes.inference.posterior import ImpossibleRowWarning
@@ -32,6 +33,8 @@ __all__ = ["compare"]
 DEFAULT = "as inferred"
 # Whole numbers of no more values than this may be names.
 _FEW = 20
+# Candidates of numbers that are not called after their event model.
+_NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as names"}
 _BAGS = {
     "words that are there or not": 'text(bag="bernoulli")',
     "words once a text": 'text(bag="binary")',
@@ -181,18 +184,13 @@ class _Comparing:
         usual = self._schema.events()
         numbers = {name: self._table.column(name) for name, event in usual.items() if event == "gaussian"}
         numbers = {name: column for name, column in numbers.items() if pa.types.is_primitive(column.type)}
-        for name, event, fits in (
-            ("lognormal numbers", "lognormal", _above_0),
-            ("exponential numbers", "exponential", _not_below_0),
-            ("Poisson numbers", "poisson", _counts),
-            ("whole numbers as names", "categorical", _few),
-        ):
-            chosen = {column: event for column, values in numbers.items() if fits(values)}
-            if chosen:
-                yield "numbers", name, chosen | given
+        for name, event in registered().items():
+            chosen = {column: name for column, values in numbers.items() if _suits(event(), values)}
+            if chosen and name != "gaussian":
+                yield "numbers", _NAMED.get(name, f"{name} numbers"), chosen | given
         texts = [name for name, event in usual.items() if event == "text"]
-        for name, event in _BAGS.items() if texts else ():
-            yield "words", name, dict.fromkeys(texts, event) | given
+        for name, bag in _BAGS.items() if texts else ():
+            yield "words", name, dict.fromkeys(texts, bag) | given
 
     def _prior(self) -> Candidate:
         """The share of each class among the other rows, whatever the columns say."""
@@ -262,25 +260,14 @@ def _hashable(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     return ((key, value) for key, value in options.items() if value is None or isinstance(value, str | float | int))
 
 
-def _least(values: pa.ChunkedArray) -> float:
-    least = pc.min(values).as_py()
-    return float("-inf") if least is None else float(least)
-
-
-def _above_0(values: pa.ChunkedArray) -> bool:
-    return _least(values) > 0
-
-
-def _not_below_0(values: pa.ChunkedArray) -> bool:
-    return _least(values) >= 0
-
-
-def _counts(values: pa.ChunkedArray) -> bool:
-    return _not_below_0(values) and _whole(values)
-
-
-def _few(values: pa.ChunkedArray) -> bool:
-    return bool(pa.types.is_integer(values.type) and pc.count_distinct(values).as_py() <= _FEW)
+def _suits(event: Event, values: pa.ChunkedArray) -> bool:
+    """Whether a column of numbers may be of this event model: its values are valid, and whole where it is discrete."""
+    if event.input == "codes":
+        return bool(pa.types.is_integer(values.type) and pc.count_distinct(values).as_py() <= _FEW)
+    if event.input != "dense" or (event.discrete and not _whole(values)):  # a bag is made of many columns
+        return False
+    invalid = event.invalid(values.drop_null().to_numpy().astype(np.float64))
+    return len(values) > values.null_count and (invalid is None or not invalid.any())
 
 
 def _whole(values: pa.ChunkedArray) -> bool:

@@ -55,12 +55,12 @@ class OtherFolds:
             return None
         resolved, each = choices.resolved(left, {}), []
         for block, statistic in zip(left.schema.blocks, left.statistics, strict=True):
-            parameters = block.event.estimate_each(statistic, options_for(block, resolved), folds)
-            if parameters is None:
+            likelihoods = block.event.estimate_each(statistic, options_for(block, resolved), folds)
+            if likelihoods is None:
                 return None
-            each.append(parameters)
+            each.append(likelihoods)
         priors = log_prior(left.rows.to_float().reshape(folds, -1), left.classes, resolved.prior)
-        return [Belief(prior, tuple(parameters)) for prior, *parameters in zip(priors, *each, strict=True)]
+        return [Belief(prior, tuple(likelihoods)) for prior, *likelihoods in zip(priors, *each, strict=True)]
 
 
 class EarlierBlocks:

@@ -30,12 +30,12 @@ from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Profile, weigh, weigh_table
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import Likelihood, Profile, weigh, weigh_table
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "DieDoubt", "add_products"]
+__all__ = ["BagEvent", "BagTable", "DieDoubt", "add_products"]
 
 
 @dataclass(frozen=True)
@@ -66,12 +66,69 @@ class DieDoubt:
         out += np.maximum(-minus - size**2 * self.whole, 0.0)
 
 
+@dataclass(frozen=True, eq=False)
+class BagTable(Likelihood):
+    """What one count of each face adds to the score of each class."""
+
+    log: Floats  # (F, C)
+
+    @property
+    @abstractmethod
+    def _doubt(self) -> DieDoubt:
+        """The variances of the shares that the table is made of."""
+
+    def add_variance(self, data: Dense | Sparse, out: Floats) -> None:
+        """Add the variance of what the counts add up to."""
+        self._doubt.add(data, out)
+
+    def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
+        """Each count times what one adds."""
+        add_products(data, self.log, out)
+
+    def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
+        """The same, column by column."""
+        if isinstance(data, Sparse):
+            row, column, value = data.entries()
+            some = value != 0
+            row, column = row[some], column[some]
+            np.add.at(out, (row, column), value[some] * weigh(self.log[column], weights[row]))
+            return
+        for rows in chunks(len(data)):
+            x = np.nan_to_num(data.map(lambda values, rows=rows: values[rows]).matrix())  # type: ignore[misc]
+            with np.errstate(invalid="ignore"):
+                out[rows] += np.where(x != 0, x * weigh_table(self.log, weights[rows]), 0.0)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """What some counts of one face add: of the first few unless they are given."""
+        values = tuple(range(6)) if at is None else tuple(at)
+        x = np.array(values, np.float64)[:, None]
+        with np.errstate(invalid="ignore"):
+            return Profile("counts", values, np.where(x == 0, 0.0, x * self.log[f]))
+
+    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
+        """What one count adds, and the count itself."""
+        return self.profile(f, [value]).log[0], float(value)
+
+    def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
+        """How often each face came up in each class."""
+        return self.statistic.sums["counts"].to_float().T
+
+    def contrasted(self) -> BagTable:
+        """What one count of each face adds, less the largest."""
+        return replace(self, log=contrast(self.log))
+
+    @property
+    def n_parameters(self) -> int:
+        """The faces of a die, but for the last."""
+        return max(int(self.statistic.sums["counts"].shape[1]) - 1, 0)
+
+
 class BagEvent(Event):
     """Counts of the faces of one die."""
 
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "finite numbers not below 0"
-    sums: ClassVar[dict[str, Axis]] = {"counts": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"counts": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
@@ -85,7 +142,7 @@ class BagEvent(Event):
             limbs = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights).first
         return {"counts": Exact.from_limbs(limbs)}, ()
 
-    def size(self, data: Dense | Sparse) -> Floats:  # (n,)
+    def length(self, data: Dense | Sparse) -> Floats:  # (n,)
         """How often the die was rolled."""
         if isinstance(data, Sparse):
             row, _, value = data.entries()
@@ -99,42 +156,6 @@ class BagEvent(Event):
         """The one smoothing under which the counts of all faces are most probable."""
         counts = statistic.sums["counts"].to_float()
         return np.full(counts.shape[1], empirical_bayes_alpha(counts))
-
-    def n_parameters(self, statistic: Statistic, parameters: Any) -> int:
-        """The faces of a die, but for the last."""
-        return max(int(statistic.sums["counts"].shape[1]) - 1, 0)
-
-    def contrast(self, parameters: Floats) -> Floats:
-        """What one count of each face adds, less the largest."""
-        return contrast(parameters)
-
-    def score(self, parameters: Floats, data: Dense | Sparse, out: Floats) -> None:
-        """Each count times what one adds."""
-        add_products(data, parameters, out)
-
-    def terms(self, parameters: Floats, data: Dense | Sparse, asked: Floats, out: Floats) -> None:
-        """The same, column by column."""
-        if isinstance(data, Sparse):
-            row, column, value = data.entries()
-            some = value != 0
-            row, column = row[some], column[some]
-            np.add.at(out, (row, column), value[some] * weigh(parameters[column], asked[row]))
-            return
-        for rows in chunks(len(data)):
-            x = np.nan_to_num(data.map(lambda values, rows=rows: values[rows]).matrix())  # type: ignore[misc]
-            with np.errstate(invalid="ignore"):
-                out[rows] += np.where(x != 0, x * weigh_table(parameters, asked[rows]), 0.0)
-
-    def profile(self, parameters: Floats, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """What some counts of one face add: of the first few unless they are given."""
-        values = tuple(range(6)) if at is None else tuple(at)
-        x = np.array(values, np.float64)[:, None]
-        with np.errstate(invalid="ignore"):
-            return Profile("counts", values, np.where(x == 0, 0.0, x * parameters[f]))
-
-    def support(self, statistic: Statistic, data: Dense | Sparse) -> Floats:  # (F, C)
-        """How often each face came up in each class."""
-        return statistic.sums["counts"].to_float().T
 
     @abstractmethod
     def left_out(self, rows: BagRows, counts: SparseExact) -> LeftOutBag:
@@ -158,11 +179,7 @@ class BagEvent(Event):
         """The rows' counts found once, whatever smoothings are tried."""
         counts, bag = SparseExact.from_whole(statistic.sums["counts"]), _entries(data)
         add = leave_bag_out(bag, counts.shape[0], classes, weights, lambda rows: self.left_out(rows, counts))
-        return LeftOut(add, lambda: self.size(data))
-
-    def add_variance(self, doubts: DieDoubt, data: Dense | Sparse, out: Floats) -> None:
-        """Add the variance of what the counts add up to."""
-        doubts.add(data, out)
+        return LeftOut(add, lambda: self.length(data))
 
 
 def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:

@@ -13,18 +13,14 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
-from tallybayes.events.families.dirichlet import log_share
+from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.inputs import Floats
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["LEAST_ALPHA", "OutsideCounts", "OwnCounts"]
+__all__ = ["OutsideCounts", "OwnCounts"]
 
 Index = npt.NDArray[np.intp]
-
-# The least smoothing of complement. Without any, a token that no other class has seen would speak for its class without
-# measure, and two such tokens of different classes would contradict each other without measure.
-LEAST_ALPHA = 1e-10
 
 
 class _Taken(NamedTuple):

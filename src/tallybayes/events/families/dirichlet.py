@@ -8,7 +8,10 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
-__all__ = ["contrast", "leave_codes_out", "log_share", "share"]
+__all__ = ["LEAST_ALPHA", "contrast", "leave_codes_out", "log_share", "share"]
+
+# The least smoothing of complement: without any, a token of one class only would decide against all others.
+LEAST_ALPHA = 1e-10
 
 
 def contrast(log_table: Floats) -> Floats:

@@ -1,35 +1,28 @@
-"""What poisson and exponential have in common: both remember only how many rows there were and what they add up to.
+"""What poisson and exponential have in common: both keep only the number of rows and the sum of their values.
 
-`RateEvent` is the event model less what tells them apart: what is believed of the sums, and which density that makes.
+`RateEvent` is the event model less what tells them apart: the density that the sums make.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, NamedTuple, Protocol, TypeVar
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import (
-    ClassCodes,
-    Counted,
-    EstimateOptions,
-    Event,
-    Weights,
-    add_by_column,
-    chunks,
-    negative_or_infinite,
-)
-from tallybayes.events.families.variance import GammaRates
+from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks, negative_or_infinite
+from tallybayes.events.families.density import Density, DensityLikelihood
+from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import add_terms_of
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import EstimateOptions, Pixels
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["RateEvent", "Rates", "count_rates", "draw_rates", "leave_rates_out", "of_column", "score_rates", "totals"]
+__all__ = ["GammaRate", "RateEvent", "Rates", "count_rates", "leave_rates_out", "totals"]
 
 
 class Rates(NamedTuple):
@@ -39,38 +32,66 @@ class Rates(NamedTuple):
     total: Floats
 
 
-class Density(Protocol):
-    """Something that gives a log-density."""
-
-    def log_density(self, x: Floats) -> Floats:
-        """The log-density at x."""
-        ...
+EstimateCells = Callable[[Rates, Rates, EstimateOptions, Floats | float], Density]
 
 
-class Believed(Density, Protocol):
-    """Events seen (a) in a time (b), each (C, F); `averaged` over what the rate may be, or taken at a / b."""
+@dataclass(frozen=True, eq=False)
+class GammaRate(Density):
+    """A density of values at a rate whose posterior is Gamma: a events in a time b.
 
-    @property
-    def a(self) -> Floats: ...
-    @property
-    def b(self) -> Floats: ...
-    @property
-    def averaged(self) -> bool: ...
+    It is averaged over that posterior (`averaged`), or taken at the rate a / b.
+    """
+
+    a: Floats
+    b: Floats
+    averaged: bool
+
+    def rates(self, n: int, rng: np.random.Generator) -> Floats:  # (n, F)
+        """Draw a rate for each row and column from the posterior, or repeat the one rate."""
+        shape = (n, len(self.a))
+        return rng.gamma(self.a, 1 / self.b, shape) if self.averaged else np.tile(self.a / self.b, (n, 1))
+
+    def rate_variance(self, times: Floats, time: Floats) -> Floats:
+        """Return the variance of times · log λ − λ · time.
+
+        Notes
+        -----
+        Var(log λ) = ψ₁(a), Var(λ) = a/b², Cov(log λ, λ) = 1/b.
+        """
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            of_log = np.where(times > 0, times**2 * trigamma(self.a), 0.0)
+            total = of_log - 2 * times * time / self.b + time**2 * self.a / self.b**2
+        return np.maximum(total, 0.0)  # what cancels may leave a rounding below 0
+
+    def summary(self) -> dict[str, Floats]:
+        """Return the rate."""
+        return {"rate": self.a / self.b}
+
+    @abstractmethod
+    def pixels(self, whole: Rates) -> Pixels:
+        """Return the columns as pixels, given their sums over all classes."""
 
 
-P = TypeVar("P", bound=Believed)
-Believe = Callable[[Rates, Rates, EstimateOptions, Floats | float], Density]
+@dataclass(frozen=True, eq=False)
+class RateLikelihood(DensityLikelihood):
+    """The likelihood of columns with a rate of their own in each class."""
+
+    density: GammaRate
+
+    def pixels(self) -> Pixels:
+        """Return the average of each column, and its being far below or above the overall average."""
+        return self.density.pixels(totals(self.statistic)[1])
 
 
 class RateEvent(Event):
     """Something that happens at a rate of its own in each class."""
 
     domain: ClassVar[str] = "finite numbers not below 0"
-    sums: ClassVar[dict[str, Axis]] = {"missing": "column", "first": "column"}
+    sums: ClassVar[dict[str, Sum]] = {"missing": Sum("column"), "first": Sum("column")}
 
     @abstractmethod
-    def believe(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Any:
-        """What is believed of a class, given its sums and those of the column over all classes."""
+    def estimate_cells(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Any:
+        """Return the density, given the sums of each class and those of the column over all classes."""
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Negative or infinite values."""
@@ -80,17 +101,10 @@ class RateEvent(Event):
         """n and Σx of each class."""
         return count_rates(data, classes, n_classes, weights)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Any:  # of (C, F)
-        """The rate of each class and column, or the weight of evidence for it."""
-        return self.believe(*totals(statistic), options, options.alpha)
-
-    def score(self, parameters: Believed, data: Dense, out: Floats) -> None:
-        """Add the log-density of each value."""
-        score_rates(lambda f: of_column(parameters, f), data, out)
-
-    def terms(self, parameters: Believed, data: Dense, asked: Floats, out: Floats) -> None:
-        """The same, column by column."""
-        add_terms_of(parameters.log_density, data, asked, out)
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> DensityLikelihood:
+        """Return the density of each class and column."""
+        density = self.estimate_cells(*totals(statistic), options, options.alpha)
+        return (RateLikelihood if isinstance(density, GammaRate) else DensityLikelihood)(statistic, options, density)
 
     def leave_one_out(
         self,
@@ -101,25 +115,8 @@ class RateEvent(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, with the row taken from its class and from the column as a whole."""
-        leave_rates_out(self.believe, statistic, options, data, classes, weights, out)
-
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> GammaRates:  # of (C, F)
-        """What the rates may be; where neither row nor prior speaks, anything."""
-        believed, known = self.estimate(statistic, options), statistic.present().to_float() + options.alpha > 0
-        return GammaRates(believed.a, np.where(known, believed.b, 0.0))
-
-    def table(
-        self, statistic: Statistic, parameters: Believed, f: int
-    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """Rate and weight."""
-        n = statistic.present().to_float()[:, f]
-        return ("rate", "n"), None, np.stack([parameters.a[:, f] / parameters.b[:, f], n])
-
-
-def of_column(believed: P, f: int) -> P:
-    """What is believed of one column, (C,)."""
-    return type(believed)(believed.a[:, f], believed.b[:, f], believed.averaged)  # type: ignore[call-arg]
+        """Add log-densities with the row taken from its class and from the column as a whole."""
+        leave_rates_out(self.estimate_cells, statistic, options, data, classes, weights, out)
 
 
 def count_rates(data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
@@ -134,13 +131,8 @@ def totals(statistic: Statistic) -> tuple[Rates, Rates]:
     return Rates(n.to_float(), first.to_float()), Rates(n.sum(axis=0).to_float(), first.sum(axis=0).to_float())
 
 
-def score_rates(density: Callable[[int], Density], data: Dense, out: Floats) -> None:
-    """Add each column's log-density where it is not missing."""
-    add_by_column(lambda f: density(f).log_density, data, out)
-
-
 def leave_rates_out(
-    believe: Believe,
+    estimate_cells: EstimateCells,
     statistic: Statistic,
     options: EstimateOptions,
     data: Dense,
@@ -165,11 +157,5 @@ def leave_rates_out(
             each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in own_all))
             for part, replacement in zip(each, mine, strict=True):
                 part[np.arange(len(here)), own] = replacement
-            density = believe(each, Rates(*(part[:, None] for part in whole)), options, options.alpha[f])
+            density = estimate_cells(each, Rates(*(part[:, None] for part in whole)), options, options.alpha[f])
             out[rows.start + here] += density.log_density(x[:, None])
-
-
-def draw_rates(believed: Believed, c: int, size: int, rng: np.random.Generator) -> Floats:  # (size, F)
-    """A rate for each row and column, given class c: drawn from what it may be, or the one believed in."""
-    a, b = believed.a[c], believed.b[c]
-    return rng.gamma(a, 1 / b, (size, len(a))) if believed.averaged else np.tile(a / b, (size, 1))

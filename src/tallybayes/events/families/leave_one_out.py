@@ -12,9 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, EstimateOptions, Weights, chunks
+from tallybayes.events.event import ClassCodes, Weights, chunks
 from tallybayes.events.families.normal import LARGEST, Moments, believe, by_class, coefficients, over_all
 from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import nearest
 

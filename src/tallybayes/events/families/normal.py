@@ -8,19 +8,34 @@ Notation: n, mean, m2 are weight, mean and sum of squared deviations in a class;
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.event import EstimateOptions
+from tallybayes.events.families.density import Density, DensityLikelihood, add_by_column
+from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 
-__all__ = ["LARGEST", "BellDoubt", "Moments", "Normal", "believe", "by_class", "centre", "coefficients", "over_all"]
+__all__ = [
+    "LARGEST",
+    "Moments",
+    "Normal",
+    "NormalLikelihood",
+    "NormalPosterior",
+    "believe",
+    "by_class",
+    "centre",
+    "coefficients",
+    "no_variance_below_zero",
+    "over_all",
+]
 
 # From here on Stirling's series has all digits.
 _SERIES = 16
@@ -40,9 +55,9 @@ class Moments(NamedTuple):
     m2: Floats
 
 
-@dataclass(frozen=True)
-class Normal:
-    """Location, squared scale, and degrees of freedom (None: normal)."""
+@dataclass(frozen=True, eq=False)
+class Normal(Density):
+    """A normal density, or a Student t: location, squared scale, and degrees of freedom (None: normal)."""
 
     location: Floats
     scale2: Floats
@@ -73,15 +88,27 @@ class Normal:
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
-    def of_column(self, f: int) -> Normal:
-        """The bells of one column, (C,)."""
-        return Normal(self.location[:, f], self.scale2[:, f], None if self.freedom is None else self.freedom[:, f])
+    def variance(self, x: Floats) -> Floats:
+        """Not told by a density alone: see `NormalPosterior`."""
+        raise NotImplementedError
 
-    def grid(self, most: float = LARGEST) -> Floats:
-        """Where one column's bells are to be looked at: from 4 scales below the lowest to 4 above the highest."""
+    def grid(self, most: float = LARGEST) -> Sequence[float]:
+        """Return values from 4 scales below the lowest location to 4 above the highest."""
         reach, middle = 4 * np.sqrt(self.scale2), np.clip(self.location, -most, most)
         low, high = np.clip([(middle - reach).min(), (middle + reach).max()], -most, most)
-        return np.linspace(low, high, _GRID)
+        values: list[float] = np.linspace(low, high, _GRID).tolist()
+        return values
+
+    def draw(self, n: int, rng: np.random.Generator) -> Floats:
+        """Draw values of each column."""
+        shape = (n, len(self.location))
+        drawn = rng.standard_normal(shape) if self.freedom is None else rng.standard_t(self.freedom, shape)
+        return finite(self.location + np.sqrt(self.scale2) * drawn)
+
+    def summary(self) -> dict[str, Floats]:
+        """Return mean and standard deviation, or location and scale of a Student t."""
+        names = ("mean", "sd") if self.freedom is None else ("location", "scale")
+        return dict(zip(names, (self.location, np.sqrt(self.scale2)), strict=True))
 
 
 def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> kernels.Coefficients:
@@ -100,8 +127,8 @@ def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> 
 
 
 @dataclass(frozen=True)
-class BellDoubt:
-    """A normal bell whose location and squared scale rest on so much weight of rows, those of the prior included."""
+class NormalPosterior:
+    """The posterior of a normal density's location and squared scale, from a weight of rows and prior rows."""
 
     location: Floats
     scale2: Floats
@@ -125,9 +152,9 @@ class BellDoubt:
         with np.errstate(divide="ignore", over="ignore"):
             return np.asarray(trigamma(self.weight / 2) / 4 + 0.5 / self.weight**2)
 
-    def of_column(self, f: int) -> BellDoubt:
-        """The doubt of one column."""
-        return BellDoubt(self.location[:, f], self.scale2[:, f], self.weight[:, f])
+    def of_column(self, f: int) -> NormalPosterior:
+        """The posterior of one column."""
+        return NormalPosterior(self.location[:, f], self.scale2[:, f], self.weight[:, f])
 
 
 def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
@@ -143,6 +170,44 @@ def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Float
     return Normal(own.mean - k.pull * apart, scale2, k.freedom if options.rule == "bayes" else None)
 
 
+@dataclass(frozen=True, eq=False)
+class NormalLikelihood(DensityLikelihood):
+    """The likelihood of columns that are normal, or Student t, in each class."""
+
+    density: Normal
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add the log-density of each value."""
+        normal = self.density
+        if normal.freedom is None:
+            kernels.score_gaussian(data.columns, normal.location, normal.scale, normal.constant, out)
+        else:
+            kernels.score_student(data.columns, normal.location, normal.scale, normal.constant, normal.power, out)
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the log-density of each value, weighed, column by column."""
+        normal = self.density
+        power = None if normal.freedom is None else normal.power
+        kernels.terms_dense(data.columns, normal.location, normal.scale, normal.constant, power, weights, out)
+
+    @cached_property
+    def _posterior(self) -> NormalPosterior:  # of (C, F)
+        """The posterior of location and scale: the same under every rule."""
+        options = replace(self.options, rule="map", ddof=0)
+        normal = believe(by_class(self.statistic), over_all(self.statistic), options, options.alpha)
+        return NormalPosterior(normal.location, normal.scale2, self.statistic.present().to_float() + options.alpha)
+
+    def add_variance(self, data: Dense, out: Floats) -> None:
+        """Add the variance of each value's log-density."""
+        add_by_column(lambda f: self._posterior.of_column(f).of_log_density, data, out)
+
+    def pixels(self) -> Pixels:
+        """Return the mean; dark and lit are a standard deviation of the column below and above its overall mean."""
+        middle, deviation = centre(over_all(self.statistic))
+        dark, lit = (self.density.log_density(middle + side * deviation) for side in (-1, 1))
+        return Pixels("mean", self.density.location, dark, lit)
+
+
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)
     """The moments of each class and column."""
     sums = statistic.sums
@@ -155,6 +220,11 @@ def over_all(statistic: Statistic) -> Moments:  # of (F,)
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
+
+
+def no_variance_below_zero(statistic: Statistic) -> bool:
+    """Return whether the sums can be those of some rows."""
+    return not (by_class(statistic).m2 < 0).any()
 
 
 def centre(moments: Moments) -> tuple[Floats, Floats]:

@@ -7,14 +7,12 @@ without a prior: then nothing is known.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 
-__all__ = ["GammaRates", "minus_doubt", "trigamma"]
+__all__ = ["minus_doubt", "trigamma"]
 
 
 def trigamma(x: npt.ArrayLike) -> Floats:
@@ -53,29 +51,3 @@ def minus_doubt(
     shape, whole = np.add(count, alpha), np.add(total, pseudo)
     with np.errstate(invalid="ignore"):
         return np.asarray(np.where(shape > 0, trigamma(whole) - trigamma(shape), -np.inf))
-
-
-class GammaRates(NamedTuple):
-    """What rates may be: Gamma distributed, `a` events seen in a time `b`; where b is 0 nothing is known.
-
-    Examples
-    --------
-    >>> GammaRates(np.array(4.0), np.array(2.0)).variance(times=np.array(0.0), time=np.array(3.0))      # 3² · 4 / 2²
-    array(9.)
-    """
-
-    a: Floats
-    b: Floats
-
-    def variance(self, times: Floats, time: Floats) -> Floats:
-        """The variance of times · log λ − λ · time.
-
-        Notes
-        -----
-        Var(log λ) = ψ₁(a), Var(λ) = a/b², Cov(log λ, λ) = 1/b.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            of_log = np.where(times > 0, times**2 * trigamma(self.a), 0.0)
-            total = of_log - 2 * times * time / self.b + time**2 * self.a / self.b**2
-            # what cancels may leave a rounding below 0; where nothing is known it is NaN
-            return np.where(self.b > 0, np.maximum(total, 0.0), np.inf)

@@ -10,8 +10,7 @@ Notation: V tokens of a column, α the pseudo-count of each.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -23,24 +22,22 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Drawn, EstimateOptions, Event, LeftOut, Weights
-from tallybayes.events.families.bag_counts import LEAST_ALPHA, OutsideCounts, OwnCounts
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.families.bag_counts import OutsideCounts, OwnCounts
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import BagRows, row_blocks
-from tallybayes.events.families.dirichlet import log_share
+from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
-from tallybayes.events.families.variance import minus_doubt
 from tallybayes.events.inputs import Floats, Sparse, Texts
-from tallybayes.events.likelihood import Profile, weigh
-from tallybayes.events.statistic import Axis, Statistic
+from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
-from tallybayes.events.text.variance import WordsDoubt
+from tallybayes.events.text.likelihood import TextLikelihood, refused_of
 from tallybayes.events.text.vocabulary import Words, log_shares, log_shares_outside
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
-from tallybayes.kernels.text import BadText, BadTokens, Lookup, TextOptions, Tokenizer, Vectors, vectorise
+from tallybayes.kernels.text import Lookup, TextOptions, Tokenizer, Vectors, vectorise
 
 __all__ = ["Bag", "Text", "name_of"]
 
@@ -102,8 +99,11 @@ class Text(Event):
     name: ClassVar[str] = "text"
     input: ClassVar[Any] = "text"
     domain: ClassVar[str] = "text"
-    sums: ClassVar[dict[str, Axis]] = {"tokens": "value", "documents": "value", "missing": "column"}
-    scattered: ClassVar[frozenset[str]] = frozenset({"tokens", "documents"})
+    sums: ClassVar[dict[str, Sum]] = {
+        "tokens": Sum("value", sparse=True),
+        "documents": Sum("value", sparse=True),
+        "missing": Sum("column"),
+    }
 
     def __post_init__(self) -> None:
         if self.bag not in _BAGS:
@@ -158,7 +158,7 @@ class Text(Event):
         """Occurrences and document frequencies of every token, and the weight of missing texts."""
         found = []
         for f, column in enumerate(data.columns):
-            with _refused_of(f):
+            with refused_of(f):
                 found.append(count_column(column, classes, n_classes, weights, self.tokens))
         absent = tuple(column.is_null().to_numpy(zero_copy_only=False).astype(np.float64) for column in data.columns)
         missing = kernels.power_sums(absent, classes, n_classes, order=1, weights=weights).first
@@ -169,10 +169,11 @@ class Text(Event):
         }
         return sums, tuple(one.labels for one in found)
 
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...]:
-        """The log-share of each token, smoothed, column by column."""
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> TextLikelihood:
+        """Return the log-share of each token, smoothed, column by column."""
         pairs = zip(columns_of(statistic), options.alpha, strict=True)
-        return tuple(self._words(part, options, alpha) for part, alpha in pairs)
+        columns = tuple(self._words(part, options, alpha) for part, alpha in pairs)
+        return TextLikelihood(statistic, options, self, columns)
 
     def _words(
         self, part: Column, options: EstimateOptions, alpha: float, share: Callable[..., Floats] = log_share
@@ -230,49 +231,6 @@ class Text(Event):
         best[np.argsort(-total, kind="stable")[: self.max_features]] = True
         return best
 
-    def n_parameters(self, statistic: Statistic, parameters: tuple[Words, ...]) -> int:
-        """The words believed in: each has its own probability of being there, or all share one die."""
-        shared = 0 if self.bag == "bernoulli" else 1
-        return sum(max(len(words.vocabulary) - shared, 0) for words in parameters)
-
-    def contrast(self, parameters: tuple[Words, ...]) -> tuple[Words, ...]:
-        """Each token's log-shares less the largest."""
-        return tuple(words.contrast() for words in parameters)
-
-    def score(self, parameters: tuple[Words, ...], data: Texts, out: Floats) -> Floats:
-        """Look up each token's log-probability, straight from the text; how many tokens each has."""
-        sizes = np.zeros(len(data))
-        for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
-            with _refused_of(f):
-                length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
-            sizes += np.maximum(length, 0)
-            here = ~column.is_null().to_numpy(zero_copy_only=False)
-            if words.base.any():
-                out[here] += words.base
-            if words.needed is not None:
-                hits = np.zeros_like(out)
-                words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
-                out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
-        return sizes
-
-    def terms(self, parameters: tuple[Words, ...], data: Texts, asked: Floats, out: Floats) -> None:
-        """What each column's text says as a whole; `said` tells its tokens apart."""
-        for f, (words, column) in enumerate(zip(parameters, data.columns, strict=True)):
-            scores = np.zeros_like(asked)
-            self.score((words,), Texts((column,)), scores)
-            out[:, f] += weigh(scores, asked)
-
-    def profile(self, parameters: tuple[Words, ...], f: int, at: Sequence[Any] | None = None) -> Profile:
-        """What each token adds to the score of a text that has it."""
-        words = parameters[f]
-        if at is None:
-            return Profile("words", words.vocabulary.values, words.table)
-        found = words.vocabulary.find(pa.array(at, pa.string()))
-        nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
-        said = np.tile(nothing, (len(found), 1))
-        said[found >= 0] = words.table[found[found >= 0]]
-        return Profile("words", tuple(at), said)
-
     def leave_one_out(
         self,
         statistic: Statistic,
@@ -282,7 +240,7 @@ class Text(Event):
         weights: Weights,
         out: Floats,
     ) -> None:
-        """As `score`, without the text's own tokens in its class, and in the vocabulary where only it had them."""
+        """Add log-probabilities without the text in its class, and in the vocabulary where only it had a token."""
         self.without_rows(statistic, data, classes, weights).add(options, out)
 
     def without_rows(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
@@ -341,82 +299,9 @@ class Text(Event):
         ones, n = part.documents.take(kept, axis=1).to_float(), part.present.to_float()
         return empirical_bayes_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
 
-    def variance(self, statistic: Statistic, options: EstimateOptions) -> tuple[Words, ...] | tuple[WordsDoubt, ...]:
-        """What is not known of the tokens' shares, column by column."""
-        pairs = list(zip(columns_of(statistic), options.alpha, strict=True))
-        if self.bag == "bernoulli":
-            return tuple(self._words(part, options, alpha, minus_doubt) for part, alpha in pairs)
-        return tuple(self._words_doubt(self._words(part, options, alpha), part, alpha) for part, alpha in pairs)
-
-    def _words_doubt(self, words: Words, part: Column, alpha: float) -> WordsDoubt:
-        counts = self._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
-        if self.bag == "complement":
-            counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
-        return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=self.unknown == "smooth")
-
-    def add_variance(self, doubts: Any, data: Texts, out: Floats) -> None:
-        """Add the variance of what the tokens of each text say."""
-        if self.bag == "bernoulli":
-            super().add_variance(doubts, data, out)
-            return
-        for f, (words, column) in enumerate(zip(doubts, data.columns, strict=True)):
-            with _refused_of(f):
-                words.add(column, out)
-
     def _counts(self, part: Column) -> SparseExact:
         """What the shares are shares of: occurrences, or documents."""
         return part.tokens if self.bag in ("multinomial", "complement") else part.documents
-
-    def sample(
-        self, statistic: Statistic, parameters: tuple[Words, ...], c: int, size: int, rng: np.random.Generator
-    ) -> Drawn:
-        """Texts of words drawn by their probabilities, as long as those of the class were on average.
-
-        Each word or not, by a coin of its own (bernoulli, binary), or one roll of a die after another; for complement,
-        which says nothing of what is inside a class, by the shares counted there. Of runs of words or characters only
-        the shortest are drawn, side by side: longer ones come about as they may.
-        """
-        pairs = zip(columns_of(statistic), parameters, strict=True)
-        return [self._drawn(part, words, c, size, rng) for part, words in pairs]
-
-    def _drawn(self, part: Column, words: Words, c: int, size: int, rng: np.random.Generator) -> pa.Array:
-        vocabulary, between = words.vocabulary.array.cast(pa.string()), " " if self.analyzer == "word" else ""
-        short = shortest(vocabulary, self.ngrams, words=self.analyzer == "word")
-        drawable = vocabulary.filter(pa.array(short))
-        if self.bag == "bernoulli":
-            return flipped_texts(drawable, words.present[short, c], size, rng, between)
-        kept = part.labels.find(words.vocabulary.array)
-        counts = self._counts(part).take(kept, axis=1).to_float()  # (C, V)
-        shares = counts[c] if self.bag == "complement" else np.exp(words.table[:, c])
-        # A run of n words takes the place of n of them.
-        length = mean_length(counts[:, short].sum(axis=1), part.present.to_float())[c] / self.ngrams[0]
-        if self.bag == "binary":
-            whole = max(float(shares[short].sum()), 1e-300)
-            return flipped_texts(drawable, np.minimum(length * shares[short] / whole, 1.0), size, rng, between)
-        return rolled_texts(drawable, shares[short], length, size, rng, between)
-
-    def table(
-        self, statistic: Statistic, parameters: tuple[Words, ...], f: int
-    ) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row per token: occurrences (or documents) beside probabilities."""
-        part, words = list(columns_of(statistic))[f], parameters[f]
-        kept = part.labels.find(words.vocabulary.array)
-        counts = self._counts(part).take(kept, axis=1)
-        if self.bag == "bernoulli":
-            values = words.present
-        else:
-            values = np.exp(words.table if self.bag != "complement" else -words.table)
-        return words.vocabulary.values, counts.to_float().T, values
-
-
-@contextmanager
-def _refused_of(f: int) -> Iterator[None]:
-    """Tell of what the kernels refuse in which column it is."""
-    try:
-        yield
-    except (BadText, BadTokens) as bad:
-        bad.column = f
-        raise
 
 
 def name_of(tokenizer: Tokenizer) -> str:

@@ -1,0 +1,104 @@
+"""Columns that each have a density of their own in each class: what gaussian, poisson and their like share."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.events.event import chunks
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Drawn, Likelihood, Profile, add_terms_of
+
+__all__ = ["Density", "DensityLikelihood", "add_by_column"]
+
+
+@dataclass(frozen=True, eq=False)
+class Density(ABC):
+    """A density, or a probability of counts, for each class and column: fields that are arrays are (C, F)."""
+
+    kind: ClassVar[Literal["numbers", "counts"]] = "numbers"
+
+    @abstractmethod
+    def log_density(self, x: Floats) -> Floats:
+        """Return the log of the density at x."""
+
+    @abstractmethod
+    def variance(self, x: Floats) -> Floats:
+        """Return the variance of the log-density at x, over the posterior of the parameters."""
+
+    @abstractmethod
+    def grid(self) -> Sequence[float]:
+        """Return values that show the densities of one column (C,) best."""
+
+    @abstractmethod
+    def draw(self, n: int, rng: np.random.Generator) -> npt.NDArray[Any]:  # (n, F)
+        """Draw n values of each column from the densities of one class (F,)."""
+
+    @abstractmethod
+    def summary(self) -> dict[str, Floats]:
+        """Return the parameters that a table shows, by name."""
+
+    def at(self, index: Any) -> Any:
+        """Return the density with each array indexed: ``at(c)`` of a class, ``at((slice(None), f))`` of a column."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return replace(self, **{k: v[index] for k, v in values.items() if isinstance(v, np.ndarray)})
+
+
+@dataclass(frozen=True, eq=False)
+class DensityLikelihood(Likelihood):
+    """The likelihood of columns that each have a density of their own in each class."""
+
+    density: Density  # of (C, F)
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add the log-density of each value."""
+        add_by_column(lambda f: self._column(f).log_density, data, out)
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the log-density of each value, weighed, column by column."""
+        add_terms_of(self.density.log_density, data, weights, out)
+
+    def add_variance(self, data: Dense, out: Floats) -> None:
+        """Add the variance of each value's log-density; where neither rows nor a prior are known, ∞."""
+        known = self.statistic.present().to_float() + self.options.alpha > 0
+
+        def of_column(f: int) -> Callable[[Floats], Floats]:
+            density = self._column(f)
+            return lambda x: np.where(known[:, f], density.variance(x), np.inf)
+
+        add_by_column(of_column, data, out)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """Return the log-density at the given values, or from below the lowest class to above the highest."""
+        density = self._column(f)
+        values = density.grid() if at is None else tuple(at)
+        return Profile(density.kind, values, density.log_density(np.array(values, np.float64)[:, None]))
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw from each column's density."""
+        return list(self.density.at(c).draw(n, rng).T)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Return the parameters, and the weight of the rows."""
+        summary = self._column(f).summary()
+        n = self.statistic.present().to_float()[:, f]
+        return (*summary, "n"), None, np.stack([*summary.values(), n])
+
+    def _column(self, f: int) -> Density:
+        density: Density = self.density.at((slice(None), f))
+        return density
+
+
+def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
+    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
+    for f in range(data.width):
+        terms, column = of_column(f), data.column(f)
+        for rows in chunks(len(data)):
+            x = column[rows].astype(np.float64)
+            here = ~np.isnan(x)
+            out[rows][here] += terms(x[here, None])

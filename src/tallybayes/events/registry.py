@@ -1,0 +1,65 @@
+"""The registry of event models: which there are, and which one a specification names."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import pkgutil
+from dataclasses import fields
+from functools import cache
+from typing import Any
+
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.event import Event
+
+__all__ = ["parse", "registered"]
+
+
+@cache
+def registered() -> dict[str, type[Event]]:
+    """Every event model in this folder, by name.
+
+    Examples
+    --------
+    >>> sorted(registered())[:3]
+    ['bernoulli', 'categorical', 'complement']
+    """
+    folder = importlib.import_module("tallybayes.events")
+    for module in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"tallybayes.events.{module.name}")
+    return dict(sorted(Event.registry.items()))
+
+
+def parse(spec: str | Event, where: str = "events") -> Event:
+    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
+
+    Examples
+    --------
+    >>> parse("bernoulli(threshold=127)").threshold
+    127
+    """
+    if isinstance(spec, Event):
+        return spec
+    if not isinstance(spec, str):
+        raise BadOption(wanted(where, "an event model or its name", repr(spec)))
+    try:
+        name, options = _split(spec)
+    except (SyntaxError, ValueError, TypeError):
+        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
+    if name not in registered():
+        raise BadOption(wanted(where, f"one of {', '.join(registered())}", repr(name)))
+    event = registered()[name]
+    names = [f.name for f in fields(event)]  # type: ignore[arg-type]
+    for option in options:
+        if option not in names:
+            raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
+    return event(**options)
+
+
+def _split(spec: str) -> tuple[str, dict[str, Any]]:
+    tree = ast.parse(spec.strip(), mode="eval").body
+    if isinstance(tree, ast.Name):
+        return tree.id, {}
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        raise ValueError(spec)
+    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}

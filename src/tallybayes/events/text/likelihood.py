@@ -1,0 +1,165 @@
+"""The likelihood of texts: log-probabilities of the tokens of each column, and their variances."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.events.families.dirichlet import LEAST_ALPHA
+from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
+from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.inputs import Floats, Texts
+from tallybayes.events.likelihood import Drawn, Likelihood, Profile, weigh
+from tallybayes.events.text.column import Column, columns_of
+from tallybayes.events.text.variance import WordsDoubt
+from tallybayes.events.text.vocabulary import Words
+from tallybayes.kernels.text import BadText, BadTokens
+
+if TYPE_CHECKING:
+    from tallybayes.events.text.text import Text
+
+__all__ = ["TextLikelihood", "refused_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class TextLikelihood(Likelihood):
+    """Log-probabilities of the tokens of each column of texts."""
+
+    event: Text
+    columns: tuple[Words, ...]  # (F,)
+
+    def add_variance(self, data: Texts, out: Floats) -> None:
+        """Add the variance of the tokens' sum in each text."""
+        if self.event.bag == "bernoulli":
+            minus = np.zeros_like(out)
+            self._minus_variances.add_log_prob(data, minus)
+            out -= minus
+            return
+        for f, (words, column) in enumerate(zip(self._doubts, data.columns, strict=True)):
+            with refused_of(f):
+                words.add(column, out)
+
+    @cached_property
+    def _minus_variances(self) -> TextLikelihood:
+        """Minus the variance in place of each log-probability of presence."""
+        pairs = zip(columns_of(self.statistic), self.options.alpha, strict=True)
+        columns = (self.event._words(part, self.options, alpha, minus_doubt) for part, alpha in pairs)
+        return replace(self, columns=tuple(columns))
+
+    @cached_property
+    def _doubts(self) -> tuple[WordsDoubt, ...]:
+        """The variances of the tokens' shares, column by column."""
+        parts = zip(columns_of(self.statistic), self.columns, self.options.alpha, strict=True)
+        return tuple(self._doubt(part, words, alpha) for part, words, alpha in parts)
+
+    def _doubt(self, part: Column, words: Words, alpha: float) -> WordsDoubt:
+        counts = self.event._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
+        if self.event.bag == "complement":
+            counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
+        smooth = self.event.unknown == "smooth"
+        return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=smooth)
+
+    def add_log_prob(self, data: Texts, out: Floats) -> Floats:
+        """Look up each token's log-probability, straight from the text; how many tokens each has."""
+        sizes = np.zeros(len(data))
+        for f, (words, column) in enumerate(zip(self.columns, data.columns, strict=True)):
+            with refused_of(f):
+                length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
+            sizes += np.maximum(length, 0)
+            here = ~column.is_null().to_numpy(zero_copy_only=False)
+            if words.base.any():
+                out[here] += words.base
+            if words.needed is not None:
+                hits = np.zeros_like(out)
+                words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
+                out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
+        return sizes
+
+    def add_terms(self, data: Texts, weights: Floats, out: Floats) -> None:
+        """What each column's text says as a whole; `said` tells its tokens apart."""
+        for f, (words, column) in enumerate(zip(self.columns, data.columns, strict=True)):
+            scores = np.zeros_like(weights)
+            replace(self, columns=(words,)).add_log_prob(Texts((column,)), scores)
+            out[:, f] += weigh(scores, weights)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """What each token adds to the score of a text that has it."""
+        words = self.columns[f]
+        if at is None:
+            return Profile("words", words.vocabulary.values, words.table, words.base)
+        found = words.vocabulary.find(pa.array(at, pa.string()))
+        nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
+        said = np.tile(nothing, (len(found), 1))
+        said[found >= 0] = words.table[found[found >= 0]]
+        return Profile("words", tuple(at), said, words.base)
+
+    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
+        """Return the log-probability of one text of column f under each class, and how many tokens it has."""
+        scores = np.zeros((1, len(self.columns[f].base)))
+        lengths = replace(self, columns=(self.columns[f],)).add_log_prob(
+            Texts((pa.array([value], pa.string()),)), scores
+        )
+        return scores[0], float(lengths[0])
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Texts of words drawn by their probabilities, as long as those of the class were on average.
+
+        Each word or not, by a coin of its own (bernoulli, binary), or one roll of a die after another; for complement,
+        which says nothing of what is inside a class, by the shares counted there. Of runs of words or characters only
+        the shortest are drawn, side by side: longer ones come about as they may.
+        """
+        pairs = zip(columns_of(self.statistic), self.columns, strict=True)
+        return [self._drawn(part, words, c, n, rng) for part, words in pairs]
+
+    def _drawn(self, part: Column, words: Words, c: int, n: int, rng: np.random.Generator) -> pa.Array:
+        vocabulary, between = words.vocabulary.array.cast(pa.string()), " " if self.event.analyzer == "word" else ""
+        short = shortest(vocabulary, self.event.ngrams, words=self.event.analyzer == "word")
+        drawable = vocabulary.filter(pa.array(short))
+        if self.event.bag == "bernoulli":
+            return flipped_texts(drawable, words.present[short, c], n, rng, between)
+        kept = part.labels.find(words.vocabulary.array)
+        counts = self.event._counts(part).take(kept, axis=1).to_float()  # (C, V)
+        shares = counts[c] if self.event.bag == "complement" else np.exp(words.table[:, c])
+        # A run of n words takes the place of n of them.
+        length = mean_length(counts[:, short].sum(axis=1), part.present.to_float())[c] / self.event.ngrams[0]
+        if self.event.bag == "binary":
+            whole = max(float(shares[short].sum()), 1e-300)
+            return flipped_texts(drawable, np.minimum(length * shares[short] / whole, 1.0), n, rng, between)
+        return rolled_texts(drawable, shares[short], length, n, rng, between)
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """A row per token: occurrences (or documents) beside probabilities."""
+        part, words = list(columns_of(self.statistic))[f], self.columns[f]
+        kept = part.labels.find(words.vocabulary.array)
+        counts = self.event._counts(part).take(kept, axis=1)
+        if self.event.bag == "bernoulli":
+            values = words.present
+        else:
+            values = np.exp(words.table if self.event.bag != "complement" else -words.table)
+        return words.vocabulary.values, counts.to_float().T, values
+
+    def contrasted(self) -> TextLikelihood:
+        """Each token's log-shares less the largest."""
+        return replace(self, columns=tuple(words.contrast() for words in self.columns))
+
+    @property
+    def n_parameters(self) -> int:
+        """The words believed in: each has its own probability of being there, or all share one die."""
+        shared = 0 if self.event.bag == "bernoulli" else 1
+        return sum(max(len(words.vocabulary) - shared, 0) for words in self.columns)
+
+
+@contextmanager
+def refused_of(f: int) -> Iterator[None]:
+    """Tell of what the kernels refuse in which column it is."""
+    try:
+        yield
+    except (BadText, BadTokens) as bad:
+        bad.column = f
+        raise

@@ -1,4 +1,4 @@
-"""`--bad-lines skip`: the run goes on, and what was left out is said once, at the end, on standard error."""
+"""`--bad-lines skip`: the run continues, and skipped lines are reported once on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands on files that are elsewhere, whose names are told without the secret."""
+"""Commands on remote files, whose names are shown without the secret."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`--where`: every command that reads rows reads those of which it is true."""
+"""`--where`: every command that reads rows filters them."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .ran import DAYS, WEATHER, WEEK, Shell
+from .shell import DAYS, WEATHER, WEEK, Shell
 
 
 @pytest.fixture

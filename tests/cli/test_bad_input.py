@@ -13,7 +13,7 @@ import pytest
 from tallybayes.cli import outputs
 from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, ended
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 def left(folder: str = ".") -> set[str]:

@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 SAID = "tally: skipped 1 of 15 lines: {} line 4 has 2 values instead of 5.\n"
 

@@ -13,7 +13,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 def test_version_and_help(tally: Shell) -> None:

@@ -11,7 +11,7 @@ import tallybayes as tb
 from tallybayes.cli.demo.command import PARTS
 from tallybayes.cli.demo.data import iris, messages, numeric_weather, xor
 
-from .ran import Shell
+from .shell import Shell
 
 SAID = {
     "weather": ["prior × likelihood of no  = 0.020571", "prior × likelihood of yes = 0.005291", "P = no 0.7954"],

@@ -14,7 +14,7 @@ import pytest
 
 from tallybayes.cli.main import COMMANDS
 
-from .ran import Shell
+from .shell import Shell
 
 NAMES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
 # What an example needs that another command makes.

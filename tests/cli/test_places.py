@@ -9,7 +9,7 @@ import pytest
 
 from tests.objects import KEY, SECRET, Store, serving
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 WHOLE = "--sql \"select * from 'weather.csv'\""
 LITE = "--sql 'select * from weather' --db sqlite:///weather.db"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
 CODE = "from tallybayes.cli.main import script; script()"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 @pytest.fixture

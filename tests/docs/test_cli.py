@@ -29,7 +29,7 @@ def transcripts() -> Iterator[tuple[str, str]]:
 def test_the_page_prints_what_the_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from tests.cli.ran import BAD, DAYS, WEATHER, WEEK, run_line
+    from tests.cli.shell import BAD, DAYS, WEATHER, WEEK, run_line
 
     monkeypatch.chdir(tmp_path)
     for name, content in (("weather.csv", WEATHER), ("days.csv", DAYS), ("week.csv", WEEK), ("bad.csv", BAD)):

@@ -27,7 +27,7 @@ from tallybayes.sources import csv, files, jsonl, parquet
 from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
 from tallybayes.storage.model_file import dump
-from tests.cli.ran import Shell
+from tests.cli.shell import Shell
 
 ROWS = 6000
 # A command line that reads in small pieces, and is killed at a save: after it or in the middle of it.

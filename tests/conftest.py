@@ -1,4 +1,4 @@
-"""What all tests share: the real data sets, where they are to be had."""
+"""Shared by all tests: the real data sets, and the order of tests."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ settings.load_profile("quick")
 
 @pytest.fixture(scope="session")
 def data() -> Path:
-    """The folder of real data sets named by TALLY_DATA."""
+    """Return the folder of real data sets named by TALLY_DATA."""
     folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
     if not folder.is_dir():
-        pytest.skip("the data sets are not here: set TALLY_DATA to their folder")
+        pytest.skip("the data sets are missing: set TALLY_DATA to their folder")
     return folder
 
 

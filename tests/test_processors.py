@@ -1,4 +1,4 @@
-"""What is said does not depend on the processor: neither figures nor refusals, whatever NumPy and BLAS make of it."""
+"""Figures and refusals do not depend on the processor, whatever NumPy and BLAS use."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tallybayes.kernels import _native
 
 
 def tables() -> Iterator[tuple[str, dict[str, list[Any]]]]:
-    """Small ones, where the same few counts come about in many ways: what is tied in truth differs in the last bit."""
+    """Small tables in which equal counts arise in many ways: true ties differ in the last bit."""
     for seed in range(8):
         rng = np.random.default_rng(seed)
         words = {f"x{k}": rng.choice(["a", "b"], 14).tolist() for k in range(2)}
@@ -29,7 +29,7 @@ def tables() -> Iterator[tuple[str, dict[str, list[Any]]]]:
 
 
 def figures() -> dict[str, dict[str, float]]:
-    """How good models of these tables are."""
+    """Return the figures of models of these tables."""
     out = {}
     for name, table in tables():
         for calibrate in ("loo", None):
@@ -40,7 +40,7 @@ def figures() -> dict[str, dict[str, float]]:
 
 
 def refusals() -> list[str]:
-    """What the drop-ins say to rows that are not finite, warnings being errors."""
+    """Return the drop-ins' errors for rows that are not finite, with warnings as errors."""
     X, y = np.arange(12.0).reshape(4, 3), [0, 1, 1, 0]
     said = []
     for value in (np.nan, np.inf, -np.inf):
@@ -59,7 +59,7 @@ def refusals() -> list[str]:
 
 
 def unsmoothed() -> list[Any]:
-    """What has no answer, 0 · −∞ being NaN, has none everywhere, and without a warning."""
+    """Return predictions without an answer (0 · −∞ is NaN): the same everywhere, without a warning."""
     X, y = np.array([[0.0, 2.0], [3.0, 0.0], [1.0, 0.0]]), [0, 1, 1]
     return list(np.isfinite(tb.MultinomialNB(alpha=0.0).fit(X, y).predict_joint_log_proba(X)).tolist())
 
@@ -71,7 +71,7 @@ def all_of_it() -> dict[str, Any]:
 
 
 def under(**settings: str) -> dict[str, Any]:
-    """What another process says under other settings."""
+    """Return the output of another process under other settings."""
     env = {**os.environ, **settings}
     done = subprocess.run(
         [sys.executable, "-P", __file__], env=env, capture_output=True, text=True, check=True, timeout=300
@@ -81,7 +81,7 @@ def under(**settings: str) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def told() -> list[dict[str, Any]]:
-    """As on a plain processor, as on one of these years, and here."""
+    """Return the outputs as on a plain processor, as on a recent one, and on this one."""
     found = " ".join(np.show_config(mode="dicts")["SIMD Extensions"].get("found", []))  # type: ignore[call-overload]
     plain = under(TALLYBAYES_ISA="baseline", OPENBLAS_CORETYPE="Prescott", NPY_DISABLE_CPU_FEATURES=found)
     best = _native.available()[-1]

@@ -1,7 +1,8 @@
-// From Python objects to the plain views of bind/interface.hpp, refusing what the kernels could not survive.
+// From Python objects to the plain views of bind/interface.hpp. Refuses types, shapes and layouts that would make a
+// kernel read or write out of bounds.
 //
-// Arrays are taken through the buffer protocol: it costs a tenth of a microsecond, takes read-only memory, and pins it
-// for the duration of the call. Bounds that depend on the values are the kernels' own to check.
+// Arrays are read through the buffer protocol: it costs 0.1 microseconds, accepts read-only memory, and pins the memory
+// during the call. Kernels check bounds that depend on values.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -48,7 +49,7 @@ inline std::string text_of(nb::handle object) {
     throw nb::type_error((name + ": wanted " + want + ", got " + kind).c_str());
 }
 
-// One array, held until destruction.
+// One array, pinned until destruction.
 class Buffer {
 public:
     Buffer(nb::handle object, const char* name, bool writable = false) : name_(name) {
@@ -66,7 +67,7 @@ public:
     }
     Buffer(Buffer&& other) noexcept : view_(other.view_), name_(other.name_), type_(other.type_), held_(other.held_) {
         other.held_ = false;
-        // exporters of one axis may point into the structure that has just moved
+        // for one axis, shape and strides may point into the structure that was moved
         if (view_.shape == &other.view_.len) view_.shape = &view_.len;
         if (view_.strides == &other.view_.itemsize) view_.strides = &view_.itemsize;
     }
@@ -100,7 +101,7 @@ public:
         need_aligned();
     }
 
-    // The whole array, checked to be contiguous and of one type.
+    // Return the whole array after checking its type and that it is contiguous.
     template <class T>
     T* all(Type type, const char* want) const {
         need_type(type_ == type, want);
@@ -108,7 +109,7 @@ public:
         return static_cast<T*>(view_.buf);
     }
 
-    // Element (i, f) at column(f).base + i * stride; f = 0 where there is one axis.
+    // Element (i, f) is at column(f).base + i * stride; f = 0 if there is one axis.
     Column column(std::int64_t f = 0) const {
         return {base() + (view_.ndim > 1 ? f * stride(1) : 0), static_cast<std::ptrdiff_t>(stride(0)), type_};
     }
@@ -216,33 +217,33 @@ private:
     std::vector<Buffer> buffers_;
 };
 
-// A float64 array of two axes; -1 for a length that may be anything.
+// A float64 array of two axes; -1 accepts any length.
 class Matrix : public Buffer {
 public:
     Matrix(nb::handle object, const char* name, std::int64_t rows, std::int64_t columns, bool writable = false)
         : Buffer(object, name, writable) {
         need_axes(2);
         if ((rows >= 0 && size(0) != rows) || (columns >= 0 && size(1) != columns))
-            refuse(name, "shape " + pair(wish(rows), wish(columns)),
+            refuse(name, "shape " + pair(length_or_any(rows), length_or_any(columns)),
                    pair(std::to_string(size(0)), std::to_string(size(1))));
         data = all<double>(Type::f64, "float64");
     }
-    double* data;  // not to be written to unless writable
+    double* data;  // read-only unless writable
 
 private:
     static std::string pair(std::string left, const std::string& right) {
         return left.insert(0, 1, '(').append(", ").append(right).append(")");
     }
-    static std::string wish(std::int64_t length) { return length < 0 ? "any" : std::to_string(length); }
+    static std::string length_or_any(std::int64_t length) { return length < 0 ? "any" : std::to_string(length); }
 };
 
-// How many of something: not below 0, and small enough that products of two such numbers do not overflow.
+// Check a count: not below 0, and small enough that products of two counts do not overflow.
 inline std::int64_t need_count(std::int64_t count, const char* name) {
     if (count < 0 || count > INT32_MAX) refuse(name, "a number from 0 to 2^31 - 1", std::to_string(count));
     return count;
 }
 
-// Limbs on their way to Python.
+// Limbs to be returned to Python.
 class OwnedLimbs {
 public:
     OwnedLimbs() = default;
@@ -263,7 +264,7 @@ public:
 
 const Kernels& kernels();
 
-// Run a kernel without the interpreter lock, and turn what stopped it into an exception.
+// Run a kernel without the interpreter lock, and raise its fault as a Python exception.
 void raise_fault(const Fault& fault);
 
 template <class Task>
@@ -280,6 +281,6 @@ void bind_counts(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
-void bind_scattered(nb::module_& m);
+void bind_sparse_pattern(nb::module_& m);
 
 }  // namespace tally

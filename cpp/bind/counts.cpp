@@ -1,11 +1,11 @@
-// power_sums, count_codes, count_pairs and count_sparse for Python.
+// Python bindings of power_sums, count_codes, count_pairs and count_sparse.
 #include "bind/buffers.hpp"
 
 namespace tally {
 
 namespace {
 
-// What limits memory: one number for each class and place.
+// Check that a table of one number per class and position fits into memory.
 std::int64_t need_cells(std::int64_t classes, std::int64_t places) {
     constexpr std::int64_t most = std::int64_t{1} << 40;
     if (places != 0 && classes > most / places)
@@ -31,7 +31,7 @@ nb::tuple power_sums(nb::handle columns, nb::handle classes, std::int64_t n_clas
 
 }  // namespace
 
-// The running sum of `sizes`, which says where each column's part begins.
+// Return the running sum of `sizes`: where each column begins.
 std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns) {
     const nb::object items = nb::steal(PySequence_Tuple(sizes.ptr()));
     if (!items.is_valid()) {
@@ -54,7 +54,7 @@ std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns) {
     return offsets;
 }
 
-// Codes and `low` stay so far apart from overflow that their difference is safe.
+// Check `low`: within 32 bits, so that differences of codes and `low` cannot overflow.
 std::int64_t need_low(std::int64_t low) {
     if (low < INT32_MIN || low > INT32_MAX) refuse("low", "a number of 32 bits", std::to_string(low));
     return low;
@@ -97,13 +97,13 @@ nb::tuple count_codes(nb::handle columns, nb::handle classes, std::int64_t n_cla
                           nb::ndarray<nb::numpy, std::int64_t>(outside, 1, shape, owner));
 }
 
-// Where the table of each pair of columns begins: the running sum of the products of their sizes.
+// Return where the table of each pair of columns begins: the running sum of the products of their sizes.
 std::vector<std::int64_t> starts_of(const std::vector<std::int64_t>& offsets, std::int64_t n_columns,
                                     std::int64_t n_classes) {
     std::vector<std::int64_t> starts{0};
     for (std::int64_t f = 0; f < n_columns; ++f)
         for (std::int64_t g = f + 1; g < n_columns; ++g) {
-            // with the places for codes outside, which the kernel counts too
+            // + 1 for codes outside, which the kernel counts too
             const std::int64_t rows = need_cells(n_classes, offsets[f + 1] - offsets[f] + 1);
             need_cells(rows, offsets[g + 1] - offsets[g] + 1);
             starts.push_back(starts.back() + (offsets[f + 1] - offsets[f]) * (offsets[g + 1] - offsets[g]));

@@ -1,4 +1,4 @@
-// From exact sums to doubles, for Python.
+// Python bindings from exact sums to doubles.
 #include "bind/buffers.hpp"
 
 namespace tally {

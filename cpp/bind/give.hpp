@@ -1,4 +1,4 @@
-// Memory of a kernel's own as a NumPy array, without a copy.
+// A kernel's own memory as a NumPy array, without a copy.
 #pragma once
 
 #include <type_traits>

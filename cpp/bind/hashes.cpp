@@ -1,4 +1,4 @@
-// The hashes of rows for Python.
+// Python bindings of the row hashes.
 #include "bind/buffers.hpp"
 
 namespace tally {
@@ -9,7 +9,7 @@ Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& da
 
 namespace {
 
-// Numbers modulo 2^64, which NumPy and this door carry as int64.
+// Numbers modulo 2^64, passed as int64.
 class Words : public Buffer {
 public:
     Words(nb::handle object, const char* name, std::int64_t length, bool writable = false)
@@ -18,7 +18,7 @@ public:
         if (length >= 0) need_length(length);
         data = reinterpret_cast<std::uint64_t*>(all<std::int64_t>(Type::i64, "int64"));
     }
-    std::uint64_t* data;  // not to be written to unless writable
+    std::uint64_t* data;  // read-only unless writable
 };
 
 void hash_dense(nb::handle columns, nb::handle seeds, nb::handle out) {

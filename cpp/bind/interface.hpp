@@ -1,5 +1,5 @@
-// What the bindings and the kernels say to each other: plain structs, no code. Kernels are compiled once per
-// instruction set, bindings once; a table of function pointers joins them.
+// The interface of bindings and kernels: plain structs, no code. Kernels are compiled once per instruction set,
+// bindings once; a table of function pointers connects them.
 //
 // Letters: n rows, C classes, F columns. All memory in a task is borrowed; a kernel writes only to what is marked OUT.
 #pragma once
@@ -103,7 +103,7 @@ struct ScoreDenseTask {
     double* out;  // OUT (n, C), added to
 };
 
-// How a class's moments and the column's make its density, each (C, F); dense/leave_one_out.hpp has the formulas.
+// Coefficients of a class's density, each (C, F); dense/leave_one_out.hpp has the formulas.
 struct LeaveCoefficients {
     const double *pull, *between, *share, *whole, *freedom, *constant;
 };
@@ -114,10 +114,10 @@ struct LeaveDenseTask {
     std::int64_t n_classes;
     const double *n, *mean, *m2;                       // (C, F)
     const double *whole_n, *whole_mean, *whole_m2;     // (F,)
-    LeaveCoefficients full, less;                      // of all rows, and of one row less
+    LeaveCoefficients full, less;                      // for all rows, and for one row less
     double floor;
     bool student;
-    void (*lost)(void*, std::int64_t row, std::int64_t column);  // called with `lost_to` for each cell left out
+    void (*lost)(void*, std::int64_t row, std::int64_t column);  // called with `lost_to` for each cell skipped
     void* lost_to;
     double* out;  // OUT (n, C), added to
 };
@@ -140,7 +140,7 @@ struct ScoreSparseTask {
     double* out;  // OUT (n, C), added to
 };
 
-// Terms of scores, each class's multiplied by what is asked of it and summed: codes/contributions.hpp.
+// Terms of scores, multiplied by class weights (`asked`) and summed: see codes/contributions.hpp.
 struct TermsDenseTask {
     Table table;
     const double* mean;      // (C, F)
@@ -163,7 +163,7 @@ struct TermsCodesTask {
     double* out;          // OUT (n, F), added to
 };
 
-// Sums of 64-bit hashes, cell by cell: equal rows have equal sums, whatever their place and their columns' order.
+// Sums of the 64-bit hashes of a row's cells: equal rows have equal sums, in any order of rows and columns.
 struct HashDenseTask {
     Table table;
     const std::uint64_t* seeds;  // (F,)
@@ -190,7 +190,7 @@ struct SoftmaxTask {
     double* log_norm;      // OUT (n,)
     std::int64_t n_rows;
     std::int64_t n_classes;
-    bool log;  // leave log probabilities
+    bool log;  // return log-probabilities
 };
 
 struct TemperTask {
@@ -205,7 +205,7 @@ struct TemperTask {
     double* sums;  // OUT (6,)
 };
 
-// Limbs seen, not owned: value i starts at data + i * length.
+// Borrowed limbs: value i starts at data + i * length.
 struct LimbsView {
     const std::int64_t* data;
     std::int64_t length;

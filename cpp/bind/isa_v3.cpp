@@ -1,4 +1,4 @@
-// The kernels for x86-64 processors with AVX2, FMA and BMI2 ("x86-64-v3"); elsewhere an empty place in the table.
+// The kernels for x86-64 processors with AVX2, FMA and BMI2 ("x86-64-v3"); a null pointer on other processors.
 #define TALLY_ISA v3
 #include "bind/interface.hpp"
 

@@ -1,4 +1,4 @@
-// The compiled module: chooses the kernels for this processor and gives them to Python.
+// The compiled module: selects the kernels for this processor and binds them to Python.
 #include <atomic>
 #include <string>
 #include <nanobind/stl/string.h>
@@ -11,7 +11,7 @@
 
 namespace tally {
 
-void bind_text(nb::module_& m);  // text_module.cpp
+void bind_text(nb::module_& m);  // bind/text.cpp
 
 namespace {
 
@@ -25,7 +25,7 @@ bool processor_is_v3() {
     if (first[0] < 7) return false;
     __cpuidex(first, 1, 0);
     __cpuidex(seventh, 7, 0);
-    const bool saved = (first[2] >> 27 & 1) != 0 && (_xgetbv(0) & 6) == 6;  // the system keeps the wide registers
+    const bool saved = (first[2] >> 27 & 1) != 0 && (_xgetbv(0) & 6) == 6;  // the system saves the wide registers
     const bool fma = (first[2] >> 12 & 1) != 0, avx2 = (seventh[1] >> 5 & 1) != 0, bmi2 = (seventh[1] >> 8 & 1) != 0;
     return saved && fma && avx2 && bmi2;
 #else
@@ -38,7 +38,7 @@ const Kernels* best() {
     return v3 != nullptr ? v3 : kernels_baseline();
 }
 
-std::atomic<const Kernels*> chosen{best()};
+std::atomic<const Kernels*> current{best()};
 
 nb::list available() {
     nb::list names;
@@ -47,16 +47,16 @@ nb::list available() {
     return names;
 }
 
-// Change the kernels that all threads call next; returns the name of those used so far. For tests and measurements.
+// Set the kernels that all threads call from now on. Return the previous name. For tests and benchmarks.
 std::string use(const std::string& name) {
     for (const Kernels* candidate : {kernels_baseline(), best()})
-        if (name == candidate->name) return chosen.exchange(candidate)->name;
+        if (name == candidate->name) return current.exchange(candidate)->name;
     refuse("name", "an instruction set that this processor has", name);
 }
 
 }  // namespace
 
-const Kernels& kernels() { return *chosen.load(std::memory_order_relaxed); }
+const Kernels& kernels() { return *current.load(std::memory_order_relaxed); }
 
 void raise_fault(const Fault& fault) {
     const std::string row = "row " + std::to_string(fault.row);
@@ -85,7 +85,7 @@ NB_MODULE(_native, m) {
     tally::bind_scores(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);
-    tally::bind_scattered(m);
+    tally::bind_sparse_pattern(m);
     tally::bind_text(m);
     m.def("use", &tally::use);
     m.def("available", &tally::available);

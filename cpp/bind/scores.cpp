@@ -1,4 +1,4 @@
-// The scores and the normaliser for Python.
+// Python bindings of the scores and the normaliser.
 #include "bind/buffers.hpp"
 
 namespace tally {

@@ -1,4 +1,4 @@
-// Scattered entries for Python; kernels/scattered.py is the only caller.
+// Python bindings of the sparsity patterns; kernels/sparse_pattern.py is the only caller.
 #include "bind/give.hpp"
 #include "sparse/pattern.hpp"
 
@@ -18,7 +18,7 @@ public:
                 starts_.size(0) - 1, rows_.size(0), left};
         if (view.n_columns < 0) refuse("starts", "one more than there are columns", "none");
     }
-    scattered::Places view{};
+    sparse::Places view{};
 
 private:
     Buffer starts_, rows_;
@@ -29,7 +29,7 @@ void unlocked(Run run) {
     try {
         const nb::gil_scoped_release unlocked;
         run();
-    } catch (const scattered::BadPlaces& fault) {
+    } catch (const sparse::BadPlaces& fault) {
         refuse(fault.left ? "left" : "right", "entries that rise within columns end to end",
                "others, column " + std::to_string(fault.column));
     }
@@ -38,8 +38,8 @@ void unlocked(Run run) {
 nb::tuple join_places(nb::handle starts, nb::handle rows, nb::handle other_starts, nb::handle other_rows) {
     const PlacesBuffer left(starts, rows, true), right(other_starts, other_rows, false);
     if (left.view.n_columns != right.view.n_columns) refuse("right", "as many columns as left has", "others");
-    scattered::Union out;
-    unlocked([&] { out = scattered::join(left.view, right.view); });
+    sparse::Union out;
+    unlocked([&] { out = sparse::join(left.view, right.view); });
     return nb::make_tuple(give(out.starts), give(out.rows), give(out.from_left), give(out.from_right));
 }
 
@@ -49,18 +49,18 @@ nb::object find_places(nb::handle starts, nb::handle rows, nb::handle of_rows, n
     at.need_axes(1);
     on.need_axes(1);
     on.need_length(at.size(0));
-    const scattered::Cells cells{at.all<const int64_t>(Type::i64, "int64"), on.all<const int64_t>(Type::i64, "int64"),
+    const sparse::Cells cells{at.all<const int64_t>(Type::i64, "int64"), on.all<const int64_t>(Type::i64, "int64"),
                                  at.size(0)};
     text::Growing<int64_t> out(cells.n);
     bool inside = false;
-    unlocked([&] { inside = scattered::find(places.view, cells, out.data()); });
+    unlocked([&] { inside = sparse::find(places.view, cells, out.data()); });
     if (!inside) refuse("of_columns", "columns that there are", "others");
     return give(out);
 }
 
 }  // namespace
 
-void bind_scattered(nb::module_& m) {
+void bind_sparse_pattern(nb::module_& m) {
     m.def("join_places", &join_places);
     m.def("find_places", &find_places);
 }

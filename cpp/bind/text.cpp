@@ -1,4 +1,4 @@
-// The text kernels for Python. kernels/text.py is the only caller: it takes Arrow columns apart and prepares documents.
+// Python bindings of the text kernels. kernels/text.py is the only caller: it unpacks columns and prepares documents.
 #include "bind/give.hpp"
 #include "text/count.hpp"
 #include "text/hash.hpp"
@@ -42,7 +42,7 @@ public:
         view.first = nb::cast<i64>(parts[3]);
         view.n = nb::cast<i64>(parts[4]);
         view.wide = nb::cast<bool>(parts[5]);
-        constexpr i64 kMost = 0xFFFFFFFE;  // rows are stamped with 32 bits
+        constexpr i64 kMost = 0xFFFFFFFE;  // row stamps have 32 bits
         if (view.first < 0 || view.first > (i64{1} << 58)) refuse("column", "an offset not below 0", "another");
         if (view.n < 0 || view.n > kMost) refuse("column", "fewer than 2^32 - 1 rows", std::to_string(view.n));
         const i64 end = view.first + view.n, width = view.wide ? 8 : 4;
@@ -115,7 +115,7 @@ const text::Characters* characters_of(nb::handle object) {
     return object.is_none() ? nullptr : nb::cast<const text::Characters*>(object);
 }
 
-// Run without the interpreter lock, and turn what stopped the kernel into an exception.
+// Run without the interpreter lock, and raise the kernel's fault as a Python exception.
 template <class Run>
 void unlocked(Run run) {
     try {
@@ -267,9 +267,9 @@ void hash_texts(const nb::tuple& column, i64 seed, nb::handle out) {
 }  // namespace
 
 void bind_text(nb::module_& m) {
-    // Lookups may live as long as the process; that is not a fault to be printed at its end.
+    // A Lookup may live until the process ends; that is not a leak to report.
     nb::set_leak_warnings(false);
-    // Python has already drawn a seed for its own strings (and PYTHONHASHSEED fixes it).
+    // Python's own string hash is seeded at random (PYTHONHASHSEED fixes it).
     text::secret[0] ^= static_cast<text::u64>(nb::hash(nb::str("tallybayes")));
     text::secret[1] ^= static_cast<text::u64>(nb::hash(nb::str("text kernels"))) * 0x9E3779B97F4A7C15u;
     nb::class_<text::Characters>(m, "TextCharacters");

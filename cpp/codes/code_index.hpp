@@ -1,8 +1,9 @@
-// From codes to places in one flat array: the part that counting and scoring codes share.
+// From codes to positions in one flat array; counting and scoring codes share this step.
 //
 // Code v of column f is at base[f] + (v - low) * step if 0 <= v - low < size[f], else at fallback[f].
-// The caller guarantees: sizes and step below 2^31, |low| below 2^31.
-// Cost: two vector operations a code where codes lie side by side, in a row or in a column.
+// IN: table (n, F) of codes; per column size, base and fallback. OUT: positions of a tile of rows and columns.
+// The caller guarantees: sizes and step below 2^31, |low| below 2^31, tiles of at most kRows and kWidth.
+// Cost: two vector operations per code if codes are adjacent, in a row or in a column.
 #pragma once
 
 #include "dense/simd.hpp"
@@ -37,7 +38,7 @@ public:
         fallback_[f] = fallback;
     }
 
-    // The places of rows [row, row + count) and columns [f0, f1) of at most kRows and kWidth.
+    // Compute the positions of rows [row, row + count) and columns [f0, f1), at most kRows and kWidth.
     void fill(i64 row, i64 count, i64 f0, i64 f1) {
         const Column& first = table_.columns[f0];
         by_rows_ = adjacent(f0, f1);
@@ -60,12 +61,12 @@ public:
             });
     }
 
-    // Place of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].
+    // The position of row i and column f, both counted from the start of the tile, is at row(i)[f * pitch()].
     const i64* row(i64 i) { return by_rows_ ? &index_[i * row_pitch_] : &index_[i]; }
     i64 pitch() const { return by_rows_ ? 1 : kPitch; }
 
 private:
-    static constexpr u64 kSign = u64{1} << 63;  // flips a signed comparison into an unsigned one
+    static constexpr u64 kSign = u64{1} << 63;  // turns a signed comparison into an unsigned one
 
     bool adjacent(i64 f0, i64 f1) const {
         const Column* column = table_.columns + f0;
@@ -80,7 +81,7 @@ private:
         return type == Type::i64 ? 8 : type == Type::i32 ? 4 : type == Type::i16 ? 2 : 1;
     }
 
-    // Held in registers over a loop, which members would not be: the indices stored might be them.
+    // Local copies stay in registers during a loop. Members would not: a stored index might alias them.
     struct Steps {
         I4 bias, step;
         I4 place(I4 code, I4 limit, I4 base, I4 fallback) const {
@@ -102,7 +103,7 @@ private:
         i64* const index = &index_[i * row_pitch_];
         const i64 *limit = &limit_[f0], *base = &base_[f0], *fallback = &fallback_[f0];
         for (i64 at = 0; at < width; at += 4) {
-            const i64 f = smaller(at, width - 4);  // the last four overlap those before them
+            const i64 f = smaller(at, width - 4);  // the last four overlap the four before
             store(index + f, steps.place(load(codes + f), load(limit + f), load(base + f), load(fallback + f)));
         }
     }
@@ -126,7 +127,7 @@ private:
 
     const Table& table_;
     const i64 columns_;
-    Scratch<i64> room_;  // for the next four, each on its own cache lines
+    Scratch<i64> room_;  // memory of the next four, each on its own cache lines
     i64 *const limit_, *const base_, *const fallback_, *const index_;
     const i64 step_, bias_;
     i64 width_ = 0, row_pitch_ = 0;

@@ -1,11 +1,11 @@
-// What each column says of each row: the terms whose sum a score is, each class's multiplied by what is asked of it.
+// Contributions of columns to scores: each column's terms, multiplied by class weights and summed over classes.
 //
 //   out[i, f] += sum_c asked[i, c] * term(x[i, f], c)
 //
-// where the term is that of dense/score.hpp or codes/count_and_score.hpp. A class of which nothing is asked (0) adds nothing, even
-// where its term is -inf; nor does a missing value.
-// IN: as for the scores; asked (n, C). OUT: out (n, F), added to.
-// Cost: dense a logarithm (student) per 4 columns and class, codes a multiplication per code and class.
+// where the terms are those of dense/score.hpp or codes/count_and_score.hpp, and asked holds the class weights. A class
+// of weight 0 adds nothing, even if its term is -inf. A missing value adds nothing.
+// IN: as for the scores; asked (n, C). OUT: out (n, F), added to. The caller guarantees shapes, nothing about values.
+// Cost: dense: a logarithm (Student) per 4 columns and class; codes: a multiplication per code and class.
 // Twins: reference.terms_dense, reference.terms_codes.
 #pragma once
 
@@ -14,31 +14,31 @@
 
 namespace tally::TALLY_ISA {
 
-// The classes of which something is asked in one row.
-class Asked {
+// The classes of one row whose weight is not 0.
+class ClassWeights {
 public:
-    explicit Asked(i64 n_classes) : C_(n_classes), classes_(n_classes), factors_(n_classes) {}
+    explicit ClassWeights(i64 n_classes) : C_(n_classes), classes_(n_classes), weights_(n_classes) {}
 
-    void read(const double* asked) {
+    void read(const double* weights) {
         size_ = 0;
         for (i64 c = 0; c < C_; ++c) {
-            if (asked[c] == 0.0) continue;
+            if (weights[c] == 0.0) continue;
             classes_[size_] = c;
-            factors_[size_++] = asked[c];
+            weights_[size_++] = weights[c];
         }
     }
     i64 size() const { return size_; }
     i64 of_class(i64 k) { return classes_[k]; }
-    double factor(i64 k) { return factors_[k]; }
+    double weight(i64 k) { return weights_[k]; }
 
 private:
     const i64 C_;
     i64 size_ = 0;
     Scratch<i64> classes_;
-    Scratch<double> factors_;
+    Scratch<double> weights_;
 };
 
-// Whether each row of the table is doubles one after the other.
+// Return whether each row of the table is adjacent doubles.
 inline bool side_by_side(const Table& table) {
     const Column& first = table.columns[0];
     for (i64 f = 0; f < table.n_columns; ++f) {
@@ -48,10 +48,10 @@ inline bool side_by_side(const Table& table) {
     return true;
 }
 
-// power * log(1 + z * z), also where the square is beyond the doubles.
+// Return power * log(1 + z * z), also if the square overflows.
 inline F4 student_term(F4 z, F4 power) {
     const F4 square = z * z;
-    // Of many rows the degrees of freedom are many and squares small: this is what a term of a large model costs.
+    // The common case: many rows mean many degrees of freedom, and so small squares.
     if (lanes(not_at_most(square, all(0.015625))) == 0) return power * logarithm_of_little_more_than_one(square);
     if (lanes(not_at_most(square, all(1e100))) == 0) return power * logarithm_of_one_plus(square);
     double away[4], near[4], times[4];
@@ -69,7 +69,7 @@ inline F4 student_term(F4 z, F4 power) {
 template <bool Student>
 inline Fault terms_dense_as(const TermsDenseTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
-    constexpr i64 kTile = 16;  // rows read at a time, so that columns that lie apart are read in runs
+    constexpr i64 kTile = 16;  // rows read at a time, so that separate columns are read in runs
     const i64 padded = (F + 3) / 4 * 4;
     Scratch<double> room(4 * C * padded), values(kTile * padded);
     double *const mean = room.get(), *const scale = mean + C * padded, *const constant = scale + C * padded,
@@ -83,7 +83,7 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
         }
     const Column& first = task.table.columns[0];
     const bool rows = F > 0 && side_by_side(task.table);
-    Asked asked(C);
+    ClassWeights weights(C);
     for (i64 start = 0; start < n; start += kTile) {
         const i64 count = smaller(kTile, n - start);
         if (rows)
@@ -94,16 +94,16 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
                 for (i64 i = 0; i < count; ++i)
                     values[i * padded + f] = real_element(task.table.columns[f], start + i);
         for (i64 i = 0; i < count; ++i) {
-            asked.read(task.asked + (start + i) * C);
+            weights.read(task.asked + (start + i) * C);
             double* const out = task.out + (start + i) * F;
             for (i64 f = 0; f < F; f += 4) {
                 const F4 x = load(values.get() + i * padded + f), gone = missing(x);
                 F4 sum = all(0.0);
-                for (i64 k = 0; k < asked.size(); ++k) {
-                    const i64 at = asked.of_class(k) * padded + f;
+                for (i64 k = 0; k < weights.size(); ++k) {
+                    const i64 at = weights.of_class(k) * padded + f;
                     const F4 z = drop(gone, (x - load(mean + at)) * load(scale + at));
                     const F4 lost = Student ? student_term(z, load(power + at)) : z * z;
-                    sum = sum + all(asked.factor(k)) * (load(constant + at) - lost);
+                    sum = sum + all(weights.weight(k)) * (load(constant + at) - lost);
                 }
                 sum = drop(gone, sum);
                 if (f + 4 <= F) {
@@ -131,7 +131,7 @@ inline Fault terms_codes(const TermsCodesTask& task) {
         const i64 size = task.offsets[f + 1] - task.offsets[f], base = task.offsets[f] * C;
         index.set(f, size, base, task.outside_is_last && size > 0 ? base + (size - 1) * C : -1);
     }
-    Asked asked(C);
+    ClassWeights weights(C);
     for (i64 start = 0; start < n; start += CodeIndex::kRows) {
         const i64 count = smaller(CodeIndex::kRows, n - start);
         for (i64 f0 = 0; f0 < F; f0 += CodeIndex::kWidth) {
@@ -139,14 +139,14 @@ inline Fault terms_codes(const TermsCodesTask& task) {
             index.fill(start, count, f0, f0 + width);
             const i64 pitch = index.pitch();
             for (i64 i = 0; i < count; ++i) {
-                asked.read(task.asked + (start + i) * C);
+                weights.read(task.asked + (start + i) * C);
                 double* const out = task.out + (start + i) * F + f0;
                 const i64* place = index.row(i);
                 for (i64 f = 0; f < width; ++f, place += pitch) {
                     if (*place < 0) continue;
                     double sum = 0.0;
-                    for (i64 k = 0; k < asked.size(); ++k)
-                        sum += asked.factor(k) * task.scores[*place + asked.of_class(k)];
+                    for (i64 k = 0; k < weights.size(); ++k)
+                        sum += weights.weight(k) * task.scores[*place + weights.of_class(k)];
                     out[f] += sum;
                 }
             }

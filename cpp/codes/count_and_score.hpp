@@ -1,9 +1,10 @@
-// Counting and scoring columns of small integer codes. A code v of column f stands at place offsets[f] + v - low of
-// the columns laid end to end; a code outside [low, low + size) is skipped and counted, or scored as the last.
+// Counting and scoring columns of small integer codes. Columns are concatenated: code v of column f has position
+// offsets[f] + v - low. A code outside [low, low + size) is skipped and counted, or scored as the last code.
 //
-// IN: table (n, F) of integers of any width, classes (n,), offsets (F + 1,). The caller guarantees that offsets do not
-// decrease and that `scores` holds offsets[F] rows. Classes and codes are checked here, as they are read.
-// Cost: counting about 2 cycles a code, scoring about 2 cycles a code for up to 16 classes.
+// IN: table (n, F) of integers of any width, classes (n,), offsets (F + 1,). OUT: counts (C, offsets[F]) and outside
+// (F,), or out (n, C), added to. The caller guarantees that offsets do not decrease and that `scores` has offsets[F]
+// rows. Classes and codes are checked here, as they are read.
+// Cost: counting about 2 cycles per code, scoring about 2 cycles per code for up to 16 classes.
 // Twins: reference.count_codes, reference.score_codes, reference.score_own_codes.
 #pragma once
 
@@ -22,7 +23,7 @@ inline Fault read_classes(const i32* classes, i64 start, i64 count, i64 n_classe
     return {};
 }
 
-// Rows [from, to) into counters laid out (place, class), each column followed by a place for the codes outside it.
+// Count rows [from, to) in counters (position, class); each column ends with a position for codes outside it.
 inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, CodeIndex& index, u32* counters) {
     i64 local[CodeIndex::kRows];
     const i64 F = task.table.n_columns;
@@ -34,7 +35,7 @@ inline Fault count_codes_into(const CountCodesTask& task, i64 from, i64 to, Code
             const i64 width = smaller(CodeIndex::kWidth, F - f0);
             index.fill(start, count, f0, f0 + width);
             const i64 pitch = index.pitch();
-            // column after column within a row: neighbouring increments never wait for each other
+            // column after column within a row, so that adjacent increments never wait for each other
             for (i64 i = 0; i < count; ++i) {
                 const i64* place = index.row(i);
                 u32* const counter = counters + local[i];
@@ -75,7 +76,7 @@ inline Fault count_codes_weighted(const CountCodesTask& task) {
     return {};
 }
 
-// Fewer codes than places: one by one, into counts (C, places).
+// For fewer codes than positions: count one by one into counts (C, places).
 inline Fault count_few_codes(const CountCodesTask& task, i64 places) {
     Scratch<i64> counts(task.n_classes * places);
     for (i64 i = 0; i < task.table.n_rows; ++i) {
@@ -120,7 +121,7 @@ inline Fault count_codes(const CountCodesTask& task) {
     return {};
 }
 
-// Vectors = 0: any number of classes.
+// Vectors = 0 serves any number of classes.
 template <int Vectors>
 inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 start, i64 count, i64 width) {
     const i64 C = task.n_classes, pitch = index.pitch();
@@ -137,7 +138,7 @@ inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 s
         for (i64 i = 0; i < count; ++i) {
             double* const out = task.out + (start + i) * C;
             const i64* place = index.row(i);
-            F4 sum[Vectors], other[Vectors];  // two chains of additions, so that they need not wait for each other
+            F4 sum[Vectors], other[Vectors];  // two independent chains of additions
             for (int k = 0; k < kLast; ++k) sum[k] = load(out + 4 * k);
             sum[kLast] = load_first(out + 4 * kLast, tail);
             for (int k = 0; k < Vectors; ++k) other[k] = all(0.0);
@@ -165,7 +166,7 @@ inline void score_codes_rows(const ScoreCodesTask& task, CodeIndex& index, i64 s
 inline Fault score_codes(const ScoreCodesTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     if (C == 0) return {};
-    Scratch<double> nothing(C);  // what a skipped code adds; reached from the table by a distance, like any row of it
+    Scratch<double> nothing(C);  // added for a skipped code; addressed by its distance from the table, like any row
     const i64 skip = static_cast<i64>(reinterpret_cast<std::intptr_t>(nothing.get()) -
                                       reinterpret_cast<std::intptr_t>(task.scores)) / 8;
     CodeIndex index(task.table, task.low, C);

@@ -1,9 +1,10 @@
-// Hashes of rows: a row's is the sum of its cells', so that neither the order of columns nor that of rows matters.
+// Hashes of rows. A row's hash is the sum of its cells' hashes, so the order of columns and of rows does not matter.
 //
 // IN: a table of doubles or floats with a seed per column; codes with a hash per value; sparse rows with one seed.
 // OUT: out (n,), added to, modulo 2^64. A missing value (NaN, a code outside, an entry of 0) adds nothing; -0.0 is 0.0.
 // The caller guarantees only stated lengths: sparse bounds and indices are checked here.
-// Cost: some ten operations a cell, of dense columns on four cells at a time. Twins: reference.hash_dense, hash_codes, hash_sparse.
+// Cost: about ten operations per cell, for dense columns on four cells at a time.
+// Twins: reference.hash_dense, reference.hash_codes, reference.hash_sparse.
 #pragma once
 
 #include "codes/code_index.hpp"
@@ -11,7 +12,7 @@
 
 namespace tally::TALLY_ISA {
 
-constexpr u64 kColumnKey = 0xA0761D6478BD642Fu;  // any number will do: so small seeds make long keys
+constexpr u64 kColumnKey = 0xA0761D6478BD642Fu;  // any large odd number: it spreads small seeds over 64 bits
 
 inline u64 mixed(u64 bits, u64 seed) {
     bits = (bits ^ seed) * 0x9E3779B97F4A7C15u;
@@ -19,9 +20,9 @@ inline u64 mixed(u64 bits, u64 seed) {
     return bits ^ (bits >> 29);
 }
 
-// The product of the two halves of a number's bits, moved by its column's key: one multiplication, and one that vectors
-// have. What a sum of such products says of its terms it says in all of its bits once the upper half is put into the
-// lower: small whole numbers differ in the upper bits alone. The caller stirs the sum.
+// Return the product of the two halves of (bits + column key). This is one multiplication, of a kind that vector units
+// have. Small integers differ only in the upper bits, so the upper half is folded into the lower: then all bits of a
+// sum depend on its terms. The caller mixes the sum.
 inline u64 hash_cell(double x, u64 key) {
     const u64 bits = bits_of(x + 0.0) + key;
     const u64 product = static_cast<u64>(i64{static_cast<i32>(bits)} * i64{static_cast<i32>(bits >> 32)});
@@ -36,7 +37,7 @@ inline I4 hash_cells(F4 x, I4 keys) {
 inline F4 load_four(const double* x) { return load(x); }
 inline F4 load_four(const float* x) { return load_floats(x); }
 
-// Rows of adjacent numbers.
+// Hash rows of adjacent numbers.
 template <class Real>
 inline void hash_rows(const Table& table, const u64* keys, u64* out) {
     const Column& first = table.columns[0];
@@ -55,7 +56,7 @@ inline void hash_rows(const Table& table, const u64* keys, u64* out) {
     }
 }
 
-// Some rows of one column.
+// Hash rows [start, stop) of one column.
 template <class Real>
 inline void hash_column(const Column& column, i64 start, i64 stop, u64 key, u64* out) {
     i64 i = start;

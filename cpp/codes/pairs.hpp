@@ -1,13 +1,12 @@
-// Counting the codes of every two columns together, per class: what it takes to see which of them depend on each other.
+// Counting the codes of every pair of columns per class, to measure which columns depend on each other.
 //
-// Pair (f, g), f < g, of the codes u and v stands at place starts[p] + u * size[g] + v of the pairs laid end to end, p
-// counting (0, 1), (0, 2), ..., (1, 2), ... A row in which either code is outside [0, size) is not counted for that
-// pair.
+// Pairs are concatenated: the codes u and v of pair (f, g), f < g, have position starts[p] + u * size[g] + v, where p
+// counts (0, 1), (0, 2), ..., (1, 2), ... A row in which either code is outside [0, size) is not counted for that pair.
 //
 // IN: table (n, F) of integers of any width, classes (n,), offsets (F + 1,) the running sum of sizes, starts (P + 1,)
-// the running sum of size[f] * size[g]. The caller guarantees that F, sizes and starts agree and that the tables fit
-// 2^40 cells. Classes and codes are checked here, as they are read.
-// Cost: about 1.5 cycles for a row and pair while the table of a pair, (C, size[f], size[g]), stays in cache.
+// the running sum of size[f] * size[g]. OUT: counts (C, starts[P]). The caller guarantees that F, sizes and starts
+// agree and that the tables fit 2^40 cells. Classes and codes are checked here, as they are read.
+// Cost: about 1.5 cycles per row and pair while the table of a pair, (C, size[f], size[g]), stays in cache.
 // Twin: reference.count_pairs.
 #pragma once
 
@@ -15,8 +14,8 @@
 
 namespace tally::TALLY_ISA {
 
-// A tile of rows column by column: codes (what is outside is the code behind the last), and beside each its class's
-// place in the table of a pair that the column leads.
+// A tile of rows, column by column: codes (a code outside becomes size, one past the last), and the position of each
+// row in the tables of the pairs whose first column it is.
 class PairTile {
 public:
     static constexpr i64 kRows = 1024;  // codes of a hundred columns stay in the second-level cache
@@ -48,7 +47,7 @@ public:
         return {};
     }
 
-    // Row i's place c * (size[f] + 1) + u in the tables that column f leads, in units of their rows.
+    // Compute row i's position c * (size[f] + 1) + u in the tables of pairs (f, g), in units of table rows.
     const u64* lead(i64 f) {
         const u64 step = static_cast<u64>(size(f) + 1);
         const u32* const code = codes(f);
@@ -66,7 +65,7 @@ private:
     i64 count_ = 0;
 };
 
-// Four partners of one column at a time: their tables are different memory, so that no increment waits for another.
+// Count four partners of one column at a time. Their tables are separate memory, so no increment waits for another.
 inline void count_partners(PairTile& tile, const u64* lead, i64 g, i64 partners, u32* const* tables) {
     const i64 n = tile.count();
     if (partners == 4) {
@@ -89,7 +88,7 @@ inline void count_partners(PairTile& tile, const u64* lead, i64 g, i64 partners,
     }
 }
 
-// From tables (C, size[f] + 1, size[g] + 1), one pair after the other, to counts (C, starts[P]).
+// Add the tables (C, size[f] + 1, size[g] + 1) of all pairs to counts (C, starts[P]).
 inline void add_pairs(const CountPairsTask& task, const u32* table, i64* counts) {
     const i64 F = task.table.n_columns, C = task.n_classes;
     const i64 pairs = F * (F - 1) / 2, places = task.starts[pairs];

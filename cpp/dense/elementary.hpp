@@ -1,7 +1,9 @@
 // exp, log and log1p of four lanes at once, each within about 2 units in the last place.
 //
-// Made of additions, multiplications and divisions only, each rounded by itself, so that they have the same bits on
-// every processor: a library's differ with its version and with what the processor has.
+// They use additions, multiplications and divisions only, each rounded by itself, so results have the same bits on
+// every processor. A library's results change with its version and with the processor's instructions.
+// IN and OUT: four doubles; each function states its domain, which the caller guarantees. Cost: a few dozen vector
+// operations. Twins: NumPy's exp, log and log1p in reference.softmax and reference.score_student.
 // Range reduction, the fraction for exp and the log polynomial are those of FreeBSD's msun (e_exp.c, s_log1p.c:
 // Copyright (C) 1993 by Sun Microsystems, Inc.; permission to use, copy, modify, and distribute is freely granted,
 // provided that this notice is preserved).
@@ -26,7 +28,7 @@ inline F4 exponential(F4 x) {
     const F4 c = r - p * t;
     const F4 y = all(1.0) - ((low - r * c / (all(2.0) - c)) - high);
     F4 result = doubles(bits(y) + shift_left<52>(bits(shifted)));
-    const F4 tiny = not_at_most(all(-708.0), x);  // the exponent field would run out, or x is NaN
+    const F4 tiny = not_at_most(all(-708.0), x);  // the exponent field underflows, or x is NaN
     if (lanes(tiny) != 0) {
         double in[4], out[4], raised[4];
         store(in, x);
@@ -43,13 +45,13 @@ inline F4 exponential(F4 x) {
 
 // log(x) + correction for normal x > 0.
 inline F4 logarithm(F4 x, F4 correction) {
-    const i64 half_root = 0x3FE6A09E667F3BCD;  // sqrt(1/2): the significand is taken from [sqrt(1/2), sqrt(2))
+    const i64 half_root = 0x3FE6A09E667F3BCD;  // sqrt(1/2): the significand is in [sqrt(1/2), sqrt(2))
     const I4 raised = bits(x) + all(i64{0x3FF0000000000000} - half_root);
     const I4 significand = (raised & all(i64{0x000FFFFFFFFFFFFF})) + all(half_root);
     const F4 k = doubles(shift_right<52>(raised) | all(i64{0x4330000000000000})) - all(4503599627370496.0 + 1023.0);
     const F4 f = doubles(significand) - all(1.0);
     const F4 s = f / (f + all(2.0));
-    const F4 z = s * s, w = z * z;  // odd and even powers by themselves, so that few operations wait for each other
+    const F4 z = s * s, w = z * z;  // odd and even powers apart: shorter chains of operations
     F4 odd = w * all(1.479819860511658591e-01) + all(1.818357216161805012e-01);
     F4 even = w * all(1.531383769920937332e-01) + all(2.222219843214978396e-01);
     odd = odd * w + all(2.857142874366239149e-01);
@@ -72,7 +74,7 @@ inline double logarithm(double x) {
 
 // log(1 + u) for 0 <= u <= 1/64, where its series to degree 9 leaves out less than half a unit in the last place.
 inline F4 logarithm_of_little_more_than_one(F4 u) {
-    const F4 u2 = u * u, u4 = u2 * u2;  // in pairs of pairs, so that few operations wait for each other
+    const F4 u2 = u * u, u4 = u2 * u2;  // pairs of pairs: shorter chains of operations
     const F4 a = u * all(-1.0 / 2.0) + all(1.0), b = u * all(-1.0 / 4.0) + all(1.0 / 3.0);
     const F4 c = u * all(-1.0 / 6.0) + all(1.0 / 5.0), d = u * all(-1.0 / 8.0) + all(1.0 / 7.0);
     return u * (u4 * (u4 * all(1.0 / 9.0) + (u2 * d + c)) + (u2 * b + a));
@@ -81,7 +83,7 @@ inline F4 logarithm_of_little_more_than_one(F4 u) {
 // log(1 + u) for finite u >= 0, with full relative precision for small u.
 inline F4 logarithm_of_one_plus(F4 u) {
     const F4 x = all(1.0) + u;
-    // what the addition lost: of u when u is small, of 1 (and negligible) when it is large
+    // the rounding error of 1 + u: part of u if u is small, part of 1 (negligible) if it is large
     const F4 lost = drop(less(all(9007199254740992.0), u), u - (x - all(1.0)));
     return logarithm(x, lost / x);
 }

@@ -1,7 +1,7 @@
-// Scores of dense columns under normal or Student densities, each row taken from the moments it was counted in.
+// Leave-one-out scores of dense columns under normal or Student densities: each row is first taken out of the moments.
 //
-// Leaving a row out changes its own class's moments, and those of the column as a whole, whence the prior comes: so
-// every class's density changes with every row. With n, mean, m2 a class's moments and N, M, M2 the column's, all
+// Leaving a row out changes its own class's moments and those of the whole column, which give the prior. So every
+// class's density changes with every row. With a class's moments n, mean, m2 and the column's moments N, M, M2, all
 // without the row,
 //
 //   scale2 = share * (m2 + between * (mean - M)^2) + whole * M2 / N,      not below floor * M2 / N
@@ -9,10 +9,10 @@
 //   normal:  out[i, c] += constant - log(scale2) / 2 - d^2 / scale2 / 2
 //   student: out[i, c] += constant - log(scale2) / 2 - (freedom + 1) / 2 * log(1 + d^2 / scale2 / freedom)
 //
-// where the coefficients of the row's own class are those of one row less.
+// where the row's own class uses the coefficients for one row less.
 // IN: table (n, F) of doubles or floats; classes (n,); moments and coefficients (C, F), the column's moments (F,).
-// OUT: out (n, C), added to; lost: cells (i, f) that were left out, because taking the row away cancels too many digits.
-// The caller guarantees: m2 of a class or column is 0 only if its values are all the same. A row's scores depend on that
+// OUT: out (n, C), added to; lost: cells (i, f) that were skipped because subtracting the row cancels too many digits.
+// The caller guarantees: m2 of a class or column is 0 only if all its values are equal. A row's scores depend on that
 // row alone, to the last bit.
 // Cost: about 20 vector operations and a division per 4 rows, class and column. Twin: reference.leave_dense.
 #pragma once
@@ -22,11 +22,11 @@
 
 namespace tally::TALLY_ISA {
 
-constexpr double kCancelled = 1e-4;  // below this share of what it was, a difference has lost digits that matter
+constexpr double kCancelled = 1e-4;  // a difference below this fraction of its operand has lost too many digits
 constexpr double kTopScale = 1e300, kLowScale = 1e-300;
-constexpr double kTame = 1e30;  // eight factors up to this size can be multiplied
+constexpr double kTame = 1e30;  // eight factors of this size do not overflow
 
-// 4 * V rows of one class, a chunk of columns at a time. Lanes are rows.
+// Scores 4 * V rows of one class, a chunk of columns at a time. Lanes are rows.
 template <int V, bool Student>
 class LeaveBlock {
 public:
@@ -34,7 +34,7 @@ public:
 
     explicit LeaveBlock(const LeaveDenseTask& task) : task_(task), F_(task.table.n_columns) {}
 
-    // Rows start + order[0 .. count), all of class `own`.
+    // Score rows start + order[0 .. count), all of class `own`.
     void score(i64 start, const i32* order, i64 count, i64 own) {
         count_ = count;
         for (i64 i = 0; i < kRows; ++i) rows_[i] = start + order[smaller(i, count - 1)];
@@ -55,7 +55,7 @@ public:
     }
 
 private:
-    // One column's values, and the moments without each of them; a cell that cannot be is marked missing, and listed.
+    // Read one column's values and the moments without each. Mark a cell that cancels as missing, and report it.
     void take_out(i64 f, i64 own, i64 at) {
         const Column& column = task_.table.columns[f];
         for (i64 i = 0; i < kRows; ++i) x_[at + i] = real_element(column, rows_[i]);
@@ -97,7 +97,7 @@ private:
         }
     }
 
-    // Columns of equal freedom share a logarithm: `odds` is the product of their 1 + q, less 1; so do all scales.
+    // Columns of equal freedom share a logarithm: `odds` is the product of their 1 + q, minus 1. Scales share one too.
     template <bool Own>
     void add(const LeaveCoefficients& of, i64 first, i64 width, F4 (&sum)[V]) {
         for (int v = 0; v < V; ++v) sum[v] = all(0.0);
@@ -145,7 +145,7 @@ private:
             }
             const F4 tame = keep(less(scale2, all(kTame)), less(all(1.0 / kTame), scale2));
             const F4 wild = drop(tame, all(1.0));
-            if (any(bits(wild))) {  // take these scales' logarithms by themselves
+            if (any(bits(wild))) {  // take the logarithms of these scales one by one
                 sum[v] = sum[v] - all(0.5) * logarithm(either(drop(tame, scale2), keep(tame, all(1.0))));
                 scale2 = either(keep(tame, scale2), wild);
             }
@@ -153,14 +153,14 @@ private:
         }
     }
 
-    // Take the logarithms of factors that are too large to be multiplied.
+    // Take the logarithms of factors that are too large to multiply.
     static F4 tamed(F4 q, double power, F4& sum) {
         double odds[4], total[4];
         store(odds, q);
         store(total, sum);
         for (int lane = 0; lane < 4; ++lane) {
             if (odds[lane] <= kTame) continue;
-            total[lane] -= power * logarithm(odds[lane]);  // beside which 1 is nothing
+            total[lane] -= power * logarithm(odds[lane]);  // adding 1 does not change it
             odds[lane] = 0.0;
         }
         sum = load(total);

@@ -1,12 +1,12 @@
-// Scores of dense columns under normal or Student densities, the normalising constants given.
+// Scores of dense columns under normal or Student densities, with precomputed normalising constants.
 //
 //   gaussian: out[i, c] += sum_f constant[c, f] - z*z                  z = (x[i, f] - mean[c, f]) * scale[c, f]
 //   student:  out[i, c] += sum_f constant[c, f] - power[c, f] * log(1 + z*z)
 //
 // over the columns f that are not NaN in row i.
 // IN: table (n, F) of doubles or floats; mean, scale, constant, power (C, F). OUT: out (n, C), added to.
-// The caller guarantees nothing about values. A row's scores depend on that row alone, to the last bit: neither its
-// neighbours nor its place in the call change the order of operations.
+// The caller guarantees shapes, nothing about values. A row's scores depend on that row alone, to the last bit: neither
+// its neighbours nor its position in the call change the order of operations.
 // Cost: 4 (student: 6) vector operations per 4 rows, class and column. Twins: reference.score_gaussian, score_student.
 #pragma once
 
@@ -29,14 +29,14 @@ public:
         const Column* columns = table.columns + f0;
         const i64 width = f1 - f0, fours = count == kRows && adjacent(columns, width) ? width / 4 * 4 : 0;
         I4 found = all(i64{0});
-        for (int v = 0; v < V; ++v)  // along the rows: the processor sees what will come next
+        for (int v = 0; v < V; ++v)  // along the rows, which the processor prefetches
             for (i64 f = 0; f < fours; f += 4)
                 found = found | read_four(columns[f], row + 4 * v, x + f * kRows + 4 * v);
         for (i64 f = fours; f < width; ++f) found = found | read_one(columns[f], row, count, x + f * kRows);
         holes = any(found);
     }
 
-    // Ask for share `k` of `shares` of the block that starts at `row`: rows of it, or columns if they lie apart.
+    // Prefetch part `k` of `shares` of the block that starts at `row`: rows, or columns if they are not adjacent.
     static void fetch(const Table& table, i64 row, i64 f0, i64 f1, i64 k, i64 shares) {
         if (row + kRows > table.n_rows) return;
         const Column *first = table.columns + f0, *last = table.columns + (f1 - 1);
@@ -97,7 +97,7 @@ private:
     }
 };
 
-// Sum over f in [f0, f1) of the constants of the columns present in each row of the block.
+// Sum the constants of the columns f in [f0, f1) that are not missing, for each row of the block.
 template <int V>
 inline void sum_constants(const Block<V>& block, const double* constant, i64 width, F4 (&sum)[V]) {
     for (int v = 0; v < V; ++v) sum[v] = all(0.0);
@@ -123,8 +123,8 @@ struct Gaussian {
     }
 };
 
-// Columns of equal power share one logarithm: u is the product of their 1 + z*z, less 1, so that small z keep their
-// precision. Before u can overflow its logarithm is taken.
+// Columns of equal power share one logarithm: u is the product of their 1 + z*z, minus 1, so small z keep their
+// precision. The logarithm is taken before u can overflow.
 struct Student {
     template <int V, bool Holes>
     static void score(const Block<V>& block, const ScoreDenseTask& task, i64 at, i64 width, F4 (&sum)[V]) {
@@ -160,7 +160,7 @@ struct Student {
         }
     }
 
-    // Redo columns [f, stop) for the lanes whose product grew too large, one value at a time.
+    // Recompute columns [f, stop) one value at a time for the lanes whose product grew too large.
     template <int V>
     static void rescue(const Block<V>& block, const double* mean, const double* scale, double power, i64 f, i64 stop,
                        const double (&before)[4 * V], F4 (&u)[V], F4 (&sum)[V]) {

@@ -1,7 +1,7 @@
 // Memory, floating-point environment and element access for kernels.
 //
-// Everything a kernel calls lives in its instruction set's own namespace and none of it is a standard template:
-// a std::vector method compiled with AVX2 could otherwise be the copy that the linker keeps for everyone.
+// Every function that a kernel calls is in its instruction set's own namespace, and none is a standard template.
+// Otherwise a std::vector method compiled with AVX2 could be the copy that the linker keeps for all processors.
 #pragma once
 
 #include <cfenv>
@@ -19,7 +19,7 @@
 #endif
 
 #if defined(_MSC_VER)
-#pragma fp_contract(off)  // splitting without error needs every operation rounded by itself
+#pragma fp_contract(off)  // error-free splitting needs every operation rounded by itself
 #endif
 
 namespace tally::TALLY_ISA {
@@ -40,8 +40,8 @@ inline T larger(T a, T b) {
     return a < b ? b : a;
 }
 
-// Zeroed memory, to be given back by std::free; throws std::bad_alloc. Large pieces ask for large pages: counters hit
-// at random would otherwise spend a third of their time on page faults and address translation.
+// Return zeroed memory, freed by std::free; throws std::bad_alloc. Large blocks request huge pages: otherwise counters
+// accessed at random spend a third of their time on page faults and address translation.
 inline void* zeroed(i64 count, i64 size) {
     void* memory = std::calloc(static_cast<std::size_t>(larger<i64>(count, 1)), static_cast<std::size_t>(size));
     if (memory == nullptr) throw std::bad_alloc();
@@ -51,7 +51,7 @@ inline void* zeroed(i64 count, i64 size) {
         const auto start = reinterpret_cast<std::uintptr_t>(memory);
         const auto from = (start + kPage - 1) / kPage * kPage;
         const auto to = (start + static_cast<std::uintptr_t>(count * size)) / kPage * kPage;
-        madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);  // a wish; failing is no matter
+        madvise(reinterpret_cast<void*>(from), to - from, MADV_HUGEPAGE);  // a hint; failure is harmless
     }
 #endif
     return memory;
@@ -66,7 +66,7 @@ public:
     Scratch& operator=(const Scratch&) = delete;
     T* get() { return data_; }
     T& operator[](i64 i) { return data_[i]; }
-    // From the first element that starts a cache line; ask for 64 bytes more than are to be used.
+    // Return the first element that starts a cache line. The caller allocates 64 bytes more than it uses.
     T* aligned() {
         const auto address = reinterpret_cast<std::uintptr_t>(data_);
         return data_ + (64 - address % 64) % 64 / sizeof(T);
@@ -81,7 +81,7 @@ private:
     T* data_;
 };
 
-// Exactness needs round-to-nearest and subnormals; a library built with -ffast-math may have switched either off.
+// Exactness needs round-to-nearest and subnormals; a library built with -ffast-math may have disabled either.
 class PlainArithmetic {
 public:
     PlainArithmetic() {
@@ -140,7 +140,7 @@ inline void prefetch(const void* address) {
 #endif
 }
 
-// The full 128-bit product of two words.
+// Return the full 128-bit product of two words.
 struct Pair {
     u64 low, high;
 };

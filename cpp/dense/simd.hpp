@@ -1,10 +1,9 @@
 // Four lanes of doubles or 64-bit integers: AVX2 where the compiler targets it, else plain loops that any compiler can
 // vectorise. Comparison results are F4 with all bits of a lane set or clear.
 //
-// Every operation is rounded by itself, and the same operations are done in the same order on every instruction set, so
-// that all of them give the same bits. Hence no fused multiplication and addition, which not every processor has: to
-// emulate it makes the kernels of those without it fourteen times as slow, and to do without makes those of the others
-// a tenth slower. `product_error` is exact either way.
+// Every operation is rounded by itself, in the same order on every instruction set, so all of them give the same bits.
+// So there is no fused multiply-add, which some processors lack: emulating it makes their kernels 14 times slower, and
+// avoiding it makes the others' kernels 10 % slower. `product_error` is exact either way.
 #pragma once
 
 #include <cmath>
@@ -60,7 +59,7 @@ inline I4 shift_left(I4 a) {
     return {_mm256_slli_epi64(a.v, K)};
 }
 template <int K>
-inline I4 shift_right(I4 a) {  // zeros come in
+inline I4 shift_right(I4 a) {  // shifts zeros in
     return {_mm256_srli_epi64(a.v, K)};
 }
 inline I4 multiply_low_halves(I4 a, I4 b) { return {_mm256_mul_epi32(a.v, b.v)}; }  // signed 32 x 32 -> 64
@@ -84,7 +83,7 @@ inline I4 digits_of(u64 low, u64 high) {
     return {_mm256_cvtepu32_epi64(_mm_set_epi64x(static_cast<i64>(high), static_cast<i64>(low)))};
 }
 
-// a, b, c, d are rows of four columns; afterwards they are columns of four rows.
+// Transpose: a, b, c, d are rows before and columns after.
 inline void transpose(F4& a, F4& b, F4& c, F4& d) {
     const __m256d ab = _mm256_unpacklo_pd(a.v, b.v), ab2 = _mm256_unpackhi_pd(a.v, b.v);
     const __m256d cd = _mm256_unpacklo_pd(c.v, d.v), cd2 = _mm256_unpackhi_pd(c.v, d.v);
@@ -94,7 +93,7 @@ inline void transpose(F4& a, F4& b, F4& c, F4& d) {
     d.v = _mm256_permute2f128_pd(ab2, cd2, 0x31);
 }
 
-// The first `count` (1 to 4) of four doubles; the others are 0 and their memory is not touched.
+// The first `count` (1 to 4) of four doubles; the others are 0 and their memory is not accessed.
 struct First {
     __m256i mask;
 };
@@ -131,7 +130,7 @@ inline F4 operator/(F4 a, F4 b) { TALLY_LANES(F4, a.v[k] / b.v[k]); }
 #if defined(__aarch64__) || defined(_M_ARM64)
 inline double product_error(double a, double b, double ab) { return std::fma(a, b, -ab); }
 #else
-// Dekker's, exact as long as nothing overflows or underflows.
+// Dekker's product, exact unless something overflows or underflows.
 inline double product_error(double a, double b, double ab) {
     const double scaled_a = 134217729.0 * a, scaled_b = 134217729.0 * b;
     const double a1 = scaled_a - (scaled_a - a), b1 = scaled_b - (scaled_b - b), a2 = a - a1, b2 = b - b1;

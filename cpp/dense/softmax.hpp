@@ -1,7 +1,7 @@
-// Rows of scores to probabilities, or to log probabilities, and the log of each row's sum of exponentials.
+// From rows of scores to probabilities or log-probabilities, and the log of each row's sum of exponentials.
 //
 // IN: scores (n, C). OUT: out (n, C), which may be scores; log_norm (n,). The caller guarantees nothing about values:
-// a row of -inf becomes zeros (logs: stays -inf) with log_norm -inf; NaN or +inf in a row make it NaN.
+// a row of -inf becomes zeros (logs: stays -inf) with log_norm -inf; NaN or +inf in a row makes the row NaN.
 // Cost: about 8 cycles a score. Twins: reference.softmax, reference.log_softmax.
 #pragma once
 

@@ -1,9 +1,9 @@
-// Rows of a table, added up in the given order.
+// The sum of some rows of a table, in the order of the indices.
 //
 // IN: table (V, C), indices (n,) within it (checked by the caller). OUT: sums (C,), added to.
-// A strip of classes at a time, whose sums stay in registers; the caller hands over no more rows than the innermost
-// cache holds, so that strips find them there. Each sum grows in the order of the indices, so that all instruction
-// sets give the same. Cost: C additions per row. Its twin is Lookup.score in kernels/text_reference.py.
+// One strip of classes at a time, whose sums stay in registers. The caller passes no more rows than fit the first-level
+// cache, where each strip then finds them. Each sum grows in the order of the indices, so all instruction sets give the
+// same bits. Cost: C additions per row. Twin: Lookup.score in kernels/text_reference.py.
 #pragma once
 
 #include "dense/simd.hpp"

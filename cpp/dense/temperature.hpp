@@ -1,13 +1,13 @@
-// The loss of tempered scores, and how it changes with the temperature.
+// The log loss of tempered scores, and its derivatives by the temperature's parameters.
 //
 // With t = exp(u + v * l) for each row, p the softmax of t * score, and `own` the score of the row's own class,
 //
 //   loss[i] = log(sum_c exp(t * score[i, c])) - t * own[i]
-//   sums    = of w * loss; of w * g, w * g * l; of w * h, w * h * l, w * h * l * l
+//   sums    = sums over rows of w * loss, w * g, w * g * l, w * h, w * h * l, w * h * l * l
 //
-// where g = t * (E_p[score] - own) and h = t^2 * Var_p[score] + g are the loss's derivatives by u.
-// IN: scores (n, C), the greatest of each row 0, none NaN or infinite; own, l, weights (n,). A row whose l is NaN has
-// t = 1 and no derivatives. Beyond e^709 t does not grow. OUT: loss (n,), sums (6,).
+// where g = t * (E_p[score] - own) and h = t^2 * Var_p[score] + g are the loss's first two derivatives by u.
+// IN: scores (n, C); own, l, weights (n,). The caller guarantees that the greatest score of each row is 0 and none is
+// NaN or infinite. A row whose l is NaN has t = 1 and no derivatives. t is at most e^709. OUT: loss (n,), sums (6,).
 // Cost: an exponential per score. Twin: reference.temper.
 #pragma once
 
@@ -21,7 +21,7 @@ inline double total_of(F4 a) {
     return (v[0] + v[1]) + (v[2] + v[3]);
 }
 
-// What the scores of one row come to at temperature t: the sums of e^(t * score), and of that times score and score^2.
+// Sums over one row's scores at temperature t: of e^(t * score), and of that times score and times score^2.
 struct Tempered {
     double mass, sum, squares;
 };
@@ -51,7 +51,7 @@ inline Tempered tempered(const double* score, i64 C, double t) {
 }
 
 inline Fault temper(const TemperTask& task) {
-    constexpr i64 kRows = 32;  // whose temperatures and logarithms are taken four at a time
+    constexpr i64 kRows = 32;  // a block; its temperatures and logarithms are computed four at a time
     double exponents[kRows] = {}, temperatures[kRows], masses[kRows], logs[kRows];
     Tempered rows[kRows];
     for (int k = 0; k < 6; ++k) task.sums[k] = 0.0;

@@ -1,7 +1,8 @@
-// A tile of rows: sorted by class, and read four columns at a time.
+// A tile of rows, sorted by class and read four columns at a time.
 //
-// The caller guarantees: no tile is longer than was said at the start, and rows exist. Classes are checked here.
-// Cost: sorting a few ns a row; reading nothing where four columns are adjacent doubles, else a copy.
+// IN: table (n, F), classes (n,). OUT: ClassTile: the rows of each class; Fours: four columns of the tile's rows.
+// The caller guarantees that no tile is longer than the length passed at construction, and that rows exist. Classes are
+// checked here. Cost: sorting a few ns per row; reading is free if four columns are adjacent doubles, else a copy.
 #pragma once
 
 #include "dense/simd.hpp"
@@ -33,7 +34,7 @@ public:
         return {};
     }
 
-    i64 n_present() const { return n_present_; }  // classes that the tile has
+    i64 n_present() const { return n_present_; }  // number of classes in the tile
     i32 present(i64 k) { return present_[k]; }
     i64 rows(i32 c) { return counts_[c]; }
     const i32* order(i32 c) { return &order_[starts_[c]]; }
@@ -46,9 +47,9 @@ private:
     i64 n_present_ = 0;
 };
 
-// Four columns that are read together. Where the width of a row-major table is not a multiple of four the last group
-// overlaps the one before it, and `from` is its first lane that counts; elsewhere it is filled up with zeros, and
-// lanes from `to` do not count.
+// Four columns that are read together. If the width of a row-major table is not a multiple of four, the last group
+// overlaps the one before it, and `from` is its first lane that counts. In other tables the last group is padded with
+// zeros, and lanes from `to` on do not count.
 struct Four {
     i64 column;  // of lane 0
     int from, to;
@@ -143,7 +144,7 @@ private:
     const i64 F_, tile_;
 
 public:
-    const i64 size;  // how many fours there are
+    const i64 size;  // number of groups of four
 
 private:
     Scratch<double> packed_;

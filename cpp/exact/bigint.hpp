@@ -1,8 +1,9 @@
-// Long integers just large enough for the last step: from exact sums to the doubles that estimates are made of.
+// Long integers for the last step: from exact sums to the doubles that parameters are estimated from.
 //
 // IN: limbs (cells, L), any int64, settled or not. OUT: doubles (cells,).
-// The caller guarantees: |base| and L below 2^20. Cost: to_float a few ns per cell for L = 1, else some 20 ns;
-// exact_moments the product of the lengths, some 200 ns for ordinary data. Twins: reference.to_float, exact_moments.
+// The caller guarantees: |base| and L below 2^20. Cost: to_float a few ns per cell for L = 1, else about 20 ns;
+// exact_moments the product of the lengths, about 200 ns per cell for ordinary data.
+// Twins: reference.to_float, reference.exact_moments.
 #pragma once
 
 #include <cmath>
@@ -58,7 +59,7 @@ inline Number read_number(const LimbsView& view, i64 cell, u32* room) {
     return number;
 }
 
-// The top 64 bits, the highest of them set, with the lowest set too if anything below was.
+// Return the top 64 bits, the highest of them 1. The lowest is 1 if any lower bit was 1 (sticky bit).
 inline u64 top_bits(const Number& number, i64& exponent) {
     const i64 n = number.length;
     const u64 high = number.digits[n - 1];
@@ -73,7 +74,7 @@ inline u64 top_bits(const Number& number, i64& exponent) {
     return top | (sticky ? 1 : 0);
 }
 
-// The nearest integer, ties to even, to bits / 2^drop; 0 < drop <= 64.
+// Return the integer nearest to bits / 2^drop, ties to even; 0 < drop <= 64.
 inline u64 round_off(u64 bits, int drop) {
     const u64 kept = drop == 64 ? 0 : bits >> drop;
     const u64 half = u64{1} << (drop - 1), rest = drop == 64 ? bits : bits & ((u64{1} << drop) - 1);
@@ -86,7 +87,7 @@ inline double nearest_double(const Number& number) {
     const u64 top = top_bits(number, exponent);
     const double sign = number.negative ? -1.0 : 1.0;
     if (exponent > 1100) return sign * double_of(u64{0x7FF} << 52);
-    // subnormal results have fewer bits, and must be rounded once only
+    // subnormal results have fewer bits and must be rounded only once
     const i64 drop = larger<i64>(11, -1074 - exponent);
     if (drop > 64) return sign * 0.0;
     const auto significand = static_cast<double>(round_off(top, static_cast<int>(drop)));
@@ -129,7 +130,7 @@ inline u64 digit_at(const Number& number, i64 word) {
     return k < 0 || k >= number.length ? 0 : number.digits[k];
 }
 
-// a - b, for b not negative; room for the words from the lowest of both to one above the highest.
+// Return a - b for b >= 0. The caller has room for the words from the lowest of both to one above the highest.
 inline Number difference(const Number& a, const Number& b, u32* room) {
     if (b.length == 0) return a;
     const i64 low = a.length == 0 ? b.base : smaller(a.base, b.base);
@@ -142,7 +143,7 @@ inline Number difference(const Number& a, const Number& b, u32* room) {
         carry >>= 32;
     }
     Number out{room, high - low, low, a.negative || carry < 0};
-    if (carry < 0) {  // the complement of what should have been
+    if (carry < 0) {  // the digits are the two's complement of the result
         u64 borrow = 1;
         for (i64 k = 0; k < out.length; ++k) {
             borrow += static_cast<u32>(~room[k]);

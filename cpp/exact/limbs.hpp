@@ -1,8 +1,9 @@
-// Exact accumulators: every cell is a long integer in 32-bit digits ("limbs"), kept in 64-bit words so that carries
-// can wait. One range of limbs serves all cells of an array; it grows to what the data need and is trimmed at the end.
+// Exact accumulators: every cell is a long integer in 32-bit digits ("limbs"), stored in 64-bit words so that carries
+// can wait. All cells of an array have the same range of limbs; it grows as the data need and is trimmed at the end.
 //
+// IN: numbers as mantissa and exponent. OUT: Limbs (cells, L).
 // The caller guarantees: no more than 2^28 additions to a cell between two calls of settle().
-// Cost: an addition of a word touches three limbs, of more words four limbs at a time. Twin: reference.limbs.
+// Cost: adding a word changes three limbs; more words, four limbs at a time. Twin: reference.limbs.
 #pragma once
 
 #include "dense/simd.hpp"
@@ -32,7 +33,7 @@ inline Parts parts_of(float x) { return parts_of(static_cast<double>(x)); }
 inline Parts parts_of(i64 x) { return {x < 0 ? u64{0} - static_cast<u64>(x) : static_cast<u64>(x), 0, x < 0}; }
 inline Parts parts_of(i32 x) { return parts_of(static_cast<i64>(x)); }
 
-// The exponents between which all bits of some numbers lie.
+// The range of exponents that contains all bits of some numbers.
 struct Range {
     int low = 1 << 20, high = -(1 << 20);
 
@@ -53,9 +54,9 @@ public:
     LimbArray(const LimbArray&) = delete;
     LimbArray& operator=(const LimbArray&) = delete;
 
-    // Make room for numbers whose digits stand at words [low, high), and for the carries of their sums.
+    // Make room for numbers with digits at words [low, high), and for the carries of their sums.
     void reserve(i64 low, i64 high) {
-        high += 1;  // the highest limb has 31 bits to spare, this one as many again
+        high += 1;  // the highest limb has 31 spare bits, this one 31 more
         if (length_ != 0 && low >= base_ && high <= base_ + length_) return;
         if (length_ != 0) {
             low = smaller(low, base_);
@@ -71,7 +72,7 @@ public:
         length_ = length;
     }
 
-    // Make room at once for products whose exponents lie in `times` copies of x and one of w, not at each addition.
+    // Make room once, not at each addition, for products of `times` numbers in range x and one in range w.
     void reserve(const Range& x, int times, const Range& w) {
         if (x.empty() || w.empty()) return;
         const i64 low = i64{times} * x.low + w.low, high = i64{times} * x.high + w.high;
@@ -108,7 +109,7 @@ public:
             store(limbs, load(limbs) + ((digits_of(shifted[2 * k], shifted[2 * k + 1]) ^ sign) - sign));
     }
 
-    // cell += all of another array's cell
+    // cell += a cell of another array
     void add_cell(i64 cell, const LimbArray& other, i64 from) {
         if (other.length_ == 0) return;
         reserve(other.base_, other.base_ + other.length_);
@@ -116,7 +117,7 @@ public:
             data_[cell * length_ + other.base_ - base_ + k] += other.data_[from * other.length_ + k];
     }
 
-    // Where a cell's limbs will be wanted soon.
+    // Prefetch a cell's limbs.
     void fetch(i64 cell) const { prefetch(data_ + cell * length_); }
 
     // Bring all limbs but the last of each cell into [0, 2^32).
@@ -133,14 +134,14 @@ public:
         }
     }
 
-    // Hand over the limbs, without those that are zero (or mere sign) in every cell.
+    // Release the limbs to `out`, without limbs that are zero (or only sign) in every cell.
     void finish(Limbs& out) { finish(out, cells_, cells_, nullptr); }
 
-    // The same, where the array has only some blocks of `width` cells of the `total` wanted: block k is number to[k].
+    // The same if the array has only some blocks of `width` cells out of `total`: block k becomes number to[k].
     void finish(Limbs& out, i64 total, i64 width, const i32* to) {
         if (length_ == 0) reserve(0, 1);
         settle();
-        i64 low = length_, high = 0;  // first limb that is not zero; last limb that is not mere sign
+        i64 low = length_, high = 0;  // first limb that is not zero; last limb that is not only sign
         for (i64 i = 0; i < cells_; ++i) {
             const i64* limbs = data_ + i * length_;
             i64 first = 0, last = length_ - 1;
@@ -151,7 +152,7 @@ public:
             low = smaller(low, first);
             high = larger(high, last);
         }
-        if (low == length_) {  // all cells are zero: one limb, wherever
+        if (low == length_) {  // all cells are zero: one limb, at any base
             low = high = 0;
             base_ = 0;
         }
@@ -169,7 +170,7 @@ public:
     }
 
 private:
-    // Caller has reserved word .. word + 3.
+    // The caller has reserved word .. word + 3.
     void add_at(i64 cell, u64 m, i64 word, int bit, bool negative) {
         i64* limbs = data_ + cell * length_ + (word - base_);
         const u64 shifted = m << bit;

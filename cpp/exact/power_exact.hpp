@@ -1,13 +1,13 @@
-// Exact sums of w, w*x and w*x*x value by value, in integers: what fits no window goes this way, and so do small calls.
+// Exact sums of w, w*x and w*x*x value by value, in integers: for values that fit no window, and for small calls.
 //
-// IN, OUT, guarantees and twin: those of exact/power_sums.hpp. Cost: some 20 ns a value.
+// IN, OUT, guarantees and twin: those of exact/power_sums.hpp. Cost: about 20 ns per value.
 #pragma once
 
 #include "exact/limbs.hpp"
 
 namespace tally::TALLY_ISA {
 
-// The first cell, in row order, of a kind that stops the count. Called only once something is known to be wrong.
+// Return the first fault in row order. Called only after something wrong was noticed.
 inline Fault first_infinite(const Table& table) {
     for (i64 i = 0; i < table.n_rows; ++i)
         for (i64 f = 0; f < table.n_columns; ++f) {
@@ -50,7 +50,7 @@ private:
 
 inline bool bad_weight(double w) { return !(w >= 0.0) || is_infinite(w); }
 
-// Room for the first rows' values at once, so that small calls do not grow it cell by cell.
+// Make room for the first rows' values at once, so that small calls do not grow cell by cell.
 inline void reserve_room(const PowerTask& task, ExactSums& sums) {
     Range x, w;
     for (i64 i = 0; i < smaller<i64>(task.table.n_rows, 32); ++i) {
@@ -66,7 +66,7 @@ inline void reserve_room(const PowerTask& task, ExactSums& sums) {
 
 inline Fault power_sums_by_value(const PowerTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
-    // only the classes that there are get cells, so that one row costs one row
+    // only classes that occur get cells, so that a call with one row costs one row
     Scratch<i32> number(C), present(smaller(n, C)), local(n);
     i32 P = 0;
     for (i64 i = 0; i < n; ++i) {
@@ -79,7 +79,7 @@ inline Fault power_sums_by_value(const PowerTask& task) {
         local[i] = number[c] - 1;
     }
     ExactSums sums(P * F, task.squares);
-    LimbArray weight(P * F), of_class(P);  // weight gets less than nothing for what is missing, and the class's at last
+    LimbArray weight(P * F), of_class(P);  // weight: minus the missing rows' weights; the class's total is added last
     reserve_room(task, sums);
     for (i64 i = 0; i < n; ++i) {
         const double w = task.weights == nullptr ? 1.0 : task.weights[i];

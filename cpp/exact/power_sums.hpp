@@ -2,7 +2,7 @@
 //
 // IN: table (n, F) of doubles or floats, classes (n,), weights (n,) or null. OUT: Limbs (C, F) each.
 // The caller guarantees: the memory stays valid. Classes, weights and infinities are checked here, as they are read.
-// Cost: one pass at about 4 cycles a value, with weights about 10. Twin: reference.power_sums.
+// Cost: one pass at about 4 cycles per value, with weights about 10. Twin: reference.power_sums.
 #pragma once
 
 #include "exact/power_exact.hpp"
@@ -15,7 +15,7 @@ namespace tally::TALLY_ISA {
 struct Group {
     Four four;
     ChosenWindow fit;
-    int careful;  // segments for which missing values are to be expected
+    int careful;  // number of coming segments that are expected to have missing values
 };
 
 template <bool Squares>
@@ -51,14 +51,14 @@ public:
 
 private:
     void sum_tile(i64 start, i64 count) {
-        // columns in blocks whose part of the tile, and of the next tile, stay in the second-level cache
+        // blocks of columns whose parts of this tile and the next stay in the second-level cache
         const i64 width = larger<i64>(2, (i64{160} << 10) / (tile_ * 32));
         for (i64 g0 = 0; g0 < fours_.size; g0 += width) {
             const i64 g1 = smaller(fours_.size, g0 + width);
             for (i64 g = g0; g < g1; ++g) {
                 Group& group = groups_[g];
                 const FourRows rows = fours_.read(group.four, start, count);
-                // the same place in the next block of columns, or in the first block of the next tile
+                // prefetch distance: to the next block of columns, or to the first block of the next tile
                 ahead_ = g1 < fours_.size ? width * 32 : tile_ * rows.step - g0 * 32;
                 if (!group.four.direct) ahead_ = 0;
                 if (!group.fit.chosen) group.fit.choose(rows.base, rows.stride, count);
@@ -91,7 +91,7 @@ private:
         group.fit.choose(clean_.get(), 4, count);
     }
 
-    // The segment's rows to clean_, missing values counted and replaced by 0.
+    // Copy the segment's rows to clean_; count missing values and replace them by 0.
     void copy_present(Group& group, i32 c, const FourRows& rows, const i32* order, i64 count) {
         I4 present = all(i64{0});
         for (i64 j = 0; j < count; ++j) {
@@ -110,7 +110,7 @@ private:
         }
     }
 
-    // Count one by one what the window does not hold, and put 0 in its place.
+    // Add values that do not fit the window one by one, and replace them by 0.
     void add_misfits(Group& group, i32 c, i64 count) {
         i64 refused[4] = {};
         for (i64 j = 0; j < count; ++j)
@@ -134,7 +134,7 @@ private:
             for (int lane = four.from; lane < four.to; ++lane) {
                 const i64 cell = c * F_ + four.column + lane, e = groups_[g].fit.window.exponent[lane];
                 for (int k = 0; k < 3; ++k) totals.empty(k, lane, sums_.first, cell, e - kPartBits * k);
-                // p0*p1 and p1*p2 stand for twice themselves
+                // p0*p1 and p1*p2 occur twice in the square
                 for (int k = 0; Squares && k < 5; ++k)
                     totals.empty(3 + k, lane, sums_.second, cell, 2 * e - kPartBits * k + k % 2);
             }
@@ -160,12 +160,12 @@ private:
     Scratch<double> clean_;
     ExactSums sums_;
     bool infinite_ = false;
-    i64 ahead_ = 0;  // bytes from a value to the one in its place in the next block
+    i64 ahead_ = 0;  // bytes from a value to the same position in the next block
 };
 
 inline Fault power_sums(const PowerTask& task) {
     const PlainArithmetic plain;
-    // few rows in all, or few in each class, do not repay windows
+    // windows do not pay off for few rows, or few rows per class
     if (task.table.n_rows < 32 || task.table.n_rows / 8 < task.n_classes) return power_sums_by_value(task);
     if (task.weights != nullptr)
         return task.squares ? WeightedSummer<true>(task).run() : WeightedSummer<false>(task).run();

@@ -1,8 +1,8 @@
 // Exact sums of w, w*x and w*x*x: each product is split without error into doubles, which are summed in windows.
 //
-// w*x = h + l, where h is the rounded product and l what rounding lost, itself a double; h*x and l*x split likewise, so
-// that w*x*x is the sum of four doubles. That holds while nothing overflows or underflows: weights and values beyond
-// 2^200 or below 2^-200 are counted in integers, as is a product that its window does not hold.
+// w*x = h + l, where h is the rounded product and l its rounding error, which is itself a double. h*x and l*x split in
+// the same way, so w*x*x is the sum of four doubles. This holds while nothing overflows or underflows: weights and
+// values above 2^200 or below 2^-200 are added as integers, and so is a product that does not fit its window.
 // IN, OUT, guarantees and twin: those of exact/power_sums.hpp. Cost: 110 vector operations per row of four columns.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace tally::TALLY_ISA {
 
-// Whether products of three such numbers split without error: 0, or between 2^-200 and 2^200 in size.
+// Return whether products of three such numbers split without error: 0, or |x| between 2^-200 and 2^200.
 inline bool is_moderate(double x) {
     const u64 field = bits_of(x) >> 52 & 0x7FF;
     return x == 0.0 || (field >= 1023 - 200 && field < 1023 + 200);
@@ -62,9 +62,9 @@ public:
     }
 
 private:
-    static constexpr int kStreams = Squares ? 6 : 2;  // h, l of w*x; then those of h*x and of l*x
+    static constexpr int kStreams = Squares ? 6 : 2;  // h and l of w*x; then those of h*x and l*x
 
-    // Copy and check the tile's weights; rows with immoderate ones are counted at once, and weigh nothing hereafter.
+    // Copy and check the tile's weights. Add rows with extreme weights at once, and set their weight to 0.
     Fault read_weights(i64 start, i64 count) {
         for (i64 i = 0; i < count; ++i) {
             const double w = task_.weights[start + i];
@@ -79,7 +79,7 @@ private:
         return {};
     }
 
-    // One value in integers.
+    // Add one value as an integer.
     void add_value(i64 cell, double x, double w) {
         const Parts parts = parts_of(w);
         if (is_infinite(x))
@@ -183,9 +183,9 @@ private:
     Scratch<double> weights_;     // of the tile's rows
     Scratch<ChosenWindow> fits_;  // (group, stream)
     Scratch<Totals<3>> totals_;   // (group, stream, class)
-    Scratch<double> clean_;       // a segment's values, missing and immoderate ones replaced by 0
+    Scratch<double> clean_;       // a segment's values, missing and extreme ones replaced by 0
     Scratch<double> streams_;     // (stream, row, 4)
-    LimbArray weight_;            // less than nothing for what is missing; the class's is added at last
+    LimbArray weight_;            // minus the missing rows' weights; the class's total is added last
     LimbArray of_class_;
     ExactSums sums_;
     bool infinite_ = false;

@@ -1,12 +1,13 @@
 // Exact sums of x and x*x over a run of rows of one class, four columns at a time.
 //
 // x is split on a window of three signed 28-bit parts, x = p0*2^e + p1*2^(e-28) + p2*2^(e-56), by adding and
-// subtracting M_k = 1.5 * 2^(52 + e - 28k): the low half of the bits of t = x + M is then the part itself, as a two's
-// complement integer, so that a 32 x 32 -> 64 bit multiply reads it where it stands. |p_k| <= 2^27, so that products
-// are at most 2^54 and kSegment rows of (p1*p1 + 2*p0*p2) stay below 2^63.
+// subtracting M_k = 1.5 * 2^(52 + e - 28k). The low half of the bits of t = x + M is then the part itself, as a two's
+// complement integer, which a 32 x 32 -> 64 bit multiply reads in place. |p_k| <= 2^27, so products are at most 2^54
+// and kSegment rows of (p1*p1 + 2*p0*p2) stay below 2^63.
 //
-// A value that the window does not hold (too large, too fine, NaN, infinite) is noticed, and the run is refused.
-// Because a run that is accepted is exact, the choice of window never shows in the result.
+// A value that does not fit the window (too large, too fine, NaN, infinite) is detected, and the run is refused.
+// An accepted run is exact, so the choice of window never changes the result.
+// IN, OUT: see sum_segment. The caller guarantees runs of at most kSegment rows. Twin: reference.power_sums.
 // Cost: about 30 vector operations per row of four columns.
 #pragma once
 
@@ -36,7 +37,7 @@ struct Window {
         bias[lane] = (i64{1} << (kPartBits - 1)) - static_cast<i64>(bits_of(magic[0][lane]));
     }
 
-    // Whether sum_segment would accept x: the same test, for one value.
+    // Return whether sum_segment would accept x: the same test for one value.
     bool holds(int lane, double x) const {
         const double t0 = x + magic[0][lane];
         double rest = x - (t0 - magic[0][lane]);
@@ -65,7 +66,7 @@ struct ChosenWindow {
         for (int lane = 0; lane < 4; ++lane) window.choose(lane, sizes[lane]);
         chosen = true;
         rows = refused = 0;
-        patience = larger<i64>(1024, 2 * patience);  // data wider than any window would else change it for ever
+        patience = larger<i64>(1024, 2 * patience);  // otherwise data wider than any window would change it forever
     }
 
     void refuse(const i64 (&by_lane)[4]) {
@@ -86,16 +87,16 @@ struct Totals {
         store(high[k], load(high[k]) + high_half(sum));
     }
 
-    // Move one sum, in units of 2^exponent, to where it has room for good.
+    // Move one sum, in units of 2^exponent, to a limb array.
     void empty(int k, int lane, LimbArray& to, i64 cell, i64 exponent) const {
         to.add(cell, low[k][lane], exponent);
         to.add(cell, high[k][lane], exponent + 32);
     }
 };
 
-// IN: `count` <= kSegment rows of four doubles, row j at base + (Indexed ? order[j] * stride : 4 * j); what lies
-// `ahead` bytes further will be wanted next.
-// OUT: added to totals, and true; or false, and nothing was added, if some value did not fit.
+// IN: `count` <= kSegment rows of four doubles, row j at base + (Indexed ? order[j] * stride : 4 * j);
+// memory `ahead` bytes further is prefetched.
+// OUT: adds to totals and returns true; or adds nothing and returns false if some value does not fit.
 template <bool Squares, bool Indexed, int N>
 inline bool sum_segment(const double* base, i64 stride, const i32* order, i64 count, i64 ahead, const Window& window,
                         Totals<N>& totals) {
@@ -129,7 +130,7 @@ inline bool sum_segment(const double* base, i64 stride, const i32* order, i64 co
         }
     }
     if (any(unfit)) return false;
-    // the bits of a magic number came along with every part, modulo 2^64
+    // subtract the magic number's bits, which every part includes, modulo 2^64
     const I4 part_sums[3] = {s0, s1, s2};
     for (int k = 0; k < 3; ++k) {
         i64 magic[4];
@@ -147,7 +148,7 @@ inline bool sum_segment(const double* base, i64 stride, const i32* order, i64 co
     return true;
 }
 
-// Rows that are sorted by class at a time: enough of each class for a run to be worth its ends.
+// Return the number of rows sorted by class at a time: enough per class to make runs worth their overhead.
 inline i64 tile_length(i64 n_classes) { return smaller<i64>(larger<i64>(32 * n_classes, 256), 2048); }
 
 }  // namespace tally::TALLY_ISA

@@ -1,9 +1,10 @@
 // Counting and scoring compressed sparse rows of counts, such as documents by tokens.
 //
-// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). The caller guarantees only that the
-// arrays have their stated lengths: row bounds, column indices, classes and weights are checked here, as they are read.
-// Cost: O(entries + C * F), never O(entries * C). Counting visits documents class by class, so that one class's
-// counters stay in cache. Twins: reference.count_sparse, reference.score_sparse.
+// IN: matrix (n, F) in CSR, indptr not necessarily starting at 0; classes (n,). OUT: counts (C, F) or out (n, C).
+// The caller guarantees only that the arrays have their stated lengths: row bounds, column indices, classes and weights
+// are checked here, as they are read. Cost: counting O(entries + C * F), never O(entries * C). Exact counting visits
+// documents class by class, so one class's counters stay in cache. Scoring adds C numbers per entry.
+// Twins: reference.count_sparse, reference.score_sparse.
 #pragma once
 
 #include <type_traits>
@@ -38,7 +39,7 @@ inline Span row_span(const Sparse& matrix, i64 i) {
     return {from, to, from >= 0 && from <= to && to <= matrix.n_entries};
 }
 
-// Ask for the entries of a row that will be wanted soon: in order of class rows lie far from each other.
+// Prefetch the entries of a row that is read soon: in class order, rows are far from each other in memory.
 template <class Index, class Entry>
 inline void fetch_row(const Sparse& matrix, const i64* order, i64 j) {
     if (j >= matrix.n_rows) return;
@@ -50,7 +51,7 @@ inline void fetch_row(const Sparse& matrix, const i64* order, i64 j) {
     for (i64 b = 0; b < length * static_cast<i64>(sizeof(Entry)); b += 64) prefetch(data + b);
 }
 
-// Rows in order of class, to order (n,).
+// Sort rows by class. OUT order (n,).
 inline Fault sort_rows(const CountSparseTask& task, i64* order) {
     const i64 n = task.matrix.n_rows, C = task.n_classes;
     Scratch<i32> local(n);
@@ -71,7 +72,7 @@ inline bool bad_entry(float x) { return bad_entry(static_cast<double>(x)); }
 inline bool bad_entry(i64 x) { return x < 0; }
 inline bool bad_entry(i32 x) { return x < 0; }
 
-// The first thing wrong with the matrix, in row order; none if all is well. Looks at every entry.
+// Return the first fault of the matrix in row order, or none. Reads every entry.
 template <class Index, class Entry>
 inline Fault check_entries(const CountSparseTask& task) {
     const Sparse& matrix = task.matrix;
@@ -88,10 +89,10 @@ inline Fault check_entries(const CountSparseTask& task) {
     return {};
 }
 
-// What an entry adds where plain counters will do: a whole number in [0, 2^31), or presence. Otherwise `odd` is no longer
-// zero. There are no branches, so that a loop of these becomes vectors.
+// Return what an entry adds to a plain counter: an integer in [0, 2^31), or presence. For any other entry set a
+// bit of `odd`. There are no branches, so the compiler can vectorise the loop.
 inline u64 whole(double x, u64& odd) {
-    constexpr double kUnits = 4503599627370496.0;  // 2^52: what is added to it is rounded to units, in its lowest bits
+    constexpr double kUnits = 4503599627370496.0;  // 2^52: adding it rounds x to an integer in the low bits
     const double sum = x + kUnits;
     const u64 value = bits_of(sum) ^ bits_of(kUnits);
     odd |= (value >> 31) | static_cast<u64>(sum - kUnits != x);
@@ -111,13 +112,13 @@ inline u64 plain(Entry x, u64& odd) {
     return static_cast<u64>(x > 0);
 }
 
-// Counters without weights, for whole entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
+// Counters without weights, for integer entries below 2^31 or for presence; no sum can overflow before 2^32 entries.
 //
-// Entries are read in the order of memory and made one word each, column and value. Where the counters of all classes
-// are too many for the cache, half a million words at a time are dealt out to their classes, and one class is counted
-// after the other, in counters of 16 bits that carry into the full ones. (Visiting the rows class by class instead costs
-// twice the time: they lie on pages far from each other. So do full counters: of a hundred thousand columns they are
-// larger than the second-level cache.)
+// Entries are read in memory order and packed into one word each, column and value. If the counters of all classes are
+// too many for the cache, half a million words at a time are sorted by class, and the classes are counted one after the
+// other in 16-bit counters that carry into the full ones. (Two alternatives take twice the time: visiting rows class by
+// class, because they are on pages far from each other; and full counters, because for a hundred thousand columns they
+// exceed the second-level cache.)
 template <class Index, class Entry, bool Binary>
 class PlainCounter {
 public:
@@ -126,7 +127,7 @@ public:
           direct_(C_ * F_ <= kCached || task.matrix.n_entries < C_ * F_), words_(direct_ ? kBlock : kChunk),
           small_(direct_ ? 0 : C_ * F_), starts_(C_ + 1), ends_(C_) {}
 
-    // False if an entry needs more than counters, or something is wrong; the counters are then to be thrown away.
+    // Return false if an entry is not plain or there is a fault; the caller then discards the counters.
     bool run() {
         const Sparse& matrix = task_.matrix;
         if (matrix.n_entries >= i64{1} << 32 || F_ > i64{1} << 32) return false;
@@ -138,7 +139,7 @@ public:
                 if (stop > row && entries + (span.to - span.from) > kChunk) break;
                 entries += span.to - span.from;
             }
-            // a row longer than a chunk is as good as a class
+            // a row longer than a chunk has one class, so sorting does not help
             if (!(direct_ || entries > kChunk ? count_rows(row, stop) : deal_rows(row, stop))) return false;
         }
         if (!direct_) {
@@ -152,12 +153,12 @@ private:
     static constexpr i64 kChunk = 1 << 19;   // entries
     static constexpr i64 kBlock = 1 << 9;    // entries whose words stay in the first-level cache
 
-    // Entries from..to - 1 as words: the column, and the value in the upper half. False if one of them is not plain.
+    // Pack entries [from, to): column in the lower half, value in the upper. Return false if an entry is not plain.
     bool words_of(i64 from, i64 to, u64* words) const {
         using Unsigned = std::make_unsigned_t<Index>;
         const auto* indices = reinterpret_cast<const Unsigned*>(task_.matrix.indices.base);
         const auto* data = reinterpret_cast<const Entry*>(task_.matrix.data.base);
-        constexpr Unsigned kNegative = ~Unsigned{0} / 2 + 1;  // from here on an index stands for one below 0
+        constexpr Unsigned kNegative = ~Unsigned{0} / 2 + 1;  // indices from here on are negative as signed numbers
         const Unsigned end = static_cast<u64>(F_) < kNegative ? static_cast<Unsigned>(F_) : kNegative;
         u64 odd = 0;
         Unsigned outside = 0;
@@ -200,7 +201,7 @@ private:
         for (i64 i = row; i < stop; ++i) {
             const i64 c = classes[i - row];
             const Span span = row_span(task_.matrix, i);
-            // rows that grew since they were measured are somebody's writing meanwhile, and no reason to write outside
+            // another thread may have changed indptr since rows were measured: never write out of bounds
             if (!span.ok || span.to - span.from > starts_[c + 1] - ends_[c]) return false;
             if (!words_of(span.from, span.to, &words_[ends_[c]])) return false;
             ends_[c] += span.to - span.from;
@@ -229,9 +230,9 @@ private:
     const CountSparseTask& task_;
     const i64 F_, C_;
     i64* const counters_;         // (C, F)
-    const bool direct_;           // few counters, or so many that most are never met
+    const bool direct_;           // few counters, or so many that most stay 0
     Scratch<u64> words_;          // entries of a chunk, class by class
-    Scratch<u16> small_;          // (C, F), what is not yet in counters_
+    Scratch<u16> small_;          // (C, F), counts not yet in counters_
     Scratch<i64> starts_, ends_;  // of each class in words_
 };
 
@@ -306,10 +307,10 @@ inline Fault count_sparse(const CountSparseTask& task) {
     });
 }
 
-// Vectors = 0: any number of classes.
+// Vectors = 0 serves any number of classes.
 template <class Index, class Entry, int Vectors>
 inline Fault score_sparse_typed(const ScoreSparseTask& task) {
-    constexpr i64 kAhead = 12;  // entries: long enough for a row of scores to come from the third-level cache
+    constexpr i64 kAhead = 12;  // entries ahead: enough time to load a row of scores from the third-level cache
     const Sparse& matrix = task.matrix;
     const i64 C = task.n_classes;
     const auto* indices = reinterpret_cast<const Index*>(matrix.indices.base);

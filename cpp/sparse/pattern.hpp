@@ -1,23 +1,23 @@
-// Places in a matrix (R, V) that is mostly zeros: of each column the rows where something stands, rising.
+// Sparsity patterns of a matrix (R, V): the rows of the entries of each column, increasing.
 //
-// Join: IN two sets of places of one shape. OUT their union, and where the entries of each are in it. One pass.
-// Find: IN places, and cells to look for. OUT the entry of each cell, or -1. Cost: the logarithm of a column's entries.
-// What does not rise, or points outside, stops both with BadPlaces.
-// Twins: join_places and find_places in kernels/scattered_reference.py.
+// join: IN two patterns of one shape. OUT their union, and the index in it of each side's entries. Cost: one pass.
+// find: IN a pattern, and cells to look for. OUT the entry of each cell, or -1. Cost: a binary search in the column.
+// The caller guarantees only stated lengths: rows that do not increase, or starts out of bounds, throw BadPlaces.
+// Twins: reference.join_places, reference.find_places.
 #pragma once
 
 #include <algorithm>
 
 #include "text/memory.hpp"
 
-namespace tally::scattered {
+namespace tally::sparse {
 
 using text::Growing;
 using text::i32;
 using text::i64;
 
 struct BadPlaces {
-    bool left;  // whether it is the first of the two
+    bool left;  // in the first of the two patterns
     i64 column;
 };
 
@@ -27,7 +27,7 @@ struct Places {
     i64 n_columns, n_entries;
     bool left = true;
 
-    // The entries of a column, once they are known to be there.
+    // Return the entries of a column after checking its bounds.
     std::pair<i64, i64> column(i64 v) const {
         const i64 first = starts[v], end = starts[v + 1];
         if (first < 0 || end < first || end > n_entries) throw BadPlaces{left, v};
@@ -51,7 +51,7 @@ inline Union join(const Places& a, const Places& b) {
     for (i64 v = 0; v < a.n_columns; ++v) {
         auto [i, end_a] = a.column(v);
         auto [j, end_b] = b.column(v);
-        if (i != from_a) throw BadPlaces{true, v};  // columns lie end to end, or entries would be left out
+        if (i != from_a) throw BadPlaces{true, v};  // columns must be adjacent, or entries are lost
         if (j != from_b) throw BadPlaces{false, v};
         i64 before = -1;
         while (i < end_a || j < end_b) {
@@ -79,7 +79,7 @@ struct Cells {
     i64 n;
 };
 
-// False where a cell lies outside of the matrix.
+// Return false if a cell is outside the matrix.
 inline bool find(const Places& places, const Cells& cells, i64* out) {
     for (i64 k = 0; k < cells.n; ++k) {
         const i64 v = cells.columns[k];
@@ -92,4 +92,4 @@ inline bool find(const Places& places, const Cells& cells, i64* out) {
     return true;
 }
 
-}  // namespace tally::scattered
+}  // namespace tally::sparse

@@ -1,5 +1,10 @@
-// Character n-grams of documents, of the whole text or within words padded with a space on either side, as
-// scikit-learn's analyzers "char" and "char_wb" make them.
+// Character n-grams of documents: of the whole text, or within words padded with a space on both sides. They are
+// those of scikit-learn's analyzers "char" and "char_wb".
+//
+// IN  a column; options; characters (null if all of the text is ASCII)
+// OUT take(batch) is called with the n-grams of each document, in row order
+// The caller guarantees nothing about the text: bytes that are not UTF-8 throw BadText.
+// Cost: one copy of the text in lower case, and a hash per n-gram. Twin: tokens in kernels/text_reference.py.
 #pragma once
 
 #include "text/words.hpp"
@@ -19,7 +24,7 @@ public:
             row_ = row;
             lower(document);
             text_.clear();
-            text_.reserve(2 * raw_.size() + kSlack);  // tokens may point into it, so that it must not move
+            text_.reserve(2 * raw_.size() + kSlack);  // tokens may point into it, so it must not move
             if (options_.analyzer == Analyzer::character) {
                 collapse_spaces();
                 grams(text_.data(), text_.data() + text_.size());
@@ -33,7 +38,7 @@ public:
 private:
     static constexpr i64 kBatch = 1024, kSlack = 64;
 
-    // All of the document in lower case, into raw_.
+    // Write the whole document to raw_, in lower case.
     void lower(const Document& document) {
         raw_.clear();
         const bool lower = options_.lowercase && !document.prepared;
@@ -58,7 +63,7 @@ private:
         if (to > from) std::memcpy(text_.data() + held, from, static_cast<std::size_t>(to - from));
     }
 
-    // Two or more spaces of any kind become one; a single one stays what it is.
+    // Replace two or more spaces of any kind by one; keep a single space as it is.
     void collapse_spaces() {
         const char *p = raw_.data(), *end = p + raw_.size();
         while (p < end) {
@@ -90,7 +95,7 @@ private:
         }
     }
 
-    // Every n-gram of [begin, end). Within words, a text of at most n characters is itself the last one.
+    // Push every n-gram of [begin, end). Within words, a word of at most n characters is its own last n-gram.
     void grams(const char* begin, const char* end) {
         for (i64 n = options_.min_n; n <= options_.max_n; ++n) {
             const char *p = begin, *q = begin;

@@ -1,11 +1,14 @@
-// A column of documents as Arrow stores it, read in row order, with some documents replaced by prepared ones.
+// A column of documents as Arrow stores it, read in row order. Some documents are replaced by prepared ones.
+//
+// IN  a Column. The caller guarantees that offsets and validity exist for every row; offsets are checked here.
+// Cost: survey reads the text once, 64 bytes at a time.
 #pragma once
 
 #include "text/unicode.hpp"
 
 namespace tally::text {
 
-// What stops a kernel; the binding turns them into Python exceptions.
+// Faults that stop a kernel; the binding turns them into Python exceptions.
 struct BadText {  // bytes that are not UTF-8
     i64 row, byte;
 };
@@ -23,9 +26,9 @@ struct Options {
     i64 min_n = 1, max_n = 1;
 };
 
-// Borrowed memory: offsets of 4 or 8 bytes (of any alignment), of which the column's own start at `first`.
+// Borrowed memory. Offsets have 4 or 8 bytes and any alignment; the column's own start at `first`.
 struct Column {
-    const u8* validity = nullptr;  // null: all are valid
+    const u8* validity = nullptr;  // null: all rows are valid
     const char* offsets = nullptr;
     bool wide = false;
     i64 first = 0;
@@ -55,7 +58,7 @@ struct Column {
 struct Document {
     const char* begin = nullptr;
     const char* end = nullptr;
-    const char* readable = nullptr;  // end of the memory that holds it
+    const char* readable = nullptr;  // end of the readable memory around the document
     bool valid = true;
     bool prepared = false;
 };
@@ -64,7 +67,7 @@ class Reader {
 public:
     explicit Reader(const Column& column) : column_(column) {}
 
-    Document read(i64 row) {  // rows in increasing order
+    Document read(i64 row) {  // call with increasing rows
         const i64 begin = column_.offset(row), end = column_.offset(row + 1);
         if (begin < 0 || end < begin || end > column_.size) throw BadColumn{row};
         while (patch_ < column_.n_patches && column_.patch_rows[patch_] < row) ++patch_;
@@ -104,8 +107,8 @@ inline bool has_capital_sigma(const char* p, const char* end) {
 
 enum class Prepare : i32 { nothing, sigma, not_ascii };
 
-// Is all of the text ASCII, and which documents must be prepared in Python: those with a capital sigma, whose lower
-// case depends on its neighbours, or all that are not ASCII. OUT rows, appended to.
+// Return whether all of the text is ASCII. OUT rows, appended to: the documents that Python must prepare. These are the
+// documents with a capital sigma, whose lower case depends on its neighbours, or all documents that are not ASCII.
 inline bool survey(const Column& column, Prepare prepare, Growing<i64>& rows) {
     if (column.n == 0) return true;
     Reader reader(column);

@@ -1,10 +1,10 @@
 // How often each token occurs in each class, and in how many documents.
 //
 // IN  a column, the class of each row in [0, C) (checked by the caller)
-// OUT the sorted vocabulary, and two integers for each class that a token occurs in: most tokens occur in few
-// Cost: one pass over the text. Per distinct token 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 of stamp, and
-// counters: 8 C for up to four classes; else 12 while it is known in one class only, as most words are, and 8 C more
-// from the second class on. Its bytes if there are more than 15.
+// OUT the sorted vocabulary, and two integers per token and class it occurs in (most tokens occur in few classes)
+// Cost: one pass over the text. Memory per distinct token: 16 to 32 bytes of slots, 16 of key (8 for n-grams), 4 of
+// stamp, the token's bytes if it has more than 15, and counters. Counters take 8 C bytes for up to four classes.
+// With more classes they take 12 bytes while the token occurs in one class, as most do, and then 8 C more.
 // Twin: count_text in kernels/text_reference.py.
 #pragma once
 
@@ -16,7 +16,7 @@ struct Counts {
     u32 tokens, documents;
 };
 
-// The counters of tokens, by number and class. A token's payload begins with the last row it was seen in, plus 1.
+// Counters by token number and class. A token's payload begins with the last row that holds it, plus 1.
 class Counters {
 public:
     explicit Counters(i64 n_classes)
@@ -34,7 +34,7 @@ public:
         else add_to_one(numbered, stamp, static_cast<u32>(c), ids, n);
     }
 
-    // act(c, counts) for every class in which the token may have been seen.
+    // Call act(c, counts) for every class in which the token may occur.
     template <class Act>
     void each(char* payload, Act act) const {
         if (all()) {
@@ -58,7 +58,7 @@ private:
 
     struct One {
         u32 last_row;
-        u32 where;  // 0: nowhere yet; c + 1: in class c; kRow + r: in row r, which has a counter for every class
+        u32 where;  // 0: not seen; c + 1: class c only; kRow + r: row r of rows_, with a counter per class
         Counts counts;
     };
 
@@ -74,7 +74,7 @@ private:
         }
     }
 
-    // Two sweeps: the first asks for the rows that the second will count in.
+    // Two sweeps: the first prefetches the rows that the second counts in.
     template <class Numbered>
     void add_to_one(const Numbered& numbered, u32 stamp, u32 c, const u32* ids, i64 n) {
         One* ones[kSweep];
@@ -97,7 +97,7 @@ private:
     }
     Counts* row(const One& one) const { return reinterpret_cast<Counts*>(rows_[one.where & ~kRow]); }
 
-    // The counter of a class in which the token has not been seen, its first or its second.
+    // Make the counter of a class that is new for the token: its first class or a later one.
     Counts& place(One& one, u32 c) {
         if (one.where == 0) {
             one.where = c + 1;
@@ -115,7 +115,7 @@ private:
     Rows rows_;
 };
 
-// What is counted, where it is not nothing: token v's entries, rising by class, are starts[v] to starts[v + 1].
+// Nonzero counts: the entries of token v are starts[v] to starts[v + 1], with increasing class.
 struct Entries {
     Growing<i64> starts, tokens, documents;
     Growing<i32> classes;
@@ -130,7 +130,7 @@ struct Entries {
 
 class Counter {
 public:
-    // spill: after how many tokens the 32-bit counters are emptied into wide ones; at most 2^32 - 1
+    // spill: number of tokens after which 32-bit counters are emptied into wide ones; at most 2^32 - 1
     Counter(const Options& options, const std::vector<Token>& stop_words, const i32* classes, i64 n_classes, i64 spill)
         : counters_(n_classes), vocabulary_(options, stop_words, counters_.payload()), classes_(classes), C_(n_classes),
           spill_(spill), first_(options.analyzer == Analyzer::word ? options.min_n : 1),

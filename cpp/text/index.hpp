@@ -1,8 +1,12 @@
 // Numbers for distinct tokens, and for pairs of numbers: open addressing over rows that never move.
 //
-// A slot is 8 bytes (32 bits of hash, 32 of number); a token of up to 15 bytes, nearly every word there is, lies whole
-// in its row, beside what the caller keeps with it. Lookups take a batch in three sweeps (ask for slots, ask for
-// rows, compare), so that memory is waited for once per batch and not once per token.
+// A slot has 8 bytes: 32 bits of hash, 32 of number. A token of up to 15 bytes, which is nearly every word, is stored
+// whole in its row, beside the caller's payload. Lookups process a batch in three sweeps (prefetch slots, prefetch
+// rows, compare), so the processor waits for memory once per batch and not once per token.
+//
+// IN  tokens with their hashes, or keys (parent, word); n of them
+// OUT ids (n,): their numbers, kNone for a token that is not found
+// The caller guarantees that long tokens' bytes stay readable during the call. Cost: one probe per token.
 #pragma once
 
 #include "text/column.hpp"
@@ -36,8 +40,8 @@ private:
     std::vector<char*> segments_;
 };
 
-// Where the number of a hash is. A slot's place is given by the upper bits of the hash it holds, so that slots are in
-// order of hash and move to a larger table in one sweep without looking at the tokens.
+// From a hash to a number. A slot's position is the upper bits of its hash. So slots are sorted by hash, and move to a
+// larger table in one sweep that does not read the tokens.
 class Slots {
 public:
     Slots() { allocate(10); }
@@ -46,7 +50,7 @@ public:
     void ask(u64 hash) const { prefetch(slots_ + (tag_of(hash) >> shift_)); }
     u32 guess(u64 hash) const { return static_cast<u32>(slots_[tag_of(hash) >> shift_]) - 1; }  // kNone if free
 
-    // The number for which same(number) holds, or add() if there is none.
+    // Return the number for which same(number) holds, or add() if there is none.
     template <class Same, class Add>
     u32 find(u64 hash, Same same, Add add) {
         const u32 tag = tag_of(hash);
@@ -100,12 +104,12 @@ private:
     int shift_ = 0;
 };
 
-constexpr i64 kSweep = 128;  // tokens whose memory is asked for before the first is looked at
+constexpr i64 kSweep = 128;  // tokens whose memory is prefetched before the first is read
 
 // Distinct tokens, numbered from 0 in the order of their first appearance.
 class Words {
 public:
-    // payload: bytes that the caller keeps with each token; zero at first
+    // payload: bytes per token for the caller's use; zero at first
     explicit Words(i64 payload) : payload_(payload), rows_((kKey + payload + 7) / 8 * 8) {}
 
     u32 size() const { return rows_.size(); }
@@ -113,7 +117,7 @@ public:
     T* payload(u32 id) const {
         return reinterpret_cast<T*>(rows_[id] + kKey);
     }
-    // The token's bytes; short ones are copied to `copy`.
+    // Return the token's bytes; short tokens are copied to `copy`.
     const char* bytes(u32 id, char (&copy)[16], i64& length) const {
         const Token token = key(id);
         length = token.length();
@@ -184,7 +188,7 @@ private:
     Blocks arena_;
 };
 
-// Distinct n-grams of one length: each is the number of its first n - 1 words (its parent) and that of its last word.
+// Distinct n-grams of one length. A key is the number of the first n - 1 words (the parent) and that of the last word.
 class Pairs {
 public:
     explicit Pairs(i64 payload) : payload_(payload), rows_((kKey + payload + 7) / 8 * 8) {}

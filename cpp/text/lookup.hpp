@@ -1,4 +1,9 @@
-// A given vocabulary, to look up the n-grams of documents in.
+// A fixed vocabulary in which the n-grams of documents are looked up.
+//
+// IN  the vocabulary, a column of V distinct tokens (a repeated one throws Duplicate)
+// OUT index(level, id): the token's position in the vocabulary, or -1
+// Cost: to build, about as much as counting the vocabulary's text; then as text/index.hpp.
+// Twin: Lookup in kernels/text_reference.py.
 #pragma once
 
 #include <algorithm>
@@ -7,12 +12,12 @@
 
 namespace tally::text {
 
-struct Duplicate {  // a vocabulary names a token twice
+struct Duplicate {  // the vocabulary has a token twice
     i64 row;
 };
 
-// Every n-gram of the vocabulary, and every beginning of one, with its place in the vocabulary or -1. It does not
-// change once it is made, so that threads may share it.
+// Every n-gram of the vocabulary, and every prefix of one, with its position in the vocabulary or -1. It does not
+// change after construction, so threads may share it.
 class Lookup {
 public:
     Lookup(const Column& vocabulary, const Options& options_, const std::vector<Token>& stop_words)
@@ -42,7 +47,7 @@ public:
     u32 n_stop = 0;
 
 private:
-    // The place in the vocabulary, and whether it has been set: payloads are zero at first.
+    // The position in the vocabulary, and whether it is set: payloads are zero at first.
     template <class Numbered>
     static i32* place(const Numbered& numbered, u32 id) {
         auto* payload = numbered.template payload<i32>(id);
@@ -50,7 +55,7 @@ private:
         return payload;
     }
 
-    // Null for what can never be met: an n-gram of another length.
+    // Null for a token that no document can produce: an n-gram of another length.
     i32* insert(const char* p, const char* end) {
         if (options.analyzer != Analyzer::word) return place(words_, words_.intern(token_of(p, end - p)));
         const i64 level = 1 + std::count(p, end, ' ');
@@ -89,8 +94,8 @@ private:
     const Lookup& lookup_;
 };
 
-// Those of a Lookup first; then whatever else is met is learned, for a while, since distinct unknown tokens are to be
-// told apart. A payload holds the last row it was seen in, plus 1.
+// Numbers for the n-grams of a Lookup first, then for unknown ones. Unknown tokens are numbered for a while because
+// distinct ones must be counted once each. A payload holds the last row that has the token, plus 1.
 class KnownAndMet {
 public:
     explicit KnownAndMet(const Lookup& lookup) : lookup_(lookup), met_(lookup.options, {}, 4) {}
@@ -101,7 +106,7 @@ public:
             if (ids[k] == kNone) ids[k] = lookup_.size(1) + met_.words.intern(tokens[k]);
     }
     void number_longer(i64 level, const u64* keys, i64 n, u32* ids) {
-        lookup_.at(level).find(keys, n, ids);  // keys of words that were only met are not there
+        lookup_.at(level).find(keys, n, ids);  // finds no key that has an unknown word
         for (i64 k = 0; k < n; ++k)
             if (ids[k] == kNone && !Pairs::is_none(keys[k]))
                 ids[k] = lookup_.size(level) + met_.at(level).intern(keys[k]);

@@ -1,6 +1,9 @@
-// Text in lower case, appended to a buffer together with a bit for every byte: is it part of a word?
+// Text in lower case, in a buffer with a bit per byte that says whether the byte is part of a word.
 //
-// ASCII goes 64 bytes at a time. Anything else goes one character at a time, and is checked to be UTF-8 on the way.
+// IN  a document; characters (null if all of the text is ASCII). OUT text and bits, appended to.
+// The caller reserves room; bytes that are not UTF-8 throw BadText here.
+// Cost: ASCII takes 64 bytes at a time; other text takes one character at a time.
+// Twin: the first lines of tokens in kernels/text_reference.py.
 #pragma once
 
 #include <array>
@@ -28,7 +31,7 @@ struct BlockBits {
     u64 high;  // bytes that are not ASCII
 };
 
-// 64 bytes from `in` to `out`.
+// Lower 64 bytes from `in` to `out`.
 template <bool Lower>
 inline BlockBits copy_block(const char* in, char* out) {
     BlockBits bits{0, 0};
@@ -83,7 +86,7 @@ public:
         for (i64 k = words; k < wanted; ++k) bits_[k] = 0;
     }
 
-    void separate() {  // one byte that is in no word
+    void separate() {  // append one byte that is in no word
         text_[size_++] = ' ';
     }
 
@@ -100,8 +103,8 @@ public:
         size_ = 0;
     }
 
-    // Append text from p until at least `until` bytes are held or the document ends; where it stopped. There must be
-    // room for `until` bytes.
+    // Append text from p until at least `until` bytes are stored or the document ends. Return where it stopped. The
+    // caller has reserved `until` bytes.
     template <bool Lower>
     const char* append(const char* p, const Document& document, i64 until, const Characters* characters, i64 row) {
         while (p < document.end && size_ < until) {
@@ -152,14 +155,14 @@ private:
         put(bytes, encode(c, bytes), word);
     }
 
-    // Characters that start before `stop` (at most 64 bytes away), or fewer if plain text follows.
+    // Append the characters that start before `stop` (at most 64 bytes away), or fewer if ASCII text follows.
     template <bool Lower>
     const char* append_characters(const char* p, const char* stop, const Document& document,
                                   const Characters* characters, i64 row) {
         while (p < stop) {
             const auto lead = static_cast<u8>(*p);
             if (lead < 0x80) {
-                if (stop - p >= 8 && (load64(p) & 0x8080808080808080u) == 0) return p;  // blocks are faster again
+                if (stop - p >= 8 && (load64(p) & 0x8080808080808080u) == 0) return p;  // blocks are faster for ASCII
                 text_[size_] = Lower ? ascii_lower(*p) : *p;
                 if (is_ascii_word(lead)) put_bits(1);
                 ++size_;

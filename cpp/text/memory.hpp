@@ -1,6 +1,6 @@
 // Memory for the text kernels: arrays that grow and can be handed to Python, and blocks that only grow.
 //
-// Text kernels are compiled once for all processors, so that unlike the numeric ones they may use the standard library.
+// Text kernels are compiled once for all processors. So, unlike the numeric ones, they may use the standard library.
 #pragma once
 
 #include <cstdint>
@@ -52,8 +52,8 @@ inline std::size_t bytes_for(i64 count, std::size_t size) {
     return static_cast<std::size_t>(count) * size;
 }
 
-// Memory that is hit at random. Large pieces ask for large pages: half of the time would else go into translating
-// addresses. Not zeroed; to be given back by release().
+// Memory for random access. Large blocks request huge pages: otherwise half of the time goes into address translation.
+// Not zeroed; free it with release().
 class Piece {
 public:
     Piece() = default;
@@ -85,7 +85,7 @@ private:
     char* data_ = nullptr;
 };
 
-// Takes memory from ever larger pieces; what it gives stays where it is and is freed all at once.
+// An arena of ever larger blocks. Its memory does not move and is freed all at once.
 class Blocks {
 public:
     char* take(std::size_t bytes) {
@@ -112,7 +112,7 @@ private:
     std::size_t left_ = 0, total_ = 0;
 };
 
-// An array of plain values whose memory can be given away (to be freed by std::free).
+// An array of plain values whose memory can be released to a new owner (freed by std::free).
 template <class T>
 class Growing {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -144,11 +144,11 @@ public:
         if (room_ > 0 && count < room_ + room_ / 2) count = room_ + room_ / 2;
         set_room(count);
     }
-    void resize(i64 count) {  // what is new is not initialised
+    void resize(i64 count) {  // new elements are not initialised
         reserve(count);
         size_ = count;
     }
-    void zeros(i64 count) {  // all of it zero; memory that is never written need never be there
+    void zeros(i64 count) {  // all zero; pages that are never written take no memory
         std::free(data_);
         room_ = size_ = 0;
         const std::size_t bytes = bytes_for(count > 0 ? count : 1, sizeof(T));

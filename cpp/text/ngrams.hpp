@@ -1,4 +1,7 @@
-// From batches of words to n-grams: what counting, scoring and vectorising share.
+// From batches of words to numbers of n-grams; counting, scoring and vectorising share this step.
+//
+// IN  batches of text/words.hpp or text/chars.hpp, in row order. OUT: calls of a sink, see Grams.
+// Cost: one lookup per word and length of n-gram. Twin: tokens in kernels/text_reference.py.
 #pragma once
 
 #include "text/chars.hpp"
@@ -6,7 +9,7 @@
 
 namespace tally::text {
 
-// A vocabulary that learns every n-gram it meets. Stop words are its first n_stop words.
+// A vocabulary that numbers every n-gram it is given. Stop words are its first n_stop words.
 class Learned {
 public:
     Learned(const Options& options, const std::vector<Token>& stop_words, i64 payload) : words(payload) {
@@ -33,8 +36,8 @@ public:
     u32 n_stop = 0;
 };
 
-// Takes batches of words; gives `sink` the numbers of the n-grams that end in each word of a document, shortest first,
-// kNone where there are none: sink.add(level, row, ids, n), and sink.end(row, valid, n_words) when it is complete.
+// Takes batches of words. Calls sink.add(level, row, ids, n) with the numbers of the n-grams that end in each word of a
+// document (kNone if there is none), shortest n-grams first, and sink.end(row, valid, n_words) after the document.
 template <class Vocabulary, class Sink>
 class Grams {
 public:
@@ -70,7 +73,7 @@ private:
         return n;
     }
 
-    // The n-gram that ends in a word is the shorter one that ends in the word before, and the word.
+    // The n-gram that ends in a word is the (n-1)-gram that ends in the word before, plus the word.
     void number_longer(i64 level, const Batch& batch, i64 n) {
         const u32 *words = ids_[0].data(), *shorter = ids_[static_cast<std::size_t>(level - 2)].data();
         u32& carried = carried_[static_cast<std::size_t>(level - 2)];

@@ -2,8 +2,9 @@
 //
 // IN  a column, a Lookup of V tokens, table (V, C), unknown (C,) or null
 // OUT out (n, C), added to; lengths (n,): tokens of each document that add something, -1 for a null one
-// A row's scores depend on that row alone, to the last bit: sums are per document and per length of n-gram, in the
-// order of the text, and do not feel where batches end.
+// The caller guarantees that the table has V rows. A row's scores depend on that row alone, to the last bit: sums are
+// per document and n-gram length, in the order of the text, and do not depend on where batches end.
+// Cost: one lookup and C additions per n-gram.
 // Twin: Lookup.score in kernels/text_reference.py.
 #pragma once
 
@@ -22,7 +23,7 @@ struct ScoreTask {
     void (*sum_rows)(const SumRowsTask&);
 };
 
-// What the two scorers share: the sums of the document at hand.
+// The sums of the current document; both scorers use it.
 class Sums {
 public:
     Sums(const ScoreTask& task, i64 levels)
@@ -51,7 +52,7 @@ private:
     std::vector<double> sums_;
 };
 
-// Every occurrence counts. What is not known needs no number: it is what is left of the n-grams that n words make.
+// Every occurrence counts. Unknown n-grams need no numbers: their count is the total for n words less the known ones.
 class ScoreAll : public Sums {
 public:
     ScoreAll(const ScoreTask& task, i64 levels) : Sums(task, levels), levels_(levels) {
@@ -71,18 +72,18 @@ public:
     }
 
 private:
-    static constexpr i64 kAsked = 64;  // classes of a row that are asked for beforehand; the processor sees to the rest
+    static constexpr i64 kFetched = 64;  // classes of a row that are prefetched; the processor prefetches the rest
 
     i32 index(i64 level, u32 id) const { return id == kNone ? -1 : task_.lookup->index(level, id); }
 
-    // The places of known tokens, so that rows of the table can be asked for before they are needed; how many.
+    // Collect the positions of known tokens, so that table rows can be prefetched. Return their number.
     i64 find(i64 level, const u32* ids, i64 n, i32* indices) {
         i64 found = 0;
         for (i64 k = 0; k < n; ++k) {
             indices[found] = index(level, ids[k]);
             if (indices[found] < 0) continue;
             const double* row = scores(indices[found]);
-            for (i64 c = 0; c < C_ && c < kAsked; c += 8) prefetch(row + c);
+            for (i64 c = 0; c < C_ && c < kFetched; c += 8) prefetch(row + c);
             ++found;
         }
         known_ += found;
@@ -101,8 +102,8 @@ private:
         sums(level)[0] = first;
         sums(level)[1] = second;
     }
-    // Many classes: a group of tokens whose rows fit the innermost cache together. Each sum grows in the order of the
-    // text.
+    // Many classes: add groups of tokens whose rows fit together in the first-level cache. Each sum grows in the order
+    // of the text.
     void add_rows(i64 level, const u32* ids, i64 n) {
         i32 indices[kSweep];
         for (; n > 0; ids += group_, n -= group_) {

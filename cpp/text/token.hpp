@@ -8,10 +8,10 @@
 
 namespace tally::text {
 
-// Seeds of the hash, set once when the module is loaded: who writes the text must not be able to choose collisions.
+// Seeds of the hash, set once when the module is loaded, so that an author of texts cannot choose collisions.
 inline u64 secret[2] = {0x9E3779B97F4A7C15u, 0xD6E8FEB86659FD93u};
 
-inline u64 mix(u64 a, u64 b) {  // both halves of the product
+inline u64 mix(u64 a, u64 b) {  // exclusive or of the product's halves
 #if defined(__SIZEOF_INT128__)
     __extension__ using Wide = unsigned __int128;
     const Wide product = static_cast<Wide>(a) * b;
@@ -27,7 +27,7 @@ inline u64 mix(u64 a, u64 b) {  // both halves of the product
 #endif
 }
 
-inline u64 load_little(const char* p) {  // the first byte lowest, on any machine
+inline u64 load_little(const char* p) {  // first byte lowest, on any machine
     if constexpr (std::endian::native == std::endian::little) return load64(p);
     u64 word = 0;
     for (int k = 0; k < 8; ++k) word |= static_cast<u64>(static_cast<u8>(p[k])) << 8 * k;
@@ -42,8 +42,8 @@ inline void store_little(char* p, u64 word) {
     for (int k = 0; k < 8; ++k) p[k] = static_cast<char>(static_cast<u8>(word >> 8 * k & 0xFF));
 }
 
-// Up to 15 bytes in the two words themselves, filled up with zeros, and the length in the last byte; or the address,
-// the length, and kLong in the last byte.
+// Up to 15 bytes in the two words themselves, padded with zeros, and the length in the last byte. A longer token has
+// its address, its length, and kLong in the last byte.
 struct Token {
     static constexpr u64 kLong = 0xFF;
     static constexpr i64 kInline = 15;
@@ -80,14 +80,14 @@ inline Token short_token(u64 low, u64 high, i64 length) {
     return {low, high, mix(low ^ secret[0], high ^ secret[1])};
 }
 
-// The token at p. 16 bytes from p can be read, whatever the length.
+// Return the token at p. The caller guarantees that 16 bytes from p are readable, whatever the length.
 inline Token token_at(const char* p, i64 length) {
     if (length > Token::kInline) [[unlikely]] return long_token(p, length);
     const auto& mask = kMasks[static_cast<std::size_t>(length)];
     return short_token(load_little(p) & mask[0], load_little(p + 8) & mask[1], length);
 }
 
-// The same where nothing past the token can be read.
+// The same, if memory past the token is not readable.
 inline Token token_of(const char* p, i64 length) {
     if (length > Token::kInline) return token_at(p, length);
     char copy[16] = {};

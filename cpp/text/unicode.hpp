@@ -1,6 +1,7 @@
-// UTF-8, and what the running Python says of each character: is it part of a word, is it space, what is its lower case.
+// UTF-8, and the properties of characters: part of a word, space, lower case.
 //
-// Unicode grows with every Python version, so the tables are not compiled in: kernels/text_tables.py asks Python.
+// Unicode grows with every Python version, so the tables are not compiled in: kernels/text_unicode.py makes them from
+// the running Python. Cost: two reads per character that is not ASCII.
 #pragma once
 
 #include <map>
@@ -11,7 +12,7 @@ namespace tally::text {
 
 constexpr u32 kCharacters = 0x110000;
 
-// The code point that starts at p, and how many bytes it takes: 0 if they are not UTF-8 (as Python's decoder sees it).
+// Decode the code point at p. Return its number of bytes, 0 if they are not UTF-8 by the rules of Python's decoder.
 inline int decode(const char* text, const char* end, u32& c) {
     const auto* p = reinterpret_cast<const u8*>(text);
     const auto left = end - text;
@@ -36,7 +37,7 @@ inline int decode(const char* text, const char* end, u32& c) {
     return c < 0x10000 || c >= kCharacters ? 0 : 4;
 }
 
-// How many bytes the character with this first byte takes, in text known to be UTF-8.
+// Return the number of bytes of the character with this first byte. The caller guarantees UTF-8.
 inline i64 length_of(char lead) {
     const auto c = static_cast<u8>(lead);
     return c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
@@ -66,7 +67,7 @@ inline int encode(u32 c, char* out) {
     return 4;
 }
 
-// A character's kind: flags in the low bits, above them its lower case less itself, or the number of an expansion.
+// A character's kind: flags in the low bits; above them lower case minus code point, or the number of an expansion.
 class Kind {
 public:
     static constexpr u32 kWord = 1, kSpace = 2, kMany = 4;
@@ -84,14 +85,14 @@ private:
     u32 bits_ = 0;
 };
 
-// All kinds, in pages of 256 of which equal ones are kept once (some 100 KB, where a plain array would take 4 MB).
+// The kinds of all characters, in pages of 256. Equal pages are stored once: about 100 KB, a plain array takes 4 MB.
 class Characters {
 public:
     // IN word, space (kCharacters,) 0 or 1; lower (kCharacters,): the lower case, or -1 - k for the k-th expansion,
     // many[starts[k]], ..., many[starts[k + 1] - 1]. The caller guarantees that all of these are characters.
     Characters(const u8* word, const u8* space, const i32* lower, std::vector<i32> many, std::vector<i64> starts)
         : many_(std::move(many)), starts_(std::move(starts)), pages_(kCharacters / kPage) {
-        std::map<std::vector<u32>, u32> known;
+        std::map<std::vector<u32>, u32> pages;
         std::vector<u32> page(kPage);
         for (u32 first = 0; first < kCharacters; first += kPage) {
             std::vector<Kind> kinds;
@@ -101,7 +102,7 @@ public:
                 kinds.emplace_back(word[c] != 0, space[c] != 0, expands, rest);
                 page[c - first] = kinds.back().bits();
             }
-            const auto [place, is_new] = known.try_emplace(page, static_cast<u32>(kinds_.size()));
+            const auto [place, is_new] = pages.try_emplace(page, static_cast<u32>(kinds_.size()));
             if (is_new) kinds_.insert(kinds_.end(), kinds.begin(), kinds.end());
             pages_[first / kPage] = place->second;
         }

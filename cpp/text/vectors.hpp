@@ -1,7 +1,8 @@
 // Documents as rows of a compressed sparse matrix of token counts, columns sorted within each row.
 //
-// IN  a column, and a Lookup if the vocabulary is given
+// IN  a column, and a Lookup if the vocabulary is fixed
 // OUT indptr (n + 1,), indices, data; unknown (n,): tokens outside the vocabulary, -1 for a null document
+// Cost: one pass over the text, then a radix sort of each row's entries.
 // Twin: vectorise in kernels/text_reference.py.
 #pragma once
 
@@ -10,7 +11,7 @@
 
 namespace tally::text {
 
-// The matrix as it grows. A column's place in the row at hand is remembered by the caller.
+// The growing matrix. The caller remembers each column's place in the current row.
 class Matrix {
 public:
     Growing<i64> indptr;
@@ -23,7 +24,7 @@ public:
         indptr.push(0);
         unknown.reserve(n);
     }
-    u32 put(i32 column) {  // a new entry; its place in the row
+    u32 put(i32 column) {  // add an entry; return its place in the row
         const i64 place = indices.size() - row_;
         indices.push(column);
         data.push(1);
@@ -36,7 +37,7 @@ public:
         unknown.push(n_unknown);
     }
 
-    // Rename columns (null: not), then sort each row. n_columns: more than any column.
+    // Renumber columns by `names` (if not null), then sort each row. The caller guarantees columns below n_columns.
     void sort(const i32* names, i64 n_columns) {
         const int bits = static_cast<int>(std::bit_width(static_cast<u64>(n_columns)));
         for (i64 row = 0; row + 1 < indptr.size(); ++row) {
@@ -57,7 +58,7 @@ public:
     }
 
 private:
-    // By the upper halves, of which the lowest `bits` bits differ.
+    // Sort by the upper halves, which differ only in their lowest `bits` bits.
     void sort_items(int bits) {
         const i64 n = items_.size();
         if (n < 64) {
@@ -74,17 +75,17 @@ private:
         }
     }
 
-    i64 row_ = 0;  // where the row at hand begins
+    i64 row_ = 0;  // where the current row begins
     Growing<u64> items_, spare_;
     Growing<i64> counts_;
 };
 
-// A token's payload: the last row it was seen in, plus 1; its place in that row; its column.
+// A token's payload: the last row that has it, plus 1; its place in that row; its column.
 struct Seen {
     u32 last_row, place, column;
 };
 
-// The vocabulary is what the documents hold.
+// Counts all tokens; the documents make the vocabulary.
 class Learner {
 public:
     Learner(const Options& options, const std::vector<Token>& stop_words, Matrix& matrix)
@@ -122,7 +123,7 @@ private:
     Matrix& matrix_;
 };
 
-// The vocabulary is given.
+// Counts the tokens of a fixed vocabulary.
 class Finder {
 public:
     Finder(const Lookup& lookup, Matrix& matrix)
@@ -166,7 +167,7 @@ private:
     i64 first_ = 1, known_ = 0;
 };
 
-// OUT matrix; the sorted vocabulary.
+// OUT matrix. Return the sorted vocabulary.
 inline Strings learn_vectors(const Column& column, const Options& options, const std::vector<Token>& stop_words,
                              const Characters* characters, Matrix& matrix) {
     Learner learner(options, stop_words, matrix);

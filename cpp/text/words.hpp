@@ -1,5 +1,9 @@
 // The words of documents: runs of two or more word characters of the lowered text, as re.findall(r"(?u)\b\w\w+\b", ...)
-// finds them, in batches that may hold many short documents or a part of a long one.
+// finds them. A batch holds many short documents or a part of a long one.
+//
+// IN  a column; options; characters (null if all of the text is ASCII). OUT: take(batch) is called, in row order.
+// The caller guarantees nothing about the text: bytes that are not UTF-8 throw BadText.
+// Cost: one pass over the text, ASCII 64 bytes at a time. Twin: tokens in kernels/text_reference.py.
 #pragma once
 
 #include "text/lower.hpp"
@@ -7,7 +11,7 @@
 
 namespace tally::text {
 
-// Tokens up to `end` belong to `row`; the rest of a document that is not done comes with the next batch.
+// Tokens up to `end` belong to `row`. If the document is not done, the next batch has the rest.
 struct Segment {
     i64 row;
     i64 end;
@@ -25,7 +29,7 @@ struct Batch {
     }
 };
 
-// Calls take(batch) until every row of the column has been in a segment that is done, in order of rows.
+// Calls take(batch) until every row of the column was in a segment that is done, in row order.
 template <class Take>
 class WordScanner {
 public:
@@ -52,10 +56,10 @@ public:
     }
 
 private:
-    // The piece must stay in the innermost cache together with its tokens.
+    // A piece and its tokens must stay in the first-level cache.
     static constexpr i64 kPiece = 2048, kRows = 1024;
 
-    // Find and hand over the words held; of a document that goes on (open >= 0), the last may be incomplete and stays.
+    // Pass on the words in the buffer. If document `open` >= 0 goes on, its last word may be incomplete and stays.
     void flush(i64 open) {
         i64 stop = lowered_.size();
         if (open >= 0) {
@@ -78,8 +82,8 @@ private:
         lowered_.reserve(limit_);
     }
 
-    // Where words start and where their last bytes are. A word of one ASCII character is no word, and is a bit without
-    // neighbours: it costs nothing to drop.
+    // Find the first and the last byte of each word. One ASCII character alone is not a word; it is a bit without
+    // neighbours, so dropping it costs nothing.
     void find_bounds(i64 stop) {
         const u64* bits = lowered_.bits();
         const i64 n_words = (stop + 63) / 64;
@@ -89,7 +93,7 @@ private:
         u64 before = 0;
         for (i64 k = 0; k < n_words; ++k) {
             u64 word = bits[k], next = bits[k + 1];
-            if (k == n_words - 1) {  // the byte before `stop` is in no word, so that nothing is cut
+            if (k == n_words - 1) {  // the byte before `stop` is in no word, so no word is cut
                 next = 0;
                 if (stop % 64 != 0) word &= (u64{1} << stop % 64) - 1;
             }
@@ -101,9 +105,9 @@ private:
         n_bounds_ = start - starts_.data();
     }
     static i64* put_positions(u64 bits, i64 base, i64* out) {
-        constexpr u64 kLast = u64{1} << 63;  // spares a test for 0, and changes nothing else
+        constexpr u64 kLast = u64{1} << 63;  // avoids a test for 0; positions past `end` are ignored
         i64* const end = out + count_bits(bits);
-        for (int k = 0; k < 8; ++k) {  // mostly enough, and then no branch was guessed wrongly
+        for (int k = 0; k < 8; ++k) {  // 8 are mostly enough, and then no branch is mispredicted
             out[k] = base + std::countr_zero(bits | kLast);
             bits &= bits - 1;
         }
@@ -113,7 +117,7 @@ private:
         }
         return end;
     }
-    static int count_bits(u64 x) {  // std::popcount is a call where the compiler may not assume the instruction
+    static int count_bits(u64 x) {  // std::popcount is a function call on baseline x86-64
         x -= x >> 1 & 0x5555555555555555u;
         x = (x & 0x3333333333333333u) + (x >> 2 & 0x3333333333333333u);
         return static_cast<int>(((x + (x >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * 0x0101010101010101u >> 56);
@@ -135,7 +139,8 @@ private:
                 out[n++] = long_token(p, length);
                 continue;
             }
-            const auto& mask = kMasks[static_cast<std::size_t>(length)];  // as token_at; a call here would cost a half
+            // token_at, inlined: a call costs half of the speed
+            const auto& mask = kMasks[static_cast<std::size_t>(length)];
             out[n++] = short_token(load_little(p) & mask[0], load_little(p + 8) & mask[1], length);
         }
         for (; segment < end; ++segment) segment->end = n;

@@ -1,4 +1,4 @@
-"""A folder with the weather in it, and a shell there."""
+"""A folder with the weather data, and a shell in it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .ran import DAYS, WEATHER, WEEK, Shell
+from .shell import DAYS, WEATHER, WEEK, Shell
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Bad input: one line that says where, what was wanted, what was got; exit code 2; nothing half-written."""
+"""Bad input: one line with place, wanted and got; exit code 2; no partial output."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ import pytest
 from tallybayes.cli import outputs
 from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, ended
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 def left(folder: str = ".") -> set[str]:
-    """The files of a folder, those that are hidden too."""
+    """Return the files of a folder, hidden ones included."""
     return set(os.listdir(folder))
 
 
@@ -100,7 +100,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("demo wether", "demo: wanted one of weather, numeric, spam, digits, xor, loo, got 'wether'."),
     ],
 )  # fmt: skip
-def test_what_is_wrong_is_said_in_one_line(tally: Shell, line: str, sentence: str) -> None:
+def test_errors_are_one_line(tally: Shell, line: str, sentence: str) -> None:
     tally.done("fit weather.csv --label play -o m.tally")
     Path("folder").mkdir()
     Path("garbage.csv").write_bytes(bytes(range(4)) * 50)
@@ -124,7 +124,7 @@ def test_numbers_mixed_with_text_are_named_with_their_row(tally: Shell) -> None:
     assert "'warm'" in sentence
 
 
-def test_another_delimiter_is_found_and_said(tally: Shell) -> None:
+def test_another_delimiter_is_found_and_reported(tally: Shell) -> None:
     Path("semicolon.csv").write_text(WEATHER.replace(",", ";"))
     ran = tally("fit semicolon.csv -l play")
     assert ran.code == 0
@@ -164,7 +164,7 @@ def test_an_interrupted_write_leaves_the_old_file(
 
 def test_a_directory_that_is_read_only(tally: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     Path("folder").mkdir()
-    monkeypatch.setattr(os, "access", lambda *_: False)  # who is root may write anywhere
+    monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     sentence = tally.refused("fit weather.csv -l play -o folder/m.tally")
     assert sentence == "folder/m.tally: wanted a place to write, got a directory that is read-only."
 
@@ -180,7 +180,7 @@ def test_a_full_disk_behind_a_pipe() -> None:
 
 
 @pytest.mark.usefixtures("tally", "model")
-def test_who_reads_may_stop_reading() -> None:
+def test_a_closed_pipe_ends_the_command_quietly() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     with os.fdopen(writer, "wb") as closed:

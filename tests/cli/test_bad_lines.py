@@ -1,4 +1,4 @@
-"""`--bad-lines skip`: the run goes on, and what was left out is said once, at the end, on standard error."""
+"""`--bad-lines skip`: the run continues, and skipped lines are reported once on standard error."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 SAID = "tally: skipped 1 of 15 lines: {} line 4 has 2 values instead of 5.\n"
 

@@ -1,4 +1,4 @@
-"""Transcripts: what each command prints of the weather, whole where it is short."""
+"""Transcripts of each command on the weather data, complete if short."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 def test_version_and_help(tally: Shell) -> None:
@@ -71,7 +71,7 @@ def test_one_event_model_for_all_columns(tally: Shell) -> None:
     assert found.choices.prior == {1: 0.5, 2: 0.5}
 
 
-def test_the_label_is_guessed_and_said(tally: Shell) -> None:
+def test_the_label_is_guessed_and_reported(tally: Shell) -> None:
     assert "label: 'play' looks like the class; --label says otherwise." in tally("fit weather.csv").err
     assert tb.load("weather.tally").schema.label == "play"
 
@@ -100,7 +100,7 @@ def test_predict_writes_files_of_all_kinds(tally: Shell, model: str, name: str) 
     np.testing.assert_array_equal(found.column("P(yes)").to_numpy(), want[:, 1])
 
 
-def test_predict_decides_as_asked(tally: Shell, model: str) -> None:
+def test_predict_decides_by_its_options(tally: Shell, model: str) -> None:
     def said(options: str) -> list[str | None]:
         lines = tally.done(f"predict {model} days.csv --only --json {options}").splitlines()
         return [json.loads(line)["predicted"] for line in lines]
@@ -329,7 +329,7 @@ def test_many_files_and_globs_are_one(tally: Shell) -> None:
     assert tb.load("glob.tally") == tb.load("list.tally") == want
 
 
-def test_a_file_without_an_ending_is_read_as_said(tally: Shell) -> None:
+def test_a_file_without_an_ending_is_read_as_the_given_format(tally: Shell) -> None:
     Path("weather.csv").rename("weather")
     tally.done("fit weather --format csv --label play -o m.tally")
     assert tb.load("m.tally").evidence.rows.sum().to_float() == 14
@@ -352,7 +352,7 @@ def test_a_column_that_turns_to_text_late_is_read_again(tally: Shell, monkeypatc
     ]
 
 
-def test_what_a_pipe_was_told_is_not_told_again(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rows_already_written_are_not_written_again(tally: Shell, model: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from tallybayes.sources import csv, files
 
     rows = WEATHER.splitlines()

@@ -1,4 +1,4 @@
-"""The demo: every part runs and shows the figures of the lecture; its data is what it says."""
+"""The demo: every part runs and shows the lecture's figures; its data is as described."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import tallybayes as tb
 from tallybayes.cli.demo.command import PARTS
 from tallybayes.cli.demo.data import iris, messages, numeric_weather, xor
 
-from .ran import Shell
+from .shell import Shell
 
 SAID = {
     "weather": ["prior × likelihood of no  = 0.020571", "prior × likelihood of yes = 0.005291", "P = no 0.7954"],
@@ -40,7 +40,7 @@ def test_all_parts_come_one_after_another_and_a_report_behind_them(tally: Shell)
     assert Path("page.html").stat().st_size > 10_000
 
 
-def test_a_report_that_is_there_is_not_overwritten(tally: Shell) -> None:
+def test_an_existing_report_is_not_overwritten(tally: Shell) -> None:
     Path("page.html").write_text("mine")
     assert "page.html: wanted a file that is not there yet" in tally.refused("demo -o page.html")
     assert Path("page.html").read_text() == "mine"

@@ -1,4 +1,4 @@
-"""Help: every command has options described and examples that run; starting up loads nothing heavy."""
+"""Help: every command describes its options and has examples that run; starting is fast."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pytest
 
 from tallybayes.cli.main import COMMANDS
 
-from .ran import Shell
+from .shell import Shell
 
 NAMES = {name: module for section in COMMANDS.values() for name, (module, _) in section.items()}
 # What an example needs that another command makes.
@@ -61,7 +61,7 @@ def test_every_example_runs(tally: Shell, name: str, line: str) -> None:
         tally.done(part.removeprefix("tally "), stdin=stdin)
 
 
-def test_a_command_that_is_no_command_and_no_file_has_its_neighbours_named(tally: Shell) -> None:
+def test_an_unknown_command_gets_a_suggestion(tally: Shell) -> None:
     assert tally.refused("preditc weather.csv") == "No such command or file 'preditc'. Did you mean 'predict'?"
 
 

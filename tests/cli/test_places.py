@@ -1,4 +1,4 @@
-"""Commands on files that are elsewhere, whose names are told without the secret."""
+"""Commands on remote files, whose names are shown without the secret."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from tests.objects import KEY, SECRET, Store, serving
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The bar: on a terminal and after a second only; rows are the same with it."""
+"""The progress bar: only on a terminal and after a second; it does not change rows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Terminal(io.StringIO):
 
 
 def watching(monkeypatch: pytest.MonkeyPatch, patience: float = 0.0) -> Terminal:
-    """A terminal for standard error, set within the test since pytest sets its own before."""
+    """Make standard error a terminal, within the test because pytest replaces it before."""
     made = Terminal()
     monkeypatch.setattr("sys.stderr", made)
     monkeypatch.setenv("TERM", "xterm")
@@ -36,7 +36,7 @@ def test_nobody_watching_means_no_bar(tmp_path: Path) -> None:
     assert with_progress(source, [str(path)]) is source
 
 
-def test_what_is_quick_has_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_quick_work_shows_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = watching(monkeypatch, 60.0)
     path = tmp_path / "r.csv"
     path.write_text(ROWS)
@@ -45,7 +45,7 @@ def test_what_is_quick_has_no_bar(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert terminal.getvalue() == ""
 
 
-def test_what_takes_long_shows_rows_and_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_work_shows_rows_and_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     terminal = watching(monkeypatch)
     path = tmp_path / "r.csv"
     path.write_text(ROWS)

@@ -1,4 +1,4 @@
-"""`--sql` in place of DATA: every command that reads rows reads those of a query."""
+"""`--sql` instead of DATA: every command that reads rows can read a query's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 import tallybayes as tb
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 WHOLE = "--sql \"select * from 'weather.csv'\""
 LITE = "--sql 'select * from weather' --db sqlite:///weather.db"
@@ -78,7 +78,7 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
         (f"validate -l play {WHOLE} --db sqlite:///gone.db", "gone.db: wanted a database, got no file at that path."),
     ],
 )
-def test_what_is_wrong_with_a_query_is_said_in_one_line(tally: Shell, model: str, line: str, sentence: str) -> None:
+def test_errors_of_a_query_are_one_line(tally: Shell, model: str, line: str, sentence: str) -> None:
     before = set(os.listdir())
     said = tally.refused(line)
     assert said.startswith(sentence)

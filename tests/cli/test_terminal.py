@@ -10,14 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 pty = pytest.importorskip("pty", reason="there are no pseudo-terminals on this system")
 CODE = "from tallybayes.cli.main import script; script()"
 
 
 def on_terminal(*words: str) -> str:
-    """What a command writes to a terminal, its colours taken away."""
+    """Return what a command writes to a terminal, without colours."""
     ours, theirs = pty.openpty()
     environment = os.environ | {"COLUMNS": "100", "TERM": "xterm-256color"}
     process = subprocess.Popen([sys.executable, "-c", CODE, *words], stdout=theirs, stderr=theirs, env=environment)
@@ -55,7 +55,7 @@ def test_results_are_the_same_tables_as_in_a_pipe(tally: Shell, model: str) -> N
 
 
 @pytest.mark.usefixtures("tally")
-def test_what_has_no_bar_turns_and_then_leaves_the_answer_alone() -> None:
+def test_work_of_unknown_length_shows_a_spinner_that_is_erased() -> None:
     shown = on_terminal("compare", "weather.csv", "--label", "play", "--how", "2-fold", "--partner", "none")
     assert "comparing" in shown
     assert "Comparison of 'play' by 2-fold" in shown

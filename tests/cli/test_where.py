@@ -1,4 +1,4 @@
-"""`--where`: every command that reads rows reads those of which it is true."""
+"""`--where`: every command that reads rows filters them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .ran import WEATHER, Shell
+from .shell import WEATHER, Shell
 
 
 @pytest.fixture

@@ -87,7 +87,7 @@ def test_plain_values_are_what_json_takes() -> None:
 
 
 def cells(page: str) -> list[str]:
-    """The text of every cell, refusing anything that is not closed."""
+    """Return the text of every cell; refuse unclosed tags."""
     found: list[str] = []
     open_tags: list[str] = []
 

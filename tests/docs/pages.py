@@ -1,4 +1,4 @@
-"""Reading the documentation as a machine would: its pages, its sections, and the Python in them."""
+"""The documentation's pages, sections and Python blocks."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _ANSWER = re.compile(r"# → (.*)$")
 
 
 def text_of(page: Path) -> str:
-    """A page as it is written."""
+    """Return the source of a page."""
     return page.read_text(encoding="utf-8")
 
 
 def sections(page: Path, level: int = 2) -> dict[str, str]:
-    """The text under each heading of a level, by the heading without its backquotes."""
+    """Return the text under each heading of a level, by heading without backquotes."""
     parts = re.split(rf"^{'#' * level} +(.+)$", text_of(page), flags=re.MULTILINE)[1:]
     return {title.replace("`", "").strip(): body for title, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def python_blocks(page: Path) -> list[tuple[int, str]]:
-    """Each block of Python and the number of lines before it."""
+    """Return each block of Python and the number of lines before it."""
     text = text_of(page)
     return [(text.count("\n", 0, found.start(1)), found.group(1)) for found in _FENCE.finditer(text)]
 
 
 def run(page: Path) -> int:
-    """Execute a page's blocks from top to bottom in one namespace; how many answers (`# → ...`) were compared."""
+    """Run a page's blocks in one namespace; return the number of answers (`# → ...`) compared."""
     namespace: dict[str, Any] = {"__name__": "__page__"}
     compared = 0
     for before, block in python_blocks(page):
@@ -50,7 +50,7 @@ def run(page: Path) -> int:
 
 
 def _statements(source: str) -> Iterator[tuple[ast.stmt, str | None]]:
-    """Each statement and the answer behind it, on its last line or on the next."""
+    """Return each statement and the answer after it, on its last line or on the next."""
     lines = source.split("\n")
     for statement in ast.parse(source).body:
         assert statement.end_lineno is not None

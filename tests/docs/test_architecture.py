@@ -1,4 +1,4 @@
-"""What docs/architecture.md says of the tree, where the import linter cannot see it."""
+"""Claims of docs/architecture.md that the import linter cannot check."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ARCHITECTURE = ROOT / "docs" / "architecture.md"
 
 
 def imported(path: Path) -> set[str]:
-    """Every name that a file imports, module and member."""
+    """Return every name that a file imports, module and member."""
     found: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):

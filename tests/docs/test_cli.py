@@ -19,7 +19,7 @@ _CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 
 def transcripts() -> Iterator[tuple[str, str]]:
-    """Each command line of the page and what stands below it."""
+    """Return each command line of the page and the output below it."""
     for block in _CONSOLE.finditer(text_of(PAGE)):
         for part in re.split(r"^\$ ", block[1], flags=re.MULTILINE)[1:]:
             line, _, printed = part.partition("\n")
@@ -29,7 +29,7 @@ def transcripts() -> Iterator[tuple[str, str]]:
 def test_the_page_prints_what_the_commands_print(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    from tests.cli.ran import BAD, DAYS, WEATHER, WEEK, run_line
+    from tests.cli.shell import BAD, DAYS, WEATHER, WEEK, run_line
 
     monkeypatch.chdir(tmp_path)
     for name, content in (("weather.csv", WEATHER), ("days.csv", DAYS), ("week.csv", WEEK), ("bad.csv", BAD)):
@@ -42,7 +42,7 @@ def test_the_page_prints_what_the_commands_print(
 
 
 def _rounded(text: str) -> str:
-    """The last digits of a number may be others on another machine."""
+    """Drop the last digits of numbers, which may differ on another machine."""
     return re.sub(r"\d+\.\d{7,}", lambda found: f"{float(found[0]):.6f}", text)
 
 

@@ -1,4 +1,4 @@
-"""The event model of CONTRIBUTING.md, put where it would stand, is found, counted, saved and scored like any other."""
+"""The event model of CONTRIBUTING.md is found, counted, saved and scored like any other."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ROWS = {
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[ModuleType]:
-    """The module of the guide's example, as if its file lay in the folder of event models; gone afterwards."""
+    """Import the guide's example as if its file were in the folder of event models; undo it after."""
     [(_, source)] = python_blocks(GUIDE)
     (tmp_path / "negative_binomial.py").write_text(source, encoding="utf-8")
     with monkeypatch.context() as patch:
@@ -137,16 +137,16 @@ def test_the_laws_hold_for_the_example() -> None:
         for alpha in (0.0, 1.0):
             test_terms.test_terms_add_up_to_the_score(event, rule, alpha)
         test_terms.test_what_a_column_says_of_a_value_is_its_term(event, rule)
-        test_variance.test_twice_the_rows_leave_about_half_the_doubt(event, rule)
+        test_variance.test_twice_the_rows_leave_about_half_the_variance(event, rule)
         test_belief.test_probabilities_sum_to_one(event, rule)
-        test_belief.test_what_is_sampled_is_what_is_believed(event, rule)
-    test_variance.test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event)
+        test_belief.test_samples_follow_the_estimated_parameters(event, rule)
+    test_variance.test_the_variance_is_the_scatter_over_refits_on_other_rows(event)
     with pytest.raises(AssertionError, match="wanted draws of the parameters of negative_binomial"):
         test_variance.test_the_closed_form_is_the_variance_over_parameters_drawn(event, 1.0)
 
 
 @pytest.mark.usefixtures("example")
-def test_what_the_example_draws_is_what_it_believes() -> None:
+def test_samples_of_the_example_follow_its_parameters() -> None:
     model = tb.fit(rows(*EVERY), "who", events="negative_binomial", weights="times", estimate="mle")
     drawn = model.belief.likelihoods[0].sample(1, 20_000, np.random.default_rng(0))
     p = model.table("misses").values[0, 1]

@@ -1,4 +1,4 @@
-"""docs/dependence.md and docs/queries.md: their tables are those printed, and they have every option and figure."""
+"""docs/dependence.md and docs/queries.md: tables as printed; every option and figure present."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/evaluation.md: its table is the one printed, and it has every option and every name."""
+"""docs/evaluation.md: its table as printed; every option and name present."""
 
 from __future__ import annotations
 

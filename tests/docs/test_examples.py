@@ -1,4 +1,4 @@
-"""Every program in examples/ runs to its end."""
+"""Every program in examples/ runs without an error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/explain.md: what it shows printed is what is printed, and every method that tells why is on it."""
+"""docs/explain.md: output as printed; every method that explains is present."""
 
 from __future__ import annotations
 

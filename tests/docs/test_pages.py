@@ -1,4 +1,4 @@
-"""The pages of the documentation: their Python runs, their answers are true, their links lead somewhere."""
+"""The pages of the documentation: their Python runs, answers are true, links resolve."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""docs/samples.md and docs/pictures.md: what they print is what is printed, and nothing is left out."""
+"""docs/samples.md and docs/pictures.md: output as printed, and complete."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_picture_on_the_page_is_what_is_printed() -> None:
     assert f"```\n{names['seen']}\n```" in text_of(PICTURES)
 
 
-def test_the_refusal_on_the_page_is_what_is_said() -> None:
+def test_the_error_on_the_page_is_the_one_raised() -> None:
     names: dict[str, Any] = {}
     exec(python_blocks(PICTURES)[0][1], names)
     with pytest.raises(tb.errors.BadOption) as refused:

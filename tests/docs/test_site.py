@@ -1,4 +1,4 @@
-"""The site: built without a warning, with a page for everything that has one, and links that lead somewhere.
+"""The site: built without a warning, complete, and without dead links.
 
 Pages that are made from the program are looked at as they are made; the site itself needs `pip install '.[docs]'`.
 """
@@ -28,7 +28,7 @@ DOCS = ROOT / "docs"
 
 @pytest.fixture
 def hook(monkeypatch: pytest.MonkeyPatch) -> object:
-    """A module of docs/hooks, by its name; forgotten afterwards."""
+    """Import a module of docs/hooks by its name; forget it after."""
     monkeypatch.syspath_prepend(str(DOCS / "hooks"))
     before = set(sys.modules)
 
@@ -113,7 +113,7 @@ def test_the_examples_in_the_hooks_are_true(hook) -> None:
 
 
 class Links(HTMLParser):
-    """Where a page leads, what it loads, and the places in it that can be led to."""
+    """A page's links, the files it loads, and its anchors."""
 
     def __init__(self, page: Path) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class Links(HTMLParser):
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> dict[Path, Links]:
-    """Every page of the site, built with warnings as errors."""
+    """Return every page of the site, built with warnings as errors."""
     for needed in ("mkdocs", "material", "mkdocstrings_handlers.python"):
         pytest.importorskip(needed, reason="the site is built where `pip install '.[docs]'` was")
     folder = tmp_path_factory.mktemp("site")

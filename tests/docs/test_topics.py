@@ -1,4 +1,4 @@
-"""Pages for newcomers: what they show printed is what is printed, and their figures of real data are true."""
+"""Pages for newcomers: printed output and figures of real data are true."""
 
 from __future__ import annotations
 

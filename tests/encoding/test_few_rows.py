@@ -1,4 +1,4 @@
-"""A few rows go a shorter way than many: the answers must be the same."""
+"""Few rows take a shorter code path than many: the answers must be the same."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster for a class of tests that want one; there is one at a time (see the conftest above)."""
+"""A Dask cluster for a class of tests; only one runs at a time (see the conftest above)."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ import pytest
 
 @pytest.fixture(scope="class")
 def _workers() -> Iterator[Any]:
-    """Two workers, each a process of its own."""
+    """Start two worker processes."""
     from distributed import Client, LocalCluster
 
     with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1GB"}):
-        # Port 0 is any that is free: another cluster may run beside this one.
-        made = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
-        with made, Client(made, set_as_default=False) as client:
+        # Port 0 selects a free port: another cluster may be running.
+        local = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+        with local, Client(local, set_as_default=False) as client:
             yield client
 
 
 @pytest.fixture
 def cluster(_workers: Any) -> Iterator[Any]:
-    """The cluster, for this test alone: what the next does without one, it does in this process."""
+    """Use the cluster in this test only; tests without this fixture run in this process."""
     with _workers.as_current():
         yield _workers

@@ -1,4 +1,4 @@
-"""Whether there is Java, without which there is no Spark."""
+"""Whether Java, which Spark needs, is installed."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import pytest
 
 __all__ = ["java_is_here"]
 
-MISSING = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
+MISSING = "Java is missing: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
 
 
 def java_is_here() -> None:
-    """Skip the test where there is no Java; in CI there has to be."""
+    """Skip the test if Java is missing; in CI, fail."""
     if shutil.which("java") or os.environ.get("JAVA_HOME"):
         return
     if os.environ.get("CI") == "true":

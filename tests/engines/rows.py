@@ -1,4 +1,4 @@
-"""Rows of every kind, the same each time, to be counted here and elsewhere."""
+"""Deterministic rows of every type, to count in this process and in clusters."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS = np.array(
 
 
 def mixed(n: int = 3000, seed: int = 0) -> pa.Table:
-    """Numbers, whole numbers, categories, booleans, dates, counts and prose, some of each missing."""
+    """Return reals, integers, categories, booleans, dates, counts and prose, with missing values."""
     rng = np.random.default_rng(seed)
     label = rng.choice(["no", "perhaps", "yes"], n, p=[0.5, 0.1, 0.4])
     shift = np.array([{"no": 0.0, "perhaps": 1.0, "yes": 2.0}[one] for one in label])
@@ -61,5 +61,5 @@ def mixed(n: int = 3000, seed: int = 0) -> pa.Table:
 
 
 def digest(model: Model) -> str:
-    """A hash of the bytes of the model's file."""
+    """Return a hash of the bytes of the model's file."""
     return hashlib.sha256(dump(model)).hexdigest()

@@ -1,4 +1,4 @@
-"""Dask: the model of a collection is, to the byte, the model of the same rows here, whatever happens to its workers."""
+"""Dask: the model of a collection equals, to the byte, that of the same rows in this process."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ OPTIONS: dict[str, Any] = {"events": EVENTS}
 
 
 def files(folder: Path, table: pa.Table, parts: int) -> Path:
-    """The table as so many parquet files."""
+    """Write the table to n parquet files."""
     folder.mkdir(exist_ok=True)
     bounds = np.linspace(0, len(table), parts + 1).astype(int)
     for k, (start, stop) in enumerate(pairwise(bounds)):
@@ -44,12 +44,12 @@ def files(folder: Path, table: pa.Table, parts: int) -> Path:
 
 
 def as_pandas(table: pa.Table) -> pd.DataFrame:
-    """The table with the types that it has; Dask makes text of pandas' objects."""
+    """Return the table with its own types; Dask converts pandas' objects to text."""
     return table.to_pandas(types_mapper=pd.ArrowDtype)
 
 
 def frame(*parts: pd.DataFrame) -> Any:
-    """A collection of these partitions, taken as they are."""
+    """Return a collection of these partitions, unchanged."""
     made = [dask.delayed(part) for part in parts]
     return dd.from_delayed(made, meta=parts[0].iloc[:0], verify_meta=False)
 
@@ -128,7 +128,7 @@ class TestCluster:
 
 
 def test_few_rows_are_sent_and_they_are_those_chosen_here(table: pa.Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    """With room for far fewer rows than there are, one pass suffices, unless one partition has nearly all rows."""
+    """One pass suffices for a small sample, unless one partition has nearly all rows."""
     monkeypatch.setattr(row_sample, "MOST_ROWS", 400)
     monkeypatch.setattr(count, "share_of", lambda places: 0.2 if places > 1 else 1.0)
     passes: list[int] = []
@@ -221,7 +221,7 @@ def test_plain_files_are_opened_by_workers_and_others_left_to_dask(
 def test_partitions_that_are_not_whole_files_are_counted_as_they_are(
     table: pa.Table, tmp_path: Path, filesystem: str
 ) -> None:
-    """Row groups, partitions chosen or taken twice, and several files in one."""
+    """Row groups, selected or repeated partitions, and several files in one."""
     rows = table.select(["size", "colour", "label"])
     pq.write_table(rows.slice(0, 1800), tmp_path / "0.parquet", row_group_size=600)
     pq.write_table(rows.slice(1800), tmp_path / "1.parquet", row_group_size=600)
@@ -256,7 +256,7 @@ def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None
         tb.fit(there, "lable")
 
 
-def test_answers_come_beside_the_rows_when_asked_for(table: pa.Table, folder: Path) -> None:
+def test_answers_are_computed_beside_the_rows_when_read(table: pa.Table, folder: Path) -> None:
     model = tb.fit(table, "label", **OPTIONS)
     there = dd.read_parquet(folder)
     lazily = model.predict(there, abstain=0.6)
@@ -297,7 +297,7 @@ def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
 
 @dataclass(frozen=True)
 class _Rows(engines.Task[int]):
-    """How many rows there are."""
+    """Count rows."""
 
     columns: Sequence[str]
 
@@ -318,7 +318,7 @@ class _Rows(engines.Task[int]):
 
 
 class _Told(_Rows):
-    """What each partition is told, and its number."""
+    """Return each partition's argument and its number."""
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> int:
         return int(info.own) + info.partition

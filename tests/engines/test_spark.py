@@ -1,6 +1,6 @@
-"""Spark with executors of its own: the same bits as here, whatever befalls them.
+"""Spark with separate executors: the same bits as in this process, whatever happens to them.
 
-Where there is no Java these tests are skipped, saying so; where CI is true they are required.
+Without Java these tests are skipped with a reason; if CI is true they fail.
 """
 
 import contextlib
@@ -29,20 +29,20 @@ from .java import java_is_here
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
-    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of what py4j keeps open to Java
+    pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning"),  # of py4j's connections to Java
     pytest.mark.filterwarnings("ignore:.*is deprecated:DeprecationWarning:pyspark"),
 ]
-# The executors have only what they are given: this package.
+# Executors can import only this package.
 PACKAGE = str(Path(tb.__file__).parents[1])
 FILES = 6
-# As opening a file is said to cost as much as may be read at once, each is a partition of its own, or several.
+# Bytes. Opening a file is declared to cost as much as a partition holds, so each file is at least one partition.
 SPLIT = 64 << 10
 TEXTS = ["the film was good", "a bad plot, and a bad end", "good end", "the plot: none at all"]
 
 
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
-    """A session with two executors, each a process of its own, in a time zone that is not that of the files."""
+    """Start a session with two executor processes, in another time zone than the files."""
     java_is_here()
     import pyspark
     from pyspark.sql import SparkSession
@@ -71,11 +71,11 @@ def spark(tmp_path_factory):
         yield session
         logs = Path(os.environ.get("SPARK_HOME", pyspark.__path__[0]), "work", session.sparkContext.applicationId)
         session.stop()
-        shutil.rmtree(logs, ignore_errors=True)  # where the executors of a local cluster write, whatever they are told
+        shutil.rmtree(logs, ignore_errors=True)  # executors of a local cluster always write here
 
 
 def table(n, seed):
-    """Columns of every kind, with missing values and names that Spark would read something into."""
+    """Return columns of every type, with missing values and names that Spark could misread."""
     rng = np.random.default_rng(seed)
     holes = rng.random(n) < 0.1
     real = rng.standard_normal(n)
@@ -101,7 +101,7 @@ def table(n, seed):
 
 @pytest.fixture(scope="module")
 def mixed(tmp_path_factory):
-    """A folder of files: one has no rows, one no values, and one has a class that no other has."""
+    """Return a folder of files: one without rows, one without values, one with its own class."""
     folder = tmp_path_factory.mktemp("mixed")
     for k in range(FILES):
         rows = table(2000, k)
@@ -118,7 +118,7 @@ def mixed(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def texts(tmp_path_factory):
-    """A folder of texts, a file for each partition."""
+    """Return a folder of texts, one file per partition."""
     folder = tmp_path_factory.mktemp("texts")
     for k in range(4):
         rows = {
@@ -153,7 +153,7 @@ def test_texts_have_the_bits_of_the_local_fit(spark, texts):
     assert digest(tb.fit(rows, "y", events={"text": "text"})) == digest(tb.fit(texts, "y", events={"text": "text"}))
 
 
-def test_the_index_of_a_pandas_frame_is_no_column(spark, mixed, tmp_path):
+def test_the_index_of_a_pandas_frame_is_not_a_column(spark, mixed, tmp_path):
     path = str(tmp_path / "indexed.parquet")
     pq.read_table(mixed).select(["small", "narrow", "y"]).to_pandas().sample(frac=0.5, random_state=0).to_parquet(path)
     rows = spark.read.parquet(path)
@@ -180,7 +180,7 @@ def test_a_model_learns_forgets_and_is_calibrated_by_rows_of_executors(spark, mi
     assert digest(there.calibrate(spark.read.parquet(mixed))) == digest(here.learn(more).calibrate(mixed))
 
 
-def test_an_executor_killed_on_its_way_changes_no_bit(spark, texts, tmp_path):
+def test_an_executor_killed_midway_changes_no_bit(spark, texts, tmp_path):
     mark = str(tmp_path / "killed")
 
     def words(text):
@@ -198,13 +198,13 @@ def test_an_executor_killed_on_its_way_changes_no_bit(spark, texts, tmp_path):
     assert digest(there) == digest(tb.fit(texts, "y", events={"text": "text"}, tokenizer=words))
 
 
-def test_rows_that_are_refused_are_refused_at_once_in_one_sentence(spark, mixed):
+def test_bad_rows_are_refused_at_once_in_one_sentence(spark, mixed):
     rows = spark.read.parquet(mixed)
     with pytest.raises(
         BadData, match=r"^the Spark DataFrame, partition \d+, column 'wh`ole': wanted .*not below 0"
     ) as no:
         tb.fit(rows, "y", events={"wh`ole": "poisson"})
-    assert no.value.__cause__ is None  # no task has failed, and so none was tried again
+    assert no.value.__cause__ is None  # no task failed, so none was retried
 
 
 def test_a_file_of_another_schema_is_named_with_its_column(spark, tmp_path):
@@ -215,7 +215,7 @@ def test_a_file_of_another_schema_is_named_with_its_column(spark, tmp_path):
         tb.fit(rows, "y")
 
 
-def test_an_error_of_the_users_own_function_is_told_in_one_sentence(spark, texts):
+def test_an_error_of_the_users_own_function_becomes_one_sentence(spark, texts):
     def words(text):
         raise RuntimeError("no words today")
 
@@ -225,7 +225,7 @@ def test_an_error_of_the_users_own_function_is_told_in_one_sentence(spark, texts
 
 @pytest.fixture
 def opened(monkeypatch):
-    """The files that workers opened themselves, for each fold."""
+    """Record the files that workers opened themselves, for each fold."""
     found = []
     whole = spark_module.files_of
     monkeypatch.setattr(spark_module, "files_of", lambda *given: found.append(whole(*given)) or found[-1])
@@ -251,10 +251,10 @@ def test_workers_open_plain_files_themselves_to_the_same_bits(spark, tmp_path, o
         tb.fit(pq.read_table(tmp_path).select(["y", "n", "x"]).rename_columns(["y", "n", "z"]), "y")
     )
     assert all(found is not None and len(found.tasks) > 1 for found in opened)
-    assert sum(len(task) for task in opened[0].tasks) > 5  # files were cut
+    assert sum(len(task) for task in opened[0].tasks) > 5  # files were split
 
 
-def test_what_is_more_than_files_is_read_by_spark(spark, tmp_path, opened):
+def test_a_query_on_top_of_files_is_read_by_spark(spark, tmp_path, opened):
     for k in range(2):
         plain(tmp_path, k, rows_of(k))
     there = spark.read.parquet(str(tmp_path))
@@ -276,7 +276,7 @@ def test_what_is_more_than_files_is_read_by_spark(spark, tmp_path, opened):
 def test_a_file_unlike_the_others_is_left_to_spark(spark, tmp_path, opened):
     plain(tmp_path, 0, rows_of(0))
     rows = rows_of(1)
-    plain(tmp_path, 1, {"n": rows["n"], "y": rows["y"]})  # to Spark, a column that is not there is null
+    plain(tmp_path, 1, {"n": rows["n"], "y": rows["y"]})  # Spark reads a missing column as null
     there = spark.read.schema("x double, n long, y string").parquet(str(tmp_path))
     first, second = pa.table(rows_of(0)), pa.table({"n": rows["n"], "y": rows["y"]})
     here = pa.concat_tables([first, second], promote_options="default")
@@ -293,35 +293,35 @@ def test_rows_refused_in_a_file_name_it(spark, tmp_path):
         tb.fit(spark.read.parquet(str(tmp_path)), "y", events={"n": "poisson"})
 
 
-def test_no_rows_are_refused_as_here(spark):
+def test_no_rows_are_refused_as_in_a_local_fit(spark):
     with pytest.raises(BadData, match="the Spark DataFrame: wanted rows to learn from, got none"):
         tb.fit(spark.createDataFrame([], "x double, y string"), "y")
 
 
-def test_what_is_no_dataframe_or_has_no_end_is_refused(spark):
+def test_an_rdd_and_a_stream_are_refused(spark):
     with pytest.raises(BadData, match=r"wanted a DataFrame, got a .*RDD"):
         tb.fit(spark.sparkContext.parallelize([1, 2]), "y")
     with pytest.raises(BadData, match="wanted rows that have an end, got a stream"):
         tb.fit(spark.readStream.format("rate").load(), "value")
 
 
-def test_answers_come_beside_the_rows_when_they_are_asked_for(spark, mixed):
+def test_answers_are_computed_beside_the_rows_when_read(spark, mixed):
     partitions = engines.read(spark.read.parquet(mixed))
 
-    class Said(engines.Columns):
-        fields = (pa.field("said", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us")))
+    class Added(engines.Columns):
+        fields = (pa.field("added", pa.int64()), pa.field("clock", pa.date32()), pa.field("when", pa.timestamp("us")))
         reads = ("small", "day", "instant")
 
         def of(self, batch):
-            told = pa.compute.add(batch["small"].cast(pa.int64()), 1)
+            added = pa.compute.add(batch["small"].cast(pa.int64()), 1)
             when = batch["instant"].cast(pa.timestamp("us"))
-            return pa.record_batch({"said": told, "clock": batch["day"], "when": when})
+            return pa.record_batch({"added": added, "clock": batch["day"], "when": when})
 
-    answered = partitions.with_columns(Said())
-    assert answered.columns == [name for name in partitions.names if name != "clock"] + ["said", "clock", "when"]
+    answered = partitions.with_columns(Added())
+    assert answered.columns == [name for name in partitions.names if name != "clock"] + ["added", "clock", "when"]
     got = answered.toArrow()
     assert got.num_rows == 2000 * (FILES - 1)
-    assert got["said"].to_pylist() == [None if one is None else one + 1 for one in got["small"].to_pylist()]
+    assert got["added"].to_pylist() == [None if one is None else one + 1 for one in got["small"].to_pylist()]
     assert got["clock"].equals(got["day"])
     assert got["when"].equals(got["instant"].cast(pa.timestamp("us")))
     assert sorted(got["price"].drop_null().to_pylist()) == sorted(pq.read_table(mixed)["price"].drop_null().to_pylist())
@@ -348,7 +348,7 @@ def test_executors_validate_to_the_same_bits(spark, how, folder, request):
     assert there.evaluation.to_dict() == here.evaluation.to_dict()
 
 
-def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
+def test_rows_arrive_in_the_order_of_their_partitions(spark, mixed):
     class Packed(engines.Task):
         columns = ("y", "instant")
 
@@ -374,7 +374,7 @@ def test_rows_come_here_in_the_order_of_their_partitions(spark, mixed):
     assert head["instant"].to_pylist() == here["instant"].slice(0, 7).to_pylist()
 
 
-def test_progress_is_told_while_somebody_watches(spark, texts, monkeypatch):
+def test_progress_is_shown_on_a_terminal(spark, texts, monkeypatch):
     told = []
 
     @contextlib.contextmanager
@@ -408,12 +408,12 @@ spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
 spark.conf.set("spark.sql.files.openCostInBytes", sys.argv[2])
 rows = spark.read.parquet(sys.argv[1])
 assert type(rows).__module__.startswith("pyspark.sql.connect."), type(rows)
-lying = engines.read(rows)
+partitions = engines.read(rows)
 told = []
 progress.watched = lambda: True
 progress.counting = contextlib.contextmanager(lambda *_: (yield told.append))
 print(hashlib.sha256(dump(tb.fit(rows, "y"))).hexdigest())
-print(lying.count, lying.head(5).num_rows, sum(batch.num_rows for batch in lying))
+print(partitions.count, partitions.head(5).num_rows, sum(batch.num_rows for batch in partitions))
 try:
     tb.fit(rows, "y", events={"wh`ole": "poisson"})
 except tb.errors.BadData as error:

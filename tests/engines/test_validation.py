@@ -1,4 +1,4 @@
-"""Rows that lie elsewhere are validated there, to the same bits as the same rows here."""
+"""Rows of a cluster are validated there, to the same bits as in this process."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ PLANS: dict[str, dict[str, Any]] = {
 
 
 def rows(n: int = 900) -> pd.DataFrame:
-    """Rows of every kind, with something to group and to order them by."""
+    """Return rows of every type, with columns to group and to order them by."""
     rng = np.random.default_rng(1)
     table = mixed(n)
     table = table.append_column("who", pa.array([f"person {k}" for k in rng.integers(0, 12, n)]))
@@ -142,7 +142,7 @@ def test_partitions_may_be_empty_and_classes_in_one_of_them_only() -> None:
 
 
 def test_files_of_which_few_columns_are_read(tmp_path: Path) -> None:
-    """Dask may then read several files as one partition: each pass has to find the same partitions."""
+    """Dask may read several files as one partition: each pass must find the same partitions."""
     frame = rows(600)
     for k in range(12):
         part = pa.Table.from_pandas(frame[50 * k : 50 * (k + 1)], preserve_index=False)
@@ -180,7 +180,7 @@ def test_groups_are_named(frame: pd.DataFrame) -> None:
         tb.validate(partitions(holes), "label", groups="who", events=EVENTS)
 
 
-def test_what_is_wrong_with_a_row_is_said_with_its_partition(frame: pd.DataFrame) -> None:
+def test_an_error_of_a_row_names_its_partition(frame: pd.DataFrame) -> None:
     broken = frame[["size", "label"]].assign(size=np.where(frame["when"] == 5, np.inf, 1.0))
     with pytest.raises(BadData, match=r"the Dask DataFrame, partition \d, .*'size'"):
         tb.validate(partitions(broken), "label")

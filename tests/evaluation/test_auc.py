@@ -1,4 +1,4 @@
-"""The area under the curve: DeLong's variance is the one of its definition, and the interval holds what it promises."""
+"""The area under the curve: DeLong's variance equals its definition, and intervals have their coverage."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ scores = st.lists(st.integers(0, 6), min_size=2, max_size=15)
 
 
 def brute_force(positives: np.ndarray, negatives: np.ndarray) -> tuple[float, float]:
-    """DeLong's area and variance as he defines them: every positive beside every negative."""
+    """Return DeLong's area and variance by definition: every positive against every negative."""
     beats = (positives[:, None] > negatives) + 0.5 * (positives[:, None] == negatives)  # (m, n)
     variance = beats.mean(axis=1).var(ddof=1) / len(positives) + beats.mean(axis=0).var(ddof=1) / len(negatives)
     return float(beats.mean()), float(variance)

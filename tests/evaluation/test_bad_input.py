@@ -1,4 +1,4 @@
-"""Bad input: one sentence that says where, what was wanted, what was got and what to do."""
+"""Bad input: one sentence with place, wanted, got and advice."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One object with everything: what it says of plain cases, of undefined figures, and how it is shown and stored."""
+"""The evaluation object: plain cases, undefined figures, display and storage."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_row_held_impossible_makes_the_log_loss_infinite_and_is_counted() -> N
     assert (ignored.impossible, ignored.log_loss) == (0, pytest.approx(math.log(2) / 2))
 
 
-def test_a_class_that_no_row_has_is_said_to_have_no_sensitivity() -> None:
+def test_a_class_without_rows_has_no_sensitivity() -> None:
     seen = tb.evaluate(["a", "b"], [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1]], ["a", "b", "c"])
     assert np.isnan(seen.sensitivity).tolist() == [False, False, True]
     assert list(seen.curves) == ["a", "b"]

@@ -1,4 +1,4 @@
-"""The few figures that answer how good it is, and what looking at nothing reaches."""
+"""The headline figures, and those of the majority-class baseline."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def test_of_two_classes_shares_have_wilsons_interval() -> None:
     assert found["AUC"][1:] == seen.roc.interval()
 
 
-def test_of_more_classes_averages_are_told() -> None:
+def test_more_than_two_classes_are_summarised_by_averages() -> None:
     y, p = rows(classes=4)
     seen = tb.evaluate(y, p, range(4))
     found = headline(seen)

@@ -20,7 +20,7 @@ def detectors(draw: st.DrawFn) -> Rows:
 
 
 @given(detectors())
-def test_the_hull_is_concave_and_no_point_lies_above_it(rows: Rows) -> None:
+def test_the_hull_is_concave_and_no_point_is_above_it(rows: Rows) -> None:
     curve = roc(*rows)
     hull = curve.hull
     assert (hull.fpr[0], hull.tpr[0], hull.fpr[-1], hull.tpr[-1]) == (0, 0, 1, 1)
@@ -137,7 +137,7 @@ def test_a_thinned_curve_has_few_points_all_on_the_curve_and_the_same_area(point
 
 
 def height(curve: RocCurve, x: float) -> float:
-    """The height of a curve by looking for the place: the plain twin of the interpolation."""
+    """Return the height of a curve by a search: the plain twin of the interpolation."""
     at = [y for fpr, y in zip(curve.fpr, curve.tpr, strict=True) if fpr == x]
     if at:
         return float(max(at))

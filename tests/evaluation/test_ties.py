@@ -1,4 +1,4 @@
-"""What differs by rounding only is tied, so that no figure hangs on the last bit; what really differs is not."""
+"""Probabilities that differ only by rounding are tied, so that no figure depends on the last bit."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def both(p: np.ndarray) -> np.ndarray:
 
 
 def nudged(p: np.ndarray, rng: np.random.Generator, by: int = 2) -> np.ndarray:
-    """The same up to some last bits."""
+    """Return the same numbers with some last bits changed."""
     return np.clip(p + rng.integers(-by, by + 1, p.shape) * np.spacing(p), 0.0, 1.0)
 
 
@@ -75,6 +75,6 @@ def test_groups_follow_each_other_to_the_end(values: list[float]) -> None:
     assert np.isin(last, exact).all()  # rows of equal probability are never parted
 
 
-def test_a_share_on_the_end_of_a_bin_stays_there_whatever_its_last_bit() -> None:
+def test_a_share_at_the_edge_of_a_bin_keeps_its_bin_whatever_its_last_bit() -> None:
     for p in (np.nextafter(0.8, 0), 0.8, np.nextafter(0.8, 1)):
         assert calibration([True], [p]).count.tolist() == [0.0] * 7 + [1.0, 0.0, 0.0]

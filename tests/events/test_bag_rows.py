@@ -1,4 +1,4 @@
-"""Rows of bags left out: equal to counting all other rows, whatever the smoothing, the blocks and what is missing."""
+"""Leave-one-out of bags equals counting all other rows, whatever smoothing, blocks and gaps."""
 
 from __future__ import annotations
 

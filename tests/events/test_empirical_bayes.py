@@ -1,4 +1,4 @@
-"""The smoothing that the counts ask for, beside a general optimiser of the Dirichlet-multinomial evidence."""
+"""Empirical Bayes smoothing against a general optimiser of the Dirichlet-multinomial evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 
 
 def log_evidence(alpha: float, counts: Any) -> float:
-    """Of each class in turn, as in a book."""
+    """Return the log-evidence, summed over classes, by the textbook formula."""
     total = 0.0
     for of_class in counts:
         K, N = len(of_class), of_class.sum()
@@ -30,7 +30,7 @@ def drawn(alpha: float, seed: int, *, C: int = 4, K: int = 12, N: int = 300) -> 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.3, 1.0, 5.0])
 @pytest.mark.parametrize("seed", range(5))
-def test_it_is_where_the_evidence_is_greatest(alpha: float, seed: int) -> None:
+def test_the_smoothing_maximises_the_evidence(alpha: float, seed: int) -> None:
     counts = drawn(alpha, seed)
     best = minimize_scalar(
         lambda p: -log_evidence(10**p, counts), bounds=(-4, 4), method="bounded", options={"xatol": 1e-6}
@@ -48,13 +48,13 @@ def test_fractions_of_counts_will_do() -> None:
     assert empirical_bayes_alpha(counts) == pytest.approx(10**best.x, rel=0.02)
 
 
-def test_a_class_without_counts_says_nothing() -> None:
+def test_a_class_without_counts_adds_nothing() -> None:
     counts = drawn(1.0, 0)
     assert empirical_bayes_alpha(np.vstack([counts, np.zeros(counts.shape[1])])) == empirical_bayes_alpha(counts)
 
 
 @pytest.mark.parametrize("counts", [np.zeros((2, 3)), np.array([[3.0], [2.0]]), np.zeros((0, 2)), np.zeros((2, 0))])
-def test_where_nothing_can_be_told_it_is_one(counts: Any) -> None:
+def test_the_smoothing_is_one_if_the_counts_say_nothing(counts: Any) -> None:
     assert empirical_bayes_alpha(counts) == 1.0
 
 

@@ -1,4 +1,4 @@
-"""A function of the user's that makes the words: what it may return, where it goes, and what a file remembers of it."""
+"""A user's tokenizer: its results, where it is used, and what a file stores of it."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def test_without_a_column_of_text_it_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("tokenizer", "got"), [(str.title, "'B B'"), (len, "3"), (lambda text: [text, None], "None")])
-def test_what_is_no_list_of_texts_is_refused_with_its_row(tokenizer, got: str) -> None:
+def test_a_result_that_is_not_a_list_of_strings_is_refused_with_its_row(tokenizer, got: str) -> None:
     with pytest.raises(BadData) as caught:
         tb.fit([None, "b b"], [0, 1], tokenizer=tokenizer)
     said = f"column 'text': wanted a list of texts from the tokenizer, got {got} (row 2)."
     assert str(caught.value) == said
 
 
-def test_half_a_character_is_no_text() -> None:
+def test_a_lone_surrogate_is_not_a_token() -> None:
     with pytest.raises(BadData, match=r"got '\\ud800' \(row 1\)"):
         tb.fit(["a", "b"], [0, 1], tokenizer=lambda text: ["\ud800"])
 
@@ -99,7 +99,7 @@ def test_what_the_function_raises_is_not_hidden() -> None:
         tb.fit(["a", "b"], [0, 1], tokenizer=broken)
 
 
-def test_what_is_no_function_is_refused() -> None:
+def test_a_tokenizer_that_is_not_a_function_is_refused() -> None:
     with pytest.raises(BadOption, match="text tokenizer: wanted a function, got 3"):
         tb.fit(["a", "b"], [0, 1], tokenizer=3)  # type: ignore[arg-type]
     with pytest.raises(BadOption, match="tokenizer: wanted none for characters"):

@@ -1,4 +1,4 @@
-"""Rows are folded to the same evidence, however small the batches in which they come."""
+"""Rows are folded to the same evidence, whatever the batch size."""
 
 from __future__ import annotations
 

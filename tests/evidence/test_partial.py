@@ -1,4 +1,4 @@
-"""Parcels: what is known of rows as bytes, that add as what they hold does and are refused when they are not whole."""
+"""Partial results as bytes: they add like their contents, and damaged ones are refused."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_what_is_opened_is_what_was_packed() -> None:
     assert PartialEvidence(packed.evidence).pack() == PartialEvidence(packed.evidence).pack()
 
 
-def test_parcels_add_in_any_order() -> None:
+def test_partial_results_add_in_any_order() -> None:
     parts = [known(TABLE.slice(at, 100)).pack() for at in (0, 100, 200, 300)]
     zero = Count(SCHEMA, sampled=True).zero()
     one = open_partial(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)

@@ -1,4 +1,4 @@
-"""The rows by which a model is calibrated: the same of them whatever the order, the batches and the merge tree."""
+"""The bottom-k sample: the same rows whatever the order, the batches and the merge tree."""
 
 from __future__ import annotations
 
@@ -67,18 +67,18 @@ def choice(rows: list[tuple[Any, ...]]) -> BottomKSample:
 
 
 def content(made: BottomKSample) -> list[str]:
-    """The rows chosen, in their order."""
+    """Return the sampled rows, in their order."""
     found = made.rows()
     return [] if found is None else written(found)
 
 
 def written(rows: pa.RecordBatch) -> list[str]:
-    """Rows as text, in which a missing value is null and never NaN: to a model they are the same."""
+    """Return rows as text, with null for NaN: a model does not distinguish them."""
     return [repr({k: None if v != v else v for k, v in row.items()}) for row in rows.to_pylist()]
 
 
 def merged(data: st.DataObject, parts: list[BottomKSample]) -> BottomKSample:
-    """All parts, joined two at a time, any neighbours first."""
+    """Merge all parts, any two neighbours at a time."""
     parts = list(parts)
     while len(parts) > 1:
         k = data.draw(st.integers(0, len(parts) - 2))
@@ -106,7 +106,7 @@ def test_merging_commutes_and_nothing_is_its_identity(one: list[Any], other: lis
 
 
 @given(st.lists(ROW, min_size=1, max_size=40))
-def test_no_more_rows_are_chosen_than_there_is_room_for(rows: list[Any]) -> None:
+def test_the_sample_never_exceeds_its_size(rows: list[Any]) -> None:
     found = choice(rows).rows()
     prose = [row["prose"] for row in found.to_pylist()]
     assert 1 <= len(found) <= 5
@@ -125,7 +125,7 @@ def test_the_rows_chosen_are_those_of_the_lowest_hashes(rows: list[Any]) -> None
 
 @pytest.mark.usefixtures("room_for_all")
 @given(st.lists(ROW, max_size=20), st.lists(ROW, max_size=20))
-def test_rows_taken_away_leave_those_that_were_there_before(kept: list[Any], gone: list[Any]) -> None:
+def test_subtracting_rows_restores_the_sample_before(kept: list[Any], gone: list[Any]) -> None:
     assert content((choice(kept) + choice(gone)) - choice(gone)) == content(choice(kept))
 
 
@@ -202,7 +202,7 @@ def test_the_hash_depends_on_value_column_class_and_weight() -> None:
 
 
 @given(st.lists(ROW, min_size=1, max_size=10))
-def test_where_a_column_stands_does_not_matter(rows: list[Any]) -> None:
+def test_the_position_of_a_column_does_not_matter(rows: list[Any]) -> None:
     there = batch(rows)
     turned = there.select(there.schema.names[::-1])
     assert (
@@ -223,7 +223,7 @@ def test_batches_of_different_types_are_joined() -> None:
 
 
 @pytest.mark.parametrize("whole", [True, False])
-def test_rows_of_an_array_being_read_stay_where_they_are_and_others_are_copied(
+def test_sampled_rows_of_a_live_array_are_views_and_others_are_copied(
     whole: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_sample, "_HELD_BYTES", 0)

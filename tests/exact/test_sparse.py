@@ -1,4 +1,4 @@
-"""A scattered array is the same array: every operation gives what it gives on the whole."""
+"""Sparse exact arrays: every operation equals that of the dense array."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ NUMBERS = st.one_of(
 
 
 def arrays(height: int, width: int) -> st.SearchStrategy[Any]:
-    """Numbers (R, V), mostly zeros."""
+    """Draw numbers (R, V), mostly zeros."""
     numbers = st.lists(NUMBERS, min_size=height * width, max_size=height * width)
     return numbers.map(lambda values: np.array(values, np.float64).reshape(height, width))
 
@@ -33,7 +33,7 @@ def of(values: Any) -> tuple[Exact, SparseExact]:
 
 
 def same(got: Exact, want: Exact, *, scattered: bool = True) -> None:
-    """Equal to the bit, whichever of the two is asked; scattered, with nothing but what is not zero."""
+    """Assert that both are equal to the bit, and that the sparse one stores no zeros."""
     assert got == want
     assert got.shape == want.shape
     assert (got.base, got.is_zero) == (want.base, want.is_zero)

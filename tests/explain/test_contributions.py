@@ -1,4 +1,4 @@
-"""Reasons add up to the answer: for any table, every event model, texts, many classes and impossible rows."""
+"""Contributions add up to the log-odds, for any table, event model and number of classes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: e
 
 
 def odds_of(model: tb.Model, rows: object, of: np.ndarray) -> np.ndarray:
-    """log p − log(1 − p) without cancellation, from the model's own log-probabilities."""
+    """Return log p − log(1 − p) without cancellation, from the model's log-probabilities."""
     log_p = model.predict_log_proba(rows)
     own = np.take_along_axis(log_p, of[:, None], axis=1)[:, 0]
     np.put_along_axis(log_p, of[:, None], -np.inf, axis=1)
@@ -112,7 +112,7 @@ def test_shapley_values_are_those_of_all_coalitions(classes):
     here = model.contributions(table.slice(0, 3), of=1, against=0)
 
     def value(i: int, coalition: tuple[int, ...]) -> float:
-        """The log-odds with the coalition's columns from the row and the others in the mean of the background."""
+        """Return the log-odds with the coalition's columns from the row, the others averaged."""
         return float(sum(here.terms[i, f] if f in coalition else background.means[f] for f in range(len(names))))
 
     for i, f in itertools.product(range(3), range(len(names))):
@@ -173,7 +173,7 @@ def test_results_show_themselves():
         ({"of": "no", "against": "no"}, "against: wanted a class other than 'no', got 'no'."),
     ],
 )
-def test_classes_that_are_not_there_are_refused(asked, sentence):
+def test_unknown_classes_are_refused(asked, sentence):
     model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
     with pytest.raises(BadOption) as refused:
         model.explain({"x": "p"}, **asked)

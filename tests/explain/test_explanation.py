@@ -69,7 +69,7 @@ def test_one_row_may_be_given_in_many_forms():
     assert dense.explain(X[1]).values == [2.0]
 
 
-def test_what_was_never_seen_is_said_to_be():
+def test_unseen_values_are_marked_as_unseen():
     model = tb.fit({"c": list("ppqq"), "d": list("rsrs"), "y": ["no", "no", "yes", "yes"]}, "y")
     one = model.explain({"c": "unheard of"})
     assert list(one.notes) == ["never seen", "missing"]
@@ -96,7 +96,7 @@ def test_no_fewer_changes_change_the_answer(drawn):
     names = list(row)
 
     def answers(size: int) -> set[str]:
-        """Every answer that changing so many columns can give."""
+        """Return every answer that changing n columns can give."""
         found = set()
         for some in itertools.combinations(names, size):
             values = [model.table(name).rows for name in some]
@@ -132,7 +132,7 @@ def test_a_number_becomes_what_the_other_class_has_most_often():
     assert 6 < change.new < 9
 
 
-def test_what_no_change_can_change_is_said():
+def test_an_answer_that_no_change_can_alter_is_reported():
     rows = {"c": ["p"] * 50, "y": ["no"] * 49 + ["yes"]}
     assert tb.fit(rows, "y").explain({"c": "p"}).counterfactual is None
 

@@ -1,4 +1,4 @@
-"""Class averages as images, and what each pixel says of two classes."""
+"""Class averages as images, and each pixel's log-odds of two classes."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_averages_are_those_of_the_rows(event: str, unit: str) -> None:
 @pytest.mark.parametrize("event", ["gaussian", "poisson", "exponential", "bernoulli", "multinomial", "complement"])
 @pytest.mark.parametrize("rule", ["map", "bayes"])
 def test_the_log_odds_of_all_pixels_are_the_difference_of_two_scores(event: str, rule: str) -> None:
-    """A row all lit against a row all dark: what their scores differ by is what the pixels say together."""
+    """Compare a row of ones with a row of zeros: their scores differ by the sum of all pixels."""
     x = (X > 1).astype(float) if event == "bernoulli" else X
     model = tb.fit(x, Y, events=event, estimate=rule, calibrate=None)
     mean = x.mean(axis=0)
@@ -110,7 +110,7 @@ def test_what_is_impossible_is_drawn_as_far_as_the_scale_goes() -> None:
         ({"shape": (2, 3), "classes": (0, 7)}, "picture classes: wanted a class, got 7. There is '0', '1'."),
     ],
 )
-def test_what_is_no_picture_is_refused_in_one_sentence(call: dict[str, Any], sentence: str) -> None:
+def test_columns_that_form_no_picture_are_refused_in_one_sentence(call: dict[str, Any], sentence: str) -> None:
     with pytest.raises(tb.errors.TallyError) as refused:
         fitted("gaussian").picture(**call)
     assert sentence in str(refused.value)

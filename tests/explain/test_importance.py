@@ -17,7 +17,7 @@ each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: e
 
 
 def loss_left_out(model: tb.Model, table: pa.Table) -> np.ndarray:
-    """The log-loss of each row under a leave-one-out of the model's own."""
+    """Return each row's log loss under the model's leave-one-out."""
     scores = model.leave_one_out(table)
     own = [model.classes.index(name) for name in table.column("label").to_pylist()]
     return np.logaddexp.reduce(scores, axis=1) - scores[np.arange(len(own)), own]
@@ -29,7 +29,7 @@ def test_dropping_a_column_costs_what_leaving_rows_out_of_the_smaller_model_cost
     model = tb.fit(table, "label", events=event, alpha=1.0, calibrate=None)
     found = model.importance(table)
     assert found.loss == pytest.approx(loss_left_out(model, table).mean(), rel=1e-9)
-    if event.input == "bag" and event.name != "bernoulli":  # the faces of one die are dropped together
+    if event.input == "bag" and event.name != "bernoulli":  # the features of one bag are dropped together
         nothing = np.log([60]) - np.log([1])
         assert len(set(found.change.tolist())) == 1
         assert nothing.size == 1
@@ -43,7 +43,7 @@ def test_dropping_a_column_costs_what_leaving_rows_out_of_the_smaller_model_cost
 
 
 @each_event
-def test_information_is_between_nothing_and_all_there_is_to_know(event: Event) -> None:
+def test_information_is_between_zero_and_the_entropy_of_the_class(event: Event) -> None:
     table = rows_for(event, 60, seed=2)
     model = tb.fit(table, "label", events=event)
     prior = np.array(list(model.prior.values()))
@@ -66,7 +66,7 @@ def test_information_of_values_is_that_of_their_counts():
     assert model.importance().information[0] == pytest.approx(want)
 
 
-def test_information_of_a_number_is_that_of_its_bells():
+def test_information_of_a_number_is_that_of_its_normal_densities():
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 20_000)
     x = rng.normal(2.0 * y, 1.0)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_matrix
 
 @dataclass(frozen=True)
 class Case:
-    """Rows to learn, rows never learned, and how `tb.fit` is called.
+    """Training rows, new rows, and the arguments of `tb.fit`.
 
     Attributes
     ----------
@@ -49,26 +49,26 @@ def case(make: Callable[[], Case]) -> Callable[[], Case]:
 
 
 class Draws:
-    """Whole numbers that look random, from a linear congruential generator."""
+    """Pseudo-random integers from a linear congruential generator."""
 
     def __init__(self, seed: int) -> None:
         self._state = seed
 
     def below(self, bound: int) -> int:
-        """A number from 0 up to, but not including, the bound."""
+        """Return an integer from 0 up to, but not including, the bound."""
         self._state = (self._state * 6364136223846793005 + 1442695040888963407) % 2**64
         return (self._state >> 33) % bound  # the lower bits repeat too soon
 
     def bell(self, spread: int) -> int:
-        """A number around 0: the sum of four even ones."""
+        """Return a number around 0: the sum of four uniform ones."""
         return sum(self.below(2 * spread + 1) - spread for _ in range(4))
 
     def one_of(self, values: Any) -> Any:
-        """One of some values, all alike."""
+        """Return one of some values, all equally likely."""
         return values[self.below(len(values))]
 
     def mostly(self, first: Any, others: Any) -> Any:
-        """The first value three times in five, else one of the others."""
+        """Return the first value three times in five, else one of the others."""
         return first if self.below(5) < 3 else self.one_of(others)
 
 
@@ -145,7 +145,7 @@ def mixed() -> Case:
 
 @case
 def gaps() -> Case:
-    """Missing values in every column, which say nothing."""
+    """Missing values in every column, which are skipped."""
     events = {"visits": "categorical", "city": "ignore"}
     options = {"alpha": 0.25, "prior": "uniform", "events": events, "unseen": "skip"}
     fresh = [_CUSTOMER, _CUSTOMER | {"visits": 77}, _CUSTOMER | {"colour": None, "size": None}]
@@ -301,14 +301,14 @@ def text() -> Case:
 
 @case
 def text_bernoulli() -> Case:
-    """Words by being there or not, those of two documents or more."""
+    """Presence of words (Bernoulli), for words in two documents or more."""
     options = {"events": "text(bag='bernoulli', min_df=2, strip_accents='unicode')", "alpha": 0.5, "calibrate": None}
     return Case(*_notes(16, 60), _FRESH_NOTES, options)
 
 
 @case
 def text_complement() -> Case:
-    """Words and pairs of words, judged by what all other classes say."""
+    """Words and pairs of words, under the complement model."""
     events = "text(bag='complement', ngrams=(1, 2), stop_words=('the', 'a'))"
     return Case(*_notes(17, 60), _FRESH_NOTES, {"events": events, "estimate": "map"})
 

@@ -1,4 +1,4 @@
-"""Record anew what every case gives: only when a change of results is meant.
+"""Record every case again: only for an intended change of results.
 
 Run ``python -m tests.golden.make``, and look at what changes in `golden.json` before it is committed: it should be
 what was meant, and nothing else. Files in `files` are written only where they are not there yet, since they are what
@@ -21,7 +21,7 @@ _TIED = 1e-7
 
 
 def main() -> None:
-    """Write `golden.json`, and the model files that are not there yet."""
+    """Write `golden.json`, and the model files that do not exist yet."""
     with tempfile.TemporaryDirectory() as folder:
         golden = {name: record(make(), Path(folder)) for name, make in CASES.items()}
     for name, make in CASES.items():
@@ -35,7 +35,7 @@ def main() -> None:
 
 
 def refuse_ties(name: str, case: Case) -> None:
-    """Stop where two classes are as good as equally probable.
+    """Stop if two classes are practically equally probable.
 
     Another machine might decide for the other one.
     """

@@ -1,4 +1,4 @@
-"""What is recorded of each case, and how records are compared.
+"""The record of each case, and the comparison of records.
 
 Sums are exact, so they and the file they are saved in are recorded as a SHA-256. Scores and probabilities are computed
 with logarithms, which differ in their last bits from one processor to another: they are recorded to twelve digits, and
@@ -49,12 +49,12 @@ _TIED = 1e-9
 
 
 def fitted(case: Case) -> tb.Model:
-    """The model of a case, by its own options."""
+    """Return the model of a case, with the case's options."""
     return tb.fit(case.rows, case.label, **case.options)
 
 
 def bare(case: Case) -> tb.Model:
-    """The model of a case, with only exact sums and given options in its file.
+    """Return the model of a case whose file has only exact sums and given options.
 
     A temperature, or a smoothing chosen by rows left out, is the result of a search in floating point and stands in
     the file with all its digits. So nothing is calibrated here, and where a smoothing would be searched for it is 0.5.
@@ -66,7 +66,7 @@ def bare(case: Case) -> tb.Model:
 
 
 def file_digest(model: tb.Model, folder: Path) -> str:
-    """The SHA-256 of the file that a model is saved in.
+    """Return the SHA-256 of a model's file.
 
     The file tells its format (1), not the version of the program: a new version alone does not change it. Its frame is
     written by safetensors, which could change that; the evidence is then the same, and only the file is to be recorded
@@ -78,12 +78,12 @@ def file_digest(model: tb.Model, folder: Path) -> str:
 
 
 def evidence_digest(model: tb.Model) -> str:
-    """The SHA-256 of what a model has counted, whatever the layout of its file."""
+    """Return the SHA-256 of a model's counts, whatever the layout of its file."""
     return hashlib.sha256(json.dumps(evidence_told(model), ensure_ascii=True).encode()).hexdigest()
 
 
 def evidence_told(model: tb.Model) -> list[Any]:
-    """Everything that a model has counted, in plain lists, text and fractions.
+    """Return all counts of a model as plain lists, text and fractions.
 
     The only place here that knows how sums are kept: where something inside is renamed, this function is the one to
     change.
@@ -114,7 +114,7 @@ def evidence_told(model: tb.Model) -> list[Any]:
 
 
 def sums_told(model: tb.Model) -> list[str]:
-    """The sums of each block, rounded: for a case that is not exact."""
+    """Return the rounded sums of each block, for a case that is not exact."""
     _, _, _, blocks = evidence_told(model)
     return [
         f"{name} {numbers(float(Fraction(value)) for value in values)}"
@@ -124,7 +124,7 @@ def sums_told(model: tb.Model) -> list[str]:
 
 
 def scores_told(model: tb.Model, case: Case) -> dict[str, Any]:
-    """What a model says of the rows it learned, and of fresh ones."""
+    """Return a model's predictions for its training rows and for new rows."""
     by_name = isinstance(case.label, str)
     label = {} if by_name else {"label": case.label, "weights": case.options.get("weights")}
     between = model.predict_interval(case.rows)
@@ -142,7 +142,7 @@ def scores_told(model: tb.Model, case: Case) -> dict[str, Any]:
 
 
 def calibration_told(model: tb.Model) -> dict[str, Any] | None:
-    """What was chosen by rows left out; None where nothing was."""
+    """Return the choices made by leave-one-out; None if there are none."""
     calibration = model.calibration
     if calibration is None:
         return None
@@ -160,12 +160,12 @@ def calibration_told(model: tb.Model) -> dict[str, Any] | None:
 
 
 def validated(case: Case, how: str) -> tb.Validation:
-    """The validation of a case."""
+    """Return the validation of a case."""
     return tb.validate(case.rows, case.label, how, seed=SEED, **case.options)
 
 
 def validation_told(seen: tb.Validation) -> dict[str, Any]:
-    """The figures of a validation, and what they are made of."""
+    """Return the figures of a validation, and the probabilities behind them."""
     return {
         "figures": {name: numbers(seen.figures[name]) for name in FIGURES},
         "auc": "tied" if has_ties(seen) else numbers(seen.figures["auc"]),
@@ -178,7 +178,7 @@ def validation_told(seen: tb.Validation) -> dict[str, Any]:
 
 
 def has_ties(seen: tb.Validation) -> bool:
-    """Whether a class is as good as equally probable for two rows.
+    """Return whether a class is practically equally probable for two rows.
 
     Then rounding decides which of them comes first, and the AUC jumps.
     """
@@ -186,7 +186,7 @@ def has_ties(seen: tb.Validation) -> bool:
 
 
 def record(case: Case, folder: Path) -> dict[str, Any]:
-    """All that is recorded of a case."""
+    """Return the whole record of a case."""
     model = fitted(case)
     told: dict[str, Any] = {
         "classes": classes_told(model.classes),
@@ -200,12 +200,12 @@ def record(case: Case, folder: Path) -> dict[str, Any]:
 
 
 def classes_told(classes: Any) -> str:
-    """Classes in a row, as text."""
+    """Return classes as one line of text."""
     return " ".join(map(str, np.asarray(classes).tolist()))
 
 
 def array_told(array: Any) -> dict[str, Any]:
-    """The first rows of an array (n, C), and sums over all rows.
+    """Return the first rows of an array (n, C), and sums over all rows.
 
     Of the sums one is plain, and one weighs each row by its place: so no row can change, or move, unseen.
     """
@@ -220,12 +220,12 @@ def array_told(array: Any) -> dict[str, Any]:
 
 
 def numbers(values: Any) -> str:
-    """Numbers in one line, to twelve digits."""
+    """Return numbers in one line, to twelve digits."""
     return " ".join(f"{float(value):.12g}" for value in values)
 
 
 def differences(got: Any, wanted: Any, where: str = "") -> Iterator[str]:
-    """Where two records differ by more than rounding.
+    """Return where two records differ by more than rounding.
 
     Numbers in text are compared with a tolerance, everything else has to be equal.
     """
@@ -244,7 +244,7 @@ def differences(got: Any, wanted: Any, where: str = "") -> Iterator[str]:
 
 
 def _alike(got: str, wanted: str) -> bool:
-    """Whether two words are the same, or numbers that differ by rounding."""
+    """Return whether two words are equal, or numbers that differ only by rounding."""
     if got == wanted:
         return True
     try:

@@ -1,4 +1,4 @@
-"""Files, sums, predictions and figures are as recorded, unless a change is meant.
+"""Files, sums, predictions and figures are as recorded, unless a change is intended.
 
 Where a change of results is meant, ``python -m tests.golden.make`` records them anew.
 """
@@ -119,7 +119,7 @@ def test_a_file_written_before_and_saved_again_is_the_same_model(name: str, tmp_
     assert after.schema == before.schema
 
 
-def test_a_difference_is_told_unless_it_is_rounding() -> None:
+def test_a_difference_is_reported_unless_it_is_rounding() -> None:
     assert not list(differences({"a": ["1.5 -inf nan"]}, {"a": ["1.50000000001 -inf nan"]}))
     for got in ({"a": ["1.5001 -inf nan"]}, {"a": ["1.5 inf nan"]}, {"a": ["1.5 -inf"]}, {"a": []}, {"b": []}, None):
         assert list(differences(got, {"a": ["1.5 -inf nan"]}))

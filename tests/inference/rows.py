@@ -1,4 +1,4 @@
-"""Rows of all kinds of columns, in which the columns say the same thing twice."""
+"""Rows with columns of all types, some of which are redundant."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ WORDS = {"no": ["rain", "cold", "wet", "grey", "stay"], "yes": ["sun", "warm", "
 
 
 def table(n: int = 120, *, seed: int = 0, weighted: bool = False) -> pa.Table:
-    """Categorical, real, counted and written columns, some of it missing, and the class "label"."""
+    """Return categories, reals, counts and text, some missing, and the class "label"."""
     rng = np.random.default_rng(seed)
     labels = rng.choice(["no", "yes"], n, p=[0.4, 0.6])
     truth = np.where(rng.random(n) < 0.75, labels, rng.choice(["no", "yes"], n))
@@ -36,12 +36,12 @@ def _sentence(truth: str, rng: np.random.Generator) -> str | None:
 
 
 def cut(rows: pa.Table, size: int) -> pa.Table:
-    """The same rows in batches of so many."""
+    """Return the same rows in batches of n."""
     return pa.Table.from_batches(
         [batch for k in range(0, len(rows), size) for batch in rows[k : k + size].to_batches()]
     )
 
 
 def shuffled(rows: pa.Table, seed: int) -> pa.Table:
-    """The same rows in another order."""
+    """Return the same rows in another order."""
     return rows.take(pa.array(np.random.default_rng(seed).permutation(len(rows)))).combine_chunks()

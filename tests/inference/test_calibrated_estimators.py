@@ -53,7 +53,7 @@ def test_further_batches_equal_one_fit_on_all_rows(new: Any, given: Any, alpha: 
 
 
 @each_kind
-def test_what_was_asked_between_batches_does_not_matter(new: Any, given: Any) -> None:
+def test_predictions_between_batches_change_nothing(new: Any, given: Any) -> None:
     rows = table()
     parts = new().partial_fit(*given(rows[:60]))
     parts.predict_proba(given(rows)[0])
@@ -62,7 +62,7 @@ def test_what_was_asked_between_batches_does_not_matter(new: Any, given: Any) ->
 
 
 @each_kind
-def test_a_batch_more_is_not_calibrated_before_it_is_asked_for(
+def test_another_batch_is_not_calibrated_before_a_prediction(
     new: Any, given: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = table()
@@ -83,7 +83,7 @@ def test_a_batch_more_is_not_calibrated_before_it_is_asked_for(
 
 
 @each_kind
-def test_rows_forgotten_were_never_there_where_all_rows_are_looked_at(
+def test_forgetting_rows_equals_never_learning_them_when_all_rows_calibrate(
     new: Any, given: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(row_sample, "MOST_ROWS", 50_000)

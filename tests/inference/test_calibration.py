@@ -1,4 +1,4 @@
-"""What a model chooses by rows left out: the same for the same rows, kept in its file, and marked when it is stale."""
+"""Calibration by leave-one-out: deterministic, saved with the model, marked when stale."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_probabilities_are_made_of_scores_times_the_temperature() -> None:
     model = tb.fit(rows, "label")
     assert model.calibration is not None
     assert model.calibration.temperature is not None
-    assert model.calibration.temperature.b == 0.0  # all rows say as much
+    assert model.calibration.temperature.b == 0.0  # all rows have as many values
     tempered = model.calibration.temperature.a * model.log_joint(rows)
     np.testing.assert_allclose(
         np.log(model.predict_proba(rows)), tempered - logsumexp(tempered, axis=1, keepdims=True), atol=1e-9
@@ -106,7 +106,7 @@ def test_what_was_chosen_is_saved_with_the_model(tmp_path: Path, alpha: Any) -> 
 
 
 @pytest.mark.parametrize("weighted", [False, True], ids=["plain", "weighted"])
-def test_learning_forgetting_and_adding_make_it_stale_until_it_is_made_anew(room: int, weighted: bool) -> None:
+def test_learning_forgetting_and_adding_make_the_calibration_stale_until_recomputed(room: int, weighted: bool) -> None:
     rows = table(weighted=weighted)
     options = {"alpha": "loo", "weights": "times" if weighted else None}
     whole, first, rest = fit(rows, **options), fit(rows[:70], **options), fit(rows[70:], **options)
@@ -179,14 +179,14 @@ def test_a_row_alone_in_its_class_is_counted_and_not_scored(alpha: Any) -> None:
     assert np.isfinite([model.calibration.before, model.calibration.after]).all()
 
 
-def test_where_every_row_is_alone_nothing_is_chosen() -> None:
+def test_no_smoothing_or_temperature_is_fitted_if_every_row_is_alone_in_its_class() -> None:
     model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha="loo")
     assert model.calibration == calibration.Calibration({"*": 1.0}, None, 2, 2)
     assert parse_bytes(dump(model)) == model
     np.testing.assert_allclose(model.predict_proba([{"x": "p"}]), [[2 / 3, 1 / 3]])
 
 
-def test_rows_of_no_weight_are_no_rows() -> None:
+def test_rows_of_weight_zero_count_as_no_rows() -> None:
     rows = table(weighted=True)
     nothing = table(30, seed=4).append_column("times", pa.array([0.0] * 30))
     both = pa.concat_tables([rows, nothing.select(rows.column_names)])

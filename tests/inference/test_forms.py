@@ -1,4 +1,4 @@
-"""What a row says does not depend on the form in which it is given."""
+"""A row's prediction does not depend on the form in which it is given."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The temperature found is the best there is by a general optimiser, and never changes a decision."""
+"""The fitted temperature equals a general optimiser's, and never changes a decision."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LOG_A, B = 0, 1
 
 
 def rows(seed: int, *, n: int = 60, sizes: str = "varying", impossible: bool = False, weighted: bool = False) -> Any:
-    """Scores that are too sure, classes, sizes and weights."""
+    """Return overconfident scores, classes, sizes and weights."""
     rng = np.random.default_rng(seed)
     C = int(rng.integers(2, 5))
     classes = rng.integers(0, C, n)
@@ -37,7 +37,7 @@ def rows(seed: int, *, n: int = 60, sizes: str = "varying", impossible: bool = F
 
 
 def objective(at: Any, scores: Any, classes: Any, sizes: Any, weights: Any) -> float:
-    """What is least at the temperature wanted, written plainly: losses, and the prior of log t at the mean and b."""
+    """Return the objective: losses, and the prior of log t at the mean size and of b."""
     w = np.ones(len(scores)) if weights is None else weights
     logs, heard = np.log(sizes + 1), sizes > 0
     centre = np.average(logs[heard], weights=w[heard])
@@ -51,7 +51,7 @@ def objective(at: Any, scores: Any, classes: Any, sizes: Any, weights: Any) -> f
 
 
 def centred(temperature: Temperature, sizes: Any, weights: Any) -> Any:
-    """The logarithm of t at the mean size, and b."""
+    """Return log t at the mean size, and b."""
     heard = sizes > 0
     centre = np.average(np.log(sizes[heard] + 1), weights=None if weights is None else weights[heard])
     return np.array([np.log(temperature.a) + temperature.b * centre, temperature.b])
@@ -161,7 +161,7 @@ def test_a_few_rows_that_are_all_right_do_not_make_it_sure() -> None:
     assert 1 < temperature.a < 3
 
 
-def test_a_row_that_says_nothing_keeps_the_prior() -> None:
+def test_a_row_without_values_keeps_the_prior() -> None:
     scores = np.log([[0.7, 0.3], [0.7, 0.3]])
     Temperature(0.5, 0.3).apply(scores, np.log([0.7, 0.3]), np.array([0.0, 3.0]))
     np.testing.assert_allclose(scores, np.log([[0.7, 0.3]]) * np.array([[1.0], [0.5 * 4**0.3]]))

@@ -1,4 +1,4 @@
-"""Intervals of probabilities, the rows they rest on, and abstaining where too little was counted."""
+"""Intervals of probabilities, the rows that support them, and abstaining on too few counts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LIGHT = {"light": ["on"] * 14 + ["off"] * 6, "home": ["yes"] * 12 + ["no"] * 8}
 
 
 def counted(*given: object, **options: object) -> tb.Model:
-    """A model whose probabilities are what was counted says, untempered."""
+    """Fit a model without calibration."""
     return tb.fit(*given, **options, calibrate=None)
 
 
@@ -28,7 +28,7 @@ def of_scores(scores: np.ndarray, variances: np.ndarray, level: float = 0.95) ->
 
 
 def simulated(n: int, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
-    """Rows of four columns of three values in two classes, and the true log-shares (class, column, value)."""
+    """Return rows of four ternary columns, and the true log-probabilities (class, column, value)."""
     shares = rng.dirichlet(np.ones(3), (2, 4))
     label = np.arange(n) % 2
     drawn = (rng.random((n, 4, 1)) > shares[label].cumsum(axis=2)[..., :2]).sum(axis=2)
@@ -69,7 +69,7 @@ def test_counting_alone_rests_on_the_rows_counted() -> None:
     np.testing.assert_allclose(found.rows, 14, rtol=0.03)
 
 
-def test_of_a_row_without_values_the_prior_is_in_doubt_unless_it_was_given() -> None:
+def test_a_row_without_values_has_the_uncertainty_of_the_prior_unless_it_was_given() -> None:
     nothing = [{"light": None}]
     learned = counted(LIGHT, "home").predict_interval(nothing)
     np.testing.assert_allclose(learned.rows, 20, rtol=0.03)
@@ -113,7 +113,7 @@ def test_the_variance_of_log_odds_is_that_of_scores_drawn() -> None:
 def test_tempering_scales_log_odds_and_their_spread() -> None:
     rng = np.random.default_rng(5)
     rows, _ = simulated(80, rng)
-    some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}  # rows that say less are tempered otherwise
+    some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}  # fewer values, another temperature
     honest = tb.fit(rows, "label", events="categorical")
     assert honest._temperature is not None
     plain = honest.with_(calibrate=None)
@@ -122,7 +122,7 @@ def test_tempering_scales_log_odds_and_their_spread() -> None:
     np.testing.assert_allclose(two.probability, honest.predict_proba(some), rtol=1e-12)
     for before, after in ((one.low, two.low), (one.high, two.high)):
         np.testing.assert_allclose(logit(after), t * logit(before), rtol=1e-9)
-    assert (two.rows < one.rows * 1.5).all()  # of rows there are no more than before
+    assert (two.rows < one.rows * 1.5).all()  # no more rows than before
     assert plain.predict(rows, confidence=0.9).tolist() == honest.predict(rows, confidence=0.9).tolist()
 
 
@@ -181,7 +181,7 @@ def test_a_level_that_is_none_is_refused(level: object) -> None:
             model.predict(LIGHT, confidence=level)
 
 
-def test_unsure_is_where_the_interval_does_not_leave_a_half() -> None:
+def test_a_decision_is_unsure_when_the_interval_contains_a_half() -> None:
     rng = np.random.default_rng(3)
     rows, _ = simulated(60, rng)
     model = counted(rows, "label", events="categorical")

@@ -1,4 +1,4 @@
-"""What all kernel tests share: run on every instruction set, and compare exact numbers as Python integers."""
+"""Shared by kernel tests: run on every instruction set, compare exact numbers as integers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallybayes.kernels import Limbs, _native, reference
 
 @pytest.fixture(scope="session")
 def each_isa() -> Callable[[], Iterator[str]]:
-    """Iterate over the instruction sets that this processor has, each in force while it is the turn."""
+    """Iterate over this processor's instruction sets; each is active during its turn."""
 
     def iterate() -> Iterator[str]:
         before = _native.isa()
@@ -28,13 +28,13 @@ def each_isa() -> Callable[[], Iterator[str]]:
 
 @pytest.fixture(scope="session")
 def exact() -> Callable[[Limbs], np.ndarray]:
-    """Limbs as Python integers in units of 2**-6400, whatever their base: equal numbers are equal integers."""
+    """Return limbs as Python integers in units of 2**-6400, whatever their base."""
     return lambda limbs: reference.integers(limbs) * (1 << 32 * (limbs.base + 200))
 
 
 @pytest.fixture(scope="session")
 def as_table() -> Callable[[np.ndarray, str], object]:
-    """The same numbers in every form that a table may have."""
+    """Return the same numbers in every form that a table may have."""
 
     def arrange(x: np.ndarray, form: str) -> object:
         if form == "columns":

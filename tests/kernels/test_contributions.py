@@ -62,7 +62,7 @@ def test_terms_of_codes(each_isa, as_table, seed, n, sizes, n_classes, low, outs
         np.testing.assert_allclose(got, want, rtol=1e-13, atol=1e-13)
 
 
-def test_a_class_of_which_nothing_is_asked_says_nothing(each_isa):
+def test_a_class_of_weight_zero_contributes_nothing(each_isa):
     one = np.ones((2, 1))
     for _ in each_isa():
         out = np.zeros((1, 1))

@@ -91,7 +91,7 @@ def test_texts():
     assert [of[text] for text in column.to_pylist()] == out.tolist()
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_arguments_are_refused():
     out = np.zeros(2, np.int64)
     with pytest.raises(ValueError, match="seeds"):
         kernels.hash_dense(np.zeros((2, 3)), np.zeros(2, np.int64), out)

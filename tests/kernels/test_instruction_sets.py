@@ -1,4 +1,4 @@
-"""Every instruction set gives the same bits, and TALLYBAYES_ISA names the one that is used."""
+"""Every instruction set gives the same bits, and TALLYBAYES_ISA selects one."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SPREADS = [1.0, 1e-9, 1e-160, 1e30, 1e60, 1e155, 1e300]
 
 
 def dense(rng: np.random.Generator, spread: float = 1.0) -> np.ndarray:
-    """Numbers with holes in some rows, and a few that are far off."""
+    """Return numbers with missing values and a few outliers."""
     x = rng.normal(size=(N, F))
     x[rng.random(x.shape) < 0.01] *= 1e20
     x[:20][rng.random((20, F)) < 0.1] = np.nan
@@ -116,7 +116,7 @@ WORKS: dict[str, Callable[[], Iterator[np.ndarray]]] = {
 
 
 def digest(work: Callable[[], Iterator[np.ndarray]]) -> str:
-    """Of all bits of what comes out; one NaN is as good as another, and the sign of a zero counts."""
+    """Return a digest of all result bits; all NaNs are equal, and the sign of zero counts."""
     made = hashlib.sha256()
     for values in work():
         plain = np.asarray(values)
@@ -130,14 +130,14 @@ def test_all_instruction_sets_give_the_same_bits(each_isa: Callable[[], Iterator
 
 
 def elsewhere(*arguments: str, **settings: str) -> subprocess.CompletedProcess[str]:
-    """What another process says under other settings."""
+    """Return the output of another process under other settings."""
     kept = {name: value for name, value in os.environ.items() if name not in ("TALLYBAYES_ISA", "OPENBLAS_CORETYPE")}
     return subprocess.run(
         [sys.executable, *arguments], env=kept | settings, capture_output=True, text=True, check=True, timeout=120
     )
 
 
-def test_other_processes_give_the_same_bits_whatever_they_were_told_to_use() -> None:
+def test_other_processes_give_the_same_bits_on_every_instruction_set() -> None:
     here: dict[str, Any] = {work: digest(WORKS[work]) for work in WORKS}
     for isa in _native.available():
         for core in ["Prescott", "Haswell"] if "v3" in _native.available() else ["Prescott"]:
@@ -155,7 +155,7 @@ def test_without_the_variable_the_best_is_used() -> None:
     assert elsewhere("-c", ASK, TALLYBAYES_ISA="").stdout.strip() == best
 
 
-def test_an_instruction_set_that_the_processor_has_not_is_passed_over_and_said_so() -> None:
+def test_an_instruction_set_that_the_processor_lacks_is_replaced_with_a_warning() -> None:
     done = elsewhere("-c", ASK, TALLYBAYES_ISA="v9")
     assert done.stdout.strip() == _native.available()[-1]
     has = " or ".join(_native.available())

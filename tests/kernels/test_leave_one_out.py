@@ -11,7 +11,7 @@ from tallybayes.kernels import Coefficients, reference
 
 @st.composite
 def counted(draw):
-    """A table, its classes, the moments of both, and coefficients."""
+    """Draw a table, its classes, the moments of both, and coefficients."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n, F, C = draw(st.sampled_from([1, 2, 5, 16, 17, 40, 100])), draw(st.sampled_from([1, 3, 4, 33])), 3
     x = rng.normal(size=(n, F)) * draw(st.sampled_from([1.0, 1e-40, 1e40, 1e100])) + draw(st.sampled_from([0.0, 10.0]))
@@ -74,7 +74,7 @@ def test_a_rows_scores_depend_on_that_row_alone(each_isa, student):
         assert (together == alone).all()
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_arguments_are_refused():
     one = np.ones((1, 1))
     good = [np.ones((1, 1)), np.zeros(1, np.int32), np.ones((3, 1, 1)), np.ones((3, 1))]
     six = Coefficients(*[one] * 6)

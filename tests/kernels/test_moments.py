@@ -22,7 +22,7 @@ def limbs(max_length=6):
 
 
 def same(a, b):
-    """The same double, to the bit except for the sign of zero."""
+    """Return whether two doubles are equal, ignoring the sign of zero."""
     return ((a == b) | (np.isnan(a) & np.isnan(b))).all()
 
 
@@ -61,7 +61,7 @@ def test_shapes_are_kept(each_isa):
 
 
 def close(got, want):
-    """Within two units in the last place."""
+    """Return whether two doubles are within two units in the last place."""
     finite = np.isfinite(want)
     assert same(got[~finite], want[~finite])
     assert (np.abs(got[finite] - want[finite]) <= 2 * np.spacing(np.abs(want[finite]))).all()

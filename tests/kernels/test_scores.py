@@ -13,7 +13,7 @@ FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
 
 @st.composite
 def dense(draw):
-    """A table, in some form; parameters; scores to add to."""
+    """Draw a table in some form, parameters, and scores to add to."""
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     n = draw(st.sampled_from([0, 1, 3, 4, 31, 32, 33, 100]))
     columns, n_classes = draw(st.sampled_from([0, 1, 3, 4, 5, 9, 64, 70])), draw(st.sampled_from([1, 2, 3, 10]))

@@ -1,4 +1,4 @@
-"""Places of scattered entries agree with their plain twin, and what is no places is refused."""
+"""Sparsity patterns agree with their plain twin, and invalid ones are refused."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tallybayes.kernels import reference, sparse_pattern
 
 @st.composite
 def places(draw: st.DrawFn, width: int) -> Any:
-    """Starts and rows of some entries in `width` columns of six rows."""
+    """Return starts and rows of some entries in `width` columns of six rows."""
     columns = draw(st.lists(st.sets(st.integers(0, 5)), min_size=width, max_size=width))
     starts = np.cumsum([0, *map(len, columns)], dtype=np.int64)
     return starts, np.array([row for column in columns for row in sorted(column)], np.int32)
@@ -22,7 +22,7 @@ def places(draw: st.DrawFn, width: int) -> Any:
 
 @settings(max_examples=200, deadline=None)
 @given(st.integers(0, 5).flatmap(lambda width: st.tuples(places(width), places(width))))
-def test_the_union_of_places_is_that_of_the_twin(both: Any) -> None:
+def test_the_union_of_patterns_is_that_of_the_twin(both: Any) -> None:
     left, right = both
     got = sparse_pattern.join_places(*left, *right)
     want = reference.join_places(*left, *right)
@@ -58,7 +58,7 @@ GOOD = np.array([0, 2, 3]), np.array([1, 4, 0], np.int32)
         (np.zeros((3, 1), np.int64), GOOD[1], "starts: wanted 1 axes"),
     ],
 )
-def test_what_is_no_places_is_refused(starts: Any, rows: Any, message: str) -> None:
+def test_an_invalid_pattern_is_refused(starts: Any, rows: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         sparse_pattern.join_places(*GOOD, starts, rows)
 

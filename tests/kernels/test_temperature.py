@@ -32,7 +32,7 @@ def test_losses_and_their_derivatives(each_isa, seed, shape, at, weighted):
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
-def test_what_cannot_be_is_refused():
+def test_invalid_arguments_are_refused():
     two = np.zeros(2)
     with pytest.raises(ValueError, match="own"):
         kernels.temper(np.zeros((2, 2)), np.zeros(3), two, None, 0.0, 0.0, two.copy())

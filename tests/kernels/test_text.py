@@ -49,7 +49,7 @@ OPTIONS = st.builds(
 
 @st.composite
 def columns(draw: st.DrawFn) -> Any:
-    """A string column, perhaps a slice of a longer one."""
+    """Draw a string column, perhaps a slice of a longer one."""
     documents = draw(st.lists(DOCUMENTS, max_size=8))
     column = pa.array(documents, draw(st.sampled_from([pa.string(), pa.large_string()])))
     first = draw(st.integers(0, len(column)))
@@ -70,7 +70,7 @@ def classes_of(column: Any, n_classes: int = 3) -> Any:
 
 
 @settings(max_examples=300, deadline=None)
-@given(columns(), OPTIONS, st.sampled_from([1, 3, 7]))  # from five classes on, most tokens have but one counter
+@given(columns(), OPTIONS, st.sampled_from([1, 3, 7]))  # from five classes on, most tokens have a single counter
 def test_counts_are_those_of_the_twin(column: Any, options: TextOptions, n_classes: int) -> None:
     classes = classes_of(column, n_classes)
     got = text.count_text(column, classes, n_classes, options)
@@ -85,7 +85,7 @@ def test_vectors_are_those_of_the_twin(column: Any, options: TextOptions) -> Non
 
 
 def some_of(vocabulary: Any, extra: list[str]) -> Any:
-    """Every other token, backwards, and some that no text may hold."""
+    """Return every other token in reverse order, and some that no text has."""
     kept = vocabulary.to_pylist()[::-2]
     return pa.array([*kept, *(token for token in dict.fromkeys(extra) if token not in kept)], pa.string())
 
@@ -126,26 +126,26 @@ def test_merged_vocabularies_are_those_of_the_twin(left: set[str], right: set[st
 
 
 def every_character(form: Callable[[str], str], end: int = sys.maxunicode + 1) -> Iterator[Any]:
-    """Columns of documents that hold form(c), one to a line, for 256 characters c each."""
+    """Return columns with a document form(c) per character c, 256 characters each."""
     every = [form(chr(c)) for c in range(end) if not 0xD800 <= c < 0xE000]
     documents = ["\n".join(every[first : first + 256]) for first in range(0, len(every), 256)]
     for first in range(0, len(documents), 512):
         yield pa.array(documents[first : first + 512])
 
 
-def test_every_character_there_is_is_treated_as_by_python() -> None:
+def test_every_unicode_character_is_treated_as_by_python() -> None:
     for column in every_character(lambda c: f"a{c}b {c}{c} c{c}"):
         assert_equal(text.vectorise(column), text_reference.vectorise(column))
 
 
 @pytest.mark.parametrize("options", [TextOptions(lowercase=False), TextOptions(strip_accents="unicode")], ids=str)
-def test_every_character_there_is_is_treated_so_under_other_options(options: TextOptions) -> None:
+def test_every_unicode_character_is_treated_as_by_python_under_other_options(options: TextOptions) -> None:
     for column in every_character(lambda c: f"a{c}"):
         assert_equal(text.vectorise(column, options), text_reference.vectorise(column, options))
 
 
 @pytest.mark.parametrize("analyzer", ["char", "char_wb"])
-def test_every_space_there_is_is_treated_as_by_python(analyzer: Any) -> None:
+def test_every_unicode_space_is_treated_as_by_python(analyzer: Any) -> None:
     options = TextOptions(analyzer=analyzer)
     for column in every_character(lambda c: c + c, 0x20000):  # where all spaces are
         assert_equal(text.vectorise(column, options), text_reference.vectorise(column, options))

@@ -1,4 +1,4 @@
-"""What parameters may be, given what was counted: draws of them, for each event model, by the textbook.
+"""Draws from the posterior of the parameters, for each event model, by textbook formulas.
 
 Written from the definitions and apart from the closed forms that they check: Dirichlet for shares, Gamma for rates,
 Normal-Gamma for bells.
@@ -23,18 +23,18 @@ Draws = Callable[[Any, pa.Table, float, np.random.Generator], Likelihood]
 
 
 def log_dirichlet(shapes: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """The logs of shares drawn with shapes (C, V), as (V, C)."""
+    """Return logs of Dirichlet draws with parameters (C, V), as (V, C)."""
     drawn = rng.gamma(shapes)
     return np.ascontiguousarray(np.log(drawn / drawn.sum(axis=1, keepdims=True)).T)
 
 
 def others(counts: np.ndarray) -> np.ndarray:
-    """What is outside each class."""
+    """Return the counts of all other classes, for each class."""
     return counts.sum(axis=0) - counts
 
 
 def columns_of(table: pa.Table) -> Iterator[list[np.ndarray]]:
-    """Each column's values that are not missing, class by class."""
+    """Return each column's values that are not missing, by class."""
     label = np.array(table.column("label").to_pylist())
     for name in ("c0", "c1", "c2"):
         values = table.column(name).to_numpy().astype(float)

@@ -1,4 +1,4 @@
-"""Random rows for any event model, made from what the model itself says it wants."""
+"""Random rows for any event model, made from the types that the model declares."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tallybayes.events.text.text import name_of
 
 
 def every_event() -> list[Event]:
-    """Each registered event model, in each of the forms that behave differently."""
+    """Return each registered event model, in each variant that behaves differently."""
     return [form for event in registered().values() for form in event.test_variants()]
 
 
 def tokenizer_of(event: Event) -> Any:
-    """The function that makes its words, which no file can hold."""
+    """Split a text; a tokenizer that no file can store."""
     return getattr(event, "tokenizer", None)
 
 
 def as_written(event: Event) -> Event:
-    """The event model as it comes back from a file: of a function the name is left."""
+    """Return the event model as read from a file, where only the name of a function is stored."""
     return replace(event, tokenizer=name_of(tokenizer_of(event))) if tokenizer_of(event) else event  # type: ignore
 
 
 def values_for(event: Event, n: int, rng: np.random.Generator) -> np.ndarray:
-    """Values that the event model accepts, from the richest kind that it does."""
+    """Return values of the richest type that the event model accepts."""
     if event.input == "codes":
         return np.array(["red", "green", "blue", "grey"], object)[rng.integers(0, 4, n)]
     if event.input == "text":
@@ -59,7 +59,7 @@ def rows_for(
     weighted: bool = False,
     seed: int = 0,
 ) -> pa.Table:
-    """A table with a label, some missing values and, if asked for, weights."""
+    """Return a table with a label, some missing values and, if requested, weights."""
     rng = np.random.default_rng(seed)
     table: dict[str, Any] = {}
     for f in range(columns):

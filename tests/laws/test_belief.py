@@ -18,7 +18,7 @@ each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
 def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choices: object) -> np.ndarray:
-    """The scores of each row under a model fitted on all the others: what leave-one-out must equal."""
+    """Return each row's scores under a model fitted on all other rows, the reference for leave-one-out."""
     weights = "w" if "w" in table.column_names else None
     scores = np.full((len(table), len(model.classes)), -np.inf)
     for i in range(len(table)):
@@ -98,7 +98,7 @@ def test_a_missing_value_says_nothing(event: Event) -> None:
 
 @each_event
 @each_rule
-def test_what_is_sampled_is_what_is_believed(event: Event, rule: str) -> None:
+def test_samples_follow_the_estimated_parameters(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)
     model = tb.fit(table, "label", events=event, estimate=rule, alpha=1.0)
     drawn = model.belief.likelihoods[0].sample(1, 50, np.random.default_rng(0))

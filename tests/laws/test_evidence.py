@@ -1,4 +1,4 @@
-"""The laws of evidence, for every event model: sums that do not know their order, their batches or their threads."""
+"""Laws of evidence, for every event model: sums do not depend on order, batches or threads."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ each_weighting = pytest.mark.parametrize("weighted", [False, True], ids=["plain"
 
 def evidence_of(table: pa.Table, event: Event) -> Evidence:
     weights = "w" if "w" in table.column_names else None
-    # What is believed of it does not matter here, and to choose a smoothing takes longer than to count.
+    # Parameters do not matter here, and choosing a smoothing takes longer than counting.
     return tb.fit(table, "label", events=event, weights=weights, threads=1, calibrate=None, alpha=1.0).evidence
 
 
 def part(whole: Evidence, table: pa.Table) -> Evidence:
-    """The evidence of some rows under the schema of all, whatever classes they have."""
+    """Return the evidence of some rows under the schema of all, whatever classes they have."""
     total = Evidence.empty(whole.schema)
     for batch in table.to_batches():
         total = total + count(whole.schema, batch)
@@ -91,7 +91,7 @@ def test_a_weight_of_two_is_the_row_twice(event: Event) -> None:
 
 
 @each_event
-def test_a_weight_of_zero_is_no_row(event: Event) -> None:
+def test_a_weight_of_zero_counts_as_no_row(event: Event) -> None:
     table = rows_for(event, 30)
     weights = np.ones(len(table))
     weights[10:] = 0.0

@@ -1,4 +1,4 @@
-"""A sum that may be below zero, whatever it is called, is kept, merged and forgotten like any other."""
+"""Sums that may be negative are stored, merged and forgotten like any others, whatever their name."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tallybayes.events.statistic import Sum
 
 @pytest.fixture
 def log_sum() -> Iterator[Event]:
-    """An event model that keeps Σ log x under a name of its own."""
+    """An event model with the sum Σ log x under its own name."""
 
     @dataclass(frozen=True)
     class LogSum(Lognormal):

@@ -1,4 +1,4 @@
-"""The laws of reasons: what columns say one by one adds up to the score, for every event model and every rule."""
+"""Laws of terms: the columns' terms add up to the score, for every event model and estimate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
 def encoded(model: tb.Model, table: pa.Table):
-    """The rows of a table as the model's one event model takes them."""
+    """Return a table's rows as encoded for the model's only event model."""
     block, likelihood = model.schema.blocks[0], model.belief.likelihoods[0]
     batch = table.combine_chunks().to_batches()[0]
     return RowBatch(batch).encode(block, likelihood.categories or None)
@@ -42,7 +42,7 @@ def test_terms_add_up_to_the_score(event: Event, rule: str, alpha: float) -> Non
 
 
 @each_event
-def test_terms_are_linear_in_what_is_asked(event: Event) -> None:
+def test_terms_are_linear_in_the_class_weights(event: Event) -> None:
     table = rows_for(event, 30, seed=3)
     model = tb.fit(table, "label", events=event, alpha=0.5, calibrate=None)
     data, likelihood, rng = encoded(model, table), model.belief.likelihoods[0], np.random.default_rng(0)
@@ -88,7 +88,7 @@ def test_what_shows_a_column_best_is_finite_and_rising(event: Event) -> None:
 
 
 @each_event
-def test_no_more_rows_are_behind_a_term_than_there_are(event: Event) -> None:
+def test_a_term_rests_on_at_most_all_rows(event: Event) -> None:
     table = rows_for(event, 30, seed=6)
     model = tb.fit(table, "label", events=event, alpha=1.0)
     behind = model.belief.likelihoods[0].support(encoded(model, table))

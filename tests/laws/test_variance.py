@@ -1,4 +1,4 @@
-"""The laws of doubt: how far log-probabilities may be off, for every event model."""
+"""Laws of the variance of log-probabilities, for every event model."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
 
 def plain_fit(*given: Any, **options: Any) -> tb.Model:
-    """A model without anything chosen by rows left out, which takes longer and is no matter here."""
+    """Fit a model without leave-one-out choices, which take longer and do not matter here."""
     return tb.fit(*given, **{"alpha": 1.0, **options}, calibrate=None)
 
 
 def doubts_of(model: tb.Model, table: pa.Table) -> np.ndarray:
-    """The variances of the log-probabilities of rows, the class prior left aside."""
+    """Return the variances of the rows' log-probabilities, without the class prior."""
     [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
     [batch] = table.combine_chunks().to_batches()
     out = np.zeros((len(table), len(model.classes)))
@@ -51,8 +51,8 @@ def test_the_closed_form_is_the_variance_over_parameters_drawn(event: Event, alp
 
 
 @each_event
-def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event: Event) -> None:
-    """Rows reweighted at random (the Bayesian bootstrap) and refitted scatter as much as the doubt says.
+def test_the_variance_is_the_scatter_over_refits_on_other_rows(event: Event) -> None:
+    """Refits on randomly reweighted rows (the Bayesian bootstrap) scatter with the stated variance.
 
     The tokens of one text are not drawn apart from each other, so of texts only the size is right.
     """
@@ -74,7 +74,7 @@ def test_doubt_is_what_fitting_on_other_rows_of_the_same_kind_would_change(event
 
 @each_event
 @each_rule
-def test_twice_the_rows_leave_about_half_the_doubt(event: Event, rule: str) -> None:
+def test_twice_the_rows_leave_about_half_the_variance(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)
     fits = (plain_fit(table, "label", events=event, estimate=rule, weights=np.full(400, w)) for w in (4.0, 8.0))
     one, two = (doubts_of(fit, table) for fit in fits)
@@ -83,7 +83,7 @@ def test_twice_the_rows_leave_about_half_the_doubt(event: Event, rule: str) -> N
 
 
 @each_event
-def test_a_missing_value_leaves_nothing_to_doubt(event: Event) -> None:
+def test_a_missing_value_has_variance_zero(event: Event) -> None:
     table = rows_for(event, 60, missing=0.0)
     nothing = pa.table({name: pa.nulls(2, table.schema.field(name).type) for name in ("c0", "c1", "c2")})
     assert (doubts_of(plain_fit(table, "label", events=event), nothing) == 0).all()
@@ -91,7 +91,7 @@ def test_a_missing_value_leaves_nothing_to_doubt(event: Event) -> None:
 
 @each_event
 @each_rule
-def test_doubts_are_never_negative_and_never_nan(event: Event, rule: str) -> None:
+def test_variances_are_never_negative_and_never_nan(event: Event, rule: str) -> None:
     table = rows_for(event, 9, classes=4, seed=2)
     other = rows_for(event, 50, seed=8)
     doubts = doubts_of(plain_fit(table, "label", events=event, estimate=rule), other)
@@ -99,7 +99,7 @@ def test_doubts_are_never_negative_and_never_nan(event: Event, rule: str) -> Non
 
 
 @each_event
-def test_classes_renamed_are_doubts_reordered(event: Event) -> None:
+def test_renaming_classes_reorders_the_variances(event: Event) -> None:
     table = rows_for(event, 60)
     names = {"k0": "z", "k1": "m", "k2": "a"}
     at = table.column_names.index("label")
@@ -110,10 +110,10 @@ def test_classes_renamed_are_doubts_reordered(event: Event) -> None:
 
 @pytest.mark.parametrize("event", [e for e in every_event() if e.input == "bag"], ids=lambda event: event.spec)
 @each_rule
-def test_sparse_rows_are_doubted_like_dense_ones(event: Event, rule: str) -> None:
+def test_sparse_rows_have_the_variances_of_dense_ones(event: Event, rule: str) -> None:
     rng = np.random.default_rng(0)
     x = rng.integers(0, 2, (40, 5)) * 1.0
-    x[:, 0] = 0.0  # never seen: without a prior nothing is known of it
+    x[:, 0] = 0.0  # never seen: without a prior it has no estimate
     model = plain_fit(x, rng.integers(0, 3, 40), events=event, estimate=rule)
     [likelihood] = model.belief.likelihoods
     one, two = np.zeros((2, 5, 3))

@@ -1,4 +1,4 @@
-"""Probabilities by counting rows: what is asked, what is missing, and what is refused."""
+"""Probabilities by counting rows: queries, missing values, and refusals."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_times_categories_and_decimals_are_understood() -> None:
     assert asked("small | price<2", rows=rows) == (1, 1, 0)
 
 
-def test_what_is_given_may_be_given_apart() -> None:
+def test_conditions_may_be_a_separate_argument() -> None:
     assert asked("Rome", "member=true") == asked("Rome | member=true") == asked("Rome", {"member": True, "age": None})
     assert asked("name=Ann", {"since": datetime.date(2020, 1, 1)}) == (1, 1, 0)
     assert asked("Rome | member=true", "age>50") == (1, 1, 2)
@@ -120,12 +120,12 @@ def test_what_is_given_may_be_given_apart() -> None:
         (3, "query: wanted a text such as 'play=yes"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_with_the_place(query: Any, sentence: str) -> None:
+def test_an_invalid_query_is_refused_with_its_position(query: Any, sentence: str) -> None:
     with pytest.raises(BadOption, match=sentence):
         tb.probability(ROWS, query)
 
 
-def test_what_never_happened_cannot_be_given() -> None:
+def test_a_condition_that_never_held_is_refused() -> None:
     sentence = r"query 'Rome \| age>90': wanted rows in which age>90 holds, got none of 6 \(1 lack a column"
     with pytest.raises(BadData, match=sentence):
         tb.probability(ROWS, "Rome | age>90")
@@ -191,7 +191,7 @@ def test_many_columns_with_holes_are_looked_through() -> None:
     assert asked("needle", rows=tb.read(rows, batch_rows=100)) == (5, 250, 250)
 
 
-def test_files_arrays_and_streams_are_asked_alike(tmp_path: Path) -> None:
+def test_files_arrays_and_streams_are_queried_alike(tmp_path: Path) -> None:
     table = pa.table({"shape": ["circle", "square", "?"], "size": [1, 2, 3]})
     pc.write_csv(table, tmp_path / "shapes.csv")
     assert asked("shape=circle", rows=tmp_path / "shapes.csv", missing_values=["?"]) == (1, 2, 1)
@@ -201,7 +201,7 @@ def test_files_arrays_and_streams_are_asked_alike(tmp_path: Path) -> None:
     assert asked("circle", rows=stream) == (1, 3, 0)
 
 
-def test_a_question_is_written_as_it_can_be_asked_again() -> None:
+def test_a_query_is_written_in_a_form_that_parses_again() -> None:
     query = Query((Term("a, b", "=", "it's"), Term(None, "=", " x ")), (Term("n", ">=", "3"),))
     assert str(query) == r"'a, b'='it\'s', ' x ' | n>=3"
     assert parse(str(query)) == query

@@ -1,4 +1,4 @@
-"""Probabilities from a model: the joint distribution that its tables make, asked in every way."""
+"""Probabilities from a model: queries of its joint distribution."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_all_questions_are_about_one_distribution(model: tb.Model) -> None:
 def test_marginals_of_a_model_are_those_counted() -> None:
     for query in ("sunny", "sunny | yes", "humidity=high, no", "play!=no"):
         assert float(MLE.probability(query)) == pytest.approx(float(tb.probability(WEATHER, query)))
-    # but not what only independence given the class says: 3/5 of 3/9 of 9/14, and so on
+    # and not the value under conditional independence: 3/5 of 3/9 of 9/14, and so on
     windy = float(MLE.probability("sunny, windy=true"))
     assert windy == pytest.approx(9 / 14 * 2 / 9 * 3 / 9 + 5 / 14 * 3 / 5 * 3 / 5)
     assert float(tb.probability(WEATHER, "sunny, windy=true")) == pytest.approx(2 / 14)
 
 
-def test_numbers_may_be_given_and_coins_and_counts_asked() -> None:
+def test_numbers_may_be_conditions_and_booleans_and_counts_queried() -> None:
     given = {"height": 2.0, "on": 1}
     want = MIXED.predict_proba([given])[0]
     assert float(MIXED.probability("y=1", given)) == pytest.approx(want[1], rel=1e-12)
@@ -128,7 +128,7 @@ def test_what_was_never_seen_says_nothing_if_smoothed_and_is_refused_if_not() ->
         ("yes |", "wanted a column or a value, got its end"),
     ],
 )
-def test_what_a_model_cannot_be_asked_is_refused(query: str, sentence: str) -> None:
+def test_queries_that_a_model_cannot_answer_are_refused(query: str, sentence: str) -> None:
     with pytest.raises(BadOption, match=sentence):
         SMOOTH.probability(query)
 
@@ -147,7 +147,7 @@ def test_what_a_model_cannot_be_asked_is_refused(query: str, sentence: str) -> N
         ("on=2", "wanted = or != and 0 or 1 for bernoulli, got on=2"),
     ],
 )
-def test_numbers_are_for_the_given_side(query: str, sentence: str) -> None:
+def test_numbers_are_allowed_only_as_conditions(query: str, sentence: str) -> None:
     with pytest.raises(BadOption, match=sentence):
         MIXED.probability(query)
 
@@ -158,7 +158,7 @@ def test_a_value_of_two_columns_is_not_guessed_at() -> None:
         tb.fit(rows, "y").probability("y=1 | q")
 
 
-def test_text_may_be_given() -> None:
+def test_text_may_be_a_condition() -> None:
     model = tb.fit(["cheap pills now", "lunch at noon"], ["spam", "ham"], calibrate=None)
     want = model.predict_proba(["cheap lunch, cheap"])[0, 1]
     assert float(model.probability("spam", {"text": "cheap lunch, cheap"})) == pytest.approx(want)

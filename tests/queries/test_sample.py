@@ -1,4 +1,4 @@
-"""Rows drawn from a model: of the right types, by what is believed, and such that refitting finds it again."""
+"""Samples of a model: right types, right distribution, and refitting recovers the parameters."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ KINDS = {"visitors": "poisson", "size": "categorical", "note": "text"}
 
 
 def figures(model: tb.Model) -> np.ndarray:
-    """What is believed of every column, without the numbers of rows that it rests on."""
+    """Return every column's parameters, without the numbers of rows behind them."""
     parts = []
     for column in model.schema.columns:
         table = model.table(column)
@@ -89,7 +89,7 @@ def test_characters_are_written_without_spaces_between() -> None:
 
 @pytest.mark.parametrize("name", ["gaussian", "lognormal", "exponential"])
 def test_a_density_averaged_over_its_parameters_is_what_is_drawn(name: str) -> None:
-    """Few rows: a Student t or a Lomax, with tails that no normal or exponential has."""
+    """Few rows give a Student t or a Lomax, with heavier tails than a normal or an exponential."""
     x = [1.0, 2.0, 4.0, 3.0, 9.0, 8.0]
     model = tb.fit({"x": x, "y": list("aaabbb")}, "y", events={"x": name}, calibrate=None)
     [likelihood] = model.belief.likelihoods
@@ -153,7 +153,7 @@ def test_values_held_fixed_stay_and_tell_of_the_class() -> None:
 
 
 @each_event
-def test_values_are_missing_as_often_as_they_were_where_that_is_asked_for(event: Event) -> None:
+def test_values_are_missing_at_the_observed_rate_if_requested(event: Event) -> None:
     model = tb.fit(rows_for(event, 600, missing=0.3, classes=2), "label", events=event, calibrate=None)
     assert model.sample(100).column("c0").null_count == 0
     [rates], [block] = [likelihood.missing() for likelihood in model.belief.likelihoods], model.schema.blocks

@@ -1,4 +1,4 @@
-"""Rows that reports are made of."""
+"""Rows for tests of reports."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HOSTILE = "<script>window.pwned = 1</script>"
 
 
 def patients(n: int = 300, seed: int = 0) -> dict[str, Any]:
-    """Numbers, values, a text and gaps, of which some tell who is ill."""
+    """Return numbers, categories, a text and missing values; some predict illness."""
     rng = np.random.default_rng(seed)
     ill = rng.random(n) < 0.4
     words = np.where(ill, "fever and a cough at night", "felt well and went for a walk")
@@ -28,19 +28,19 @@ def patients(n: int = 300, seed: int = 0) -> dict[str, Any]:
 
 
 def without_notes(n: int = 300) -> dict[str, Any]:
-    """The same without the text, which tells everything."""
+    """Return the same rows without the text, which alone determines the label."""
     return {name: values for name, values in patients(n).items() if name != "note"}
 
 
 @cache
 def mixed() -> ReportData:
-    """A report of two classes, numbers and values, with mistakes to explain."""
+    """Return a report of two classes, numbers and categories, with mistakes to explain."""
     return tb.report(without_notes(), "state", source="patients.csv", command="tally report patients.csv")
 
 
 @cache
 def flowers() -> ReportData:
-    """A report of three classes and numbers only."""
+    """Return a report of three classes and numbers only."""
     from sklearn.datasets import load_iris
 
     iris = load_iris(as_frame=True)
@@ -49,7 +49,7 @@ def flowers() -> ReportData:
 
 @cache
 def hostile() -> ReportData:
-    """A report in which every name tries to be run."""
+    """Return a report in which every name is an injection attempt."""
     rng = np.random.default_rng(1)
     y = rng.integers(0, 2, 80)
     rows = {
@@ -62,5 +62,5 @@ def hostile() -> ReportData:
 
 @cache
 def page_of(name: str) -> str:
-    """The page of one of the reports above."""
+    """Return the page of one of the reports above."""
     return {"mixed": mixed, "flowers": flowers, "hostile": hostile}[name]().to_html()

@@ -1,4 +1,4 @@
-"""The report in a real browser: it draws, it asks nothing of the network, and it fits every screen.
+"""The report in a real browser: it draws, loads nothing from the network, and fits every screen.
 
 Where there is no browser these tests are skipped, saying so; where CI is true they are required.
 """
@@ -39,7 +39,7 @@ def browser() -> Iterator[Any]:
 
 
 class InputRows:
-    """A page, and everything that it said and asked for while it was drawn."""
+    """Return a page, with its console messages and requests while it was drawn."""
 
     def __init__(self, browser: Any, path: Path, width: int, scheme: str) -> None:
         self.context = browser.new_context(
@@ -106,7 +106,7 @@ def test_what_data_holds_is_not_run(opened: Any) -> None:
     assert page.evaluate("window.pwned") is None
 
 
-def test_the_slider_moves_the_point_and_what_is_said(opened: Any) -> None:
+def test_the_slider_moves_the_point_and_changes_the_sentence(opened: Any) -> None:
     page = opened("mixed").page
     block = page.locator("[data-roc]").first
     drawn = page.evaluate("drawn.sliders[document.querySelector('[data-roc]').dataset.roc]")

@@ -1,4 +1,4 @@
-"""What a report says is what its parts say."""
+"""The figures of a report equal those of the functions it uses."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def test_more_rows_than_a_thousand_are_cut_into_ten_folds() -> None:
     assert tb.report({"x": rng.normal(y), "y": y}, "y").answer.how == "10-fold"
 
 
-def test_reliability_is_told_before_and_after_calibration() -> None:
+def test_reliability_is_shown_before_and_after_calibration() -> None:
     rows = without_notes()
     rows["smoker again"] = rows["smoker"]
     answer = tb.report(rows, "state").answer
@@ -244,7 +244,7 @@ def test_arrays_sparse_rows_and_texts_have_reports() -> None:
     assert texts.tables[0].event == "text"
 
 
-def test_wide_tables_and_many_classes_are_cut_and_it_is_said() -> None:
+def test_wide_tables_and_many_classes_are_cut_with_a_note() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 150)
     wide = tb.report(rng.normal(size=(150, 900)) + 0.5 * y[:, None], y)
@@ -299,7 +299,7 @@ AB = {"x": [1.0, 2.0], "state": ["a", "b"]}
         ),
     ],
 )
-def test_what_cannot_be_reported_is_said_in_one_sentence(call: object, error: type[Exception], sentence: str) -> None:
+def test_rows_that_cannot_be_reported_raise_one_sentence(call: object, error: type[Exception], sentence: str) -> None:
     with pytest.raises(error, match=sentence):
         call()  # type: ignore[operator]
 

@@ -1,4 +1,4 @@
-"""The page: well formed, complete, and made of nothing but itself."""
+"""The page: well formed, complete and self-contained."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ PAGES = ["mixed", "flowers", "hostile"]
 
 
 class Reader(HTMLParser):
-    """Reads a page, refusing what is not closed in order."""
+    """A parser that refuses tags that are not closed in order."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class Reader(HTMLParser):
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_section_is_there_in_order(name: str) -> None:
+def test_every_section_is_present_in_order(name: str) -> None:
     read = Reader(page_of(name))
     assert [attrs["id"] for tag, attrs in read.tags if tag == "section"] == [section for section, _, _ in SECTIONS]
     links = [attrs["href"] for tag, attrs in read.tags if tag == "a" and "href" in attrs]
@@ -54,7 +54,7 @@ def test_every_section_is_there_in_order(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_nothing_is_asked_of_any_other_place(name: str) -> None:
+def test_the_page_loads_nothing_from_elsewhere(name: str) -> None:
     for tag, attrs in Reader(page_of(name)).tags:
         assert tag not in ("img", "iframe", "object", "embed", "base", "form")
         for key in ("src", "href", "action", "srcset", "data"):

@@ -1,4 +1,4 @@
-"""What a reader should know before believing the figures."""
+"""Remarks: warnings that a reader needs before trusting the figures."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ N = 200
 
 
 def remarks(**columns: Any) -> dict[str, str]:
-    """Kind and sentence of what is said of a column beside others."""
+    """Return the kind and the sentence of the remark on one column among others."""
     rng = np.random.default_rng(0)
     y = np.arange(N) % 2
     rows = {"x": rng.normal(y), **columns, "y": np.where(y, "yes", "no")}
@@ -33,7 +33,7 @@ def test_a_column_that_names_its_rows_is_called_an_id(column: Any) -> None:
     assert remarks(key=column)["id"].startswith("'key' has a different value in nearly every row")
 
 
-def test_measurements_that_are_all_different_are_no_id() -> None:
+def test_measurements_that_are_all_different_are_not_an_id() -> None:
     rng = np.random.default_rng(1)
     assert "id" not in remarks(weight=rng.normal(70, 10, N), pay=rng.integers(10_000, 9_000_000, N))
 
@@ -72,7 +72,7 @@ def test_rare_classes_are_named() -> None:
     assert [one.sentence for one in found] == ["Class 'c' has fewer than 10 rows: too few to learn much about it."]
 
 
-def test_a_stale_calibration_is_told() -> None:
+def test_a_stale_calibration_is_reported() -> None:
     rows = {"x": list("ppqq") * 20, "y": ["no", "no", "yes", "no"] * 20}
     half = {name: values[:40] for name, values in rows.items()}
     rest = {name: values[40:] for name, values in rows.items()}

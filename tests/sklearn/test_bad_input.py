@@ -1,4 +1,4 @@
-"""What scikit-learn refuses the drop-ins refuse, with the same type of error; NaiveBayes refuses in our own words."""
+"""The drop-ins refuse what scikit-learn refuses, with the same error type."""
 
 from __future__ import annotations
 

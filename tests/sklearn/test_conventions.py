@@ -183,7 +183,7 @@ def test_a_failed_fit_leaves_an_estimator_as_it_was() -> None:
 
 
 @pytest.mark.parametrize("name", ["MultinomialNB", "ComplementNB", "BernoulliNB", "CategoricalNB"])
-def test_large_attributes_are_made_when_they_are_read(name: str) -> None:
+def test_large_attributes_are_computed_when_read(name: str) -> None:
     model = make(name)
     assert not hasattr(model, "feature_log_prob_")
     model.fit(X, Y)

@@ -1,4 +1,4 @@
-"""NaiveBayes: mixed columns from any library, and learning that is adding."""
+"""NaiveBayes: mixed columns from any library, and incremental learning."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ def test_all_rows_can_be_forgotten_and_others_learned() -> None:
     assert bytes_of(model) == bytes_of(tb.NaiveBayes().fit(pa.table(COLUMNS), PLAY))
 
 
-def test_a_category_never_seen_and_a_missing_value_are_no_error() -> None:
+def test_an_unseen_category_and_a_missing_value_raise_no_error() -> None:
     model = tb.NaiveBayes().fit(pd.DataFrame(COLUMNS), PLAY)
     new = pd.DataFrame({"outlook": ["hail", None], "windy": [None, True], "children": [1, 2], "humidity": [None, 80.0]})
     np.testing.assert_allclose(model.predict_proba(new).sum(axis=1), 1.0)

@@ -103,7 +103,7 @@ def test_results_are_the_same_whatever_the_type_of_the_numbers(name: str, kind: 
 
 @recent
 @pytest.mark.parametrize("name", EVERY)
-def test_single_precision_is_kept_where_it_is_kept_there(name: str) -> None:
+def test_single_precision_is_kept_where_scikit_learn_keeps_it(name: str) -> None:
     X, y = rows()
     made = X.astype(np.float32)
     compare(*fitted(name, made, y), made, 2e-5 if name == "GaussianNB" else 1e-10)
@@ -208,10 +208,10 @@ def test_bernoulli_draws_the_line_at_the_same_place(binarize: float | None, spar
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("sparse", [False, True])
-def test_bernoulli_takes_what_is_not_binary_as_it_is_if_asked_to(sparse: bool) -> None:
+def test_bernoulli_takes_values_that_are_not_binary_with_binarize_none(sparse: bool) -> None:
     X, y = rows()
-    made = np.where(X == 1, -0.25, X / 10)
-    mine, peer = fitted("BernoulliNB", csr_matrix(made) if sparse else made, y, binarize=None)
+    values = np.where(X == 1, -0.25, X / 10)
+    mine, peer = fitted("BernoulliNB", csr_matrix(values) if sparse else values, y, binarize=None)
     same(mine.feature_count_, peer.feature_count_, "feature_count_")
 
 
@@ -240,7 +240,7 @@ def test_gaussian_smoothing_and_priors_give_the_same(choices: dict[str, Any]) ->
     compare(*fitted("GaussianNB", X, y, np.random.default_rng(6).random(N), **choices), X)
 
 
-def test_gaussian_variances_are_right_where_theirs_cancel_least() -> None:
+def test_gaussian_variances_agree_where_scikit_learns_cancel_least() -> None:
     X, y = rows()
     compare(*fitted("GaussianNB", X * 1e-120, y, var_smoothing=0), X * 1e-120)
     mine, peer = fitted("GaussianNB", X + 1e8, y)

@@ -145,7 +145,7 @@ def test_files_are_read() -> None:
     agree(ours, Theirs().fit_transform(DOCUMENTS))
 
 
-def test_a_subclass_with_an_analyzer_of_its_own_is_heard() -> None:
+def test_a_subclass_with_its_own_analyzer_uses_it() -> None:
     class Reversed(tb.CountVectorizer):
         def build_analyzer(self) -> Any:
             return lambda text: [word[::-1] for word in text.split()]

@@ -1,4 +1,4 @@
-"""What older versions of scikit-learn do otherwise is not tested there; everything else is."""
+"""Marks for behaviour that older versions of scikit-learn lack."""
 
 from __future__ import annotations
 

@@ -150,7 +150,7 @@ def test_it_may_be_compressed_and_have_the_line_ends_of_another_system(tmp_path:
         ("@relation r\n@attribute a date\n@data\nnow\n", r"'a': wanted dates written '.*', got 'now' \(row 1\)"),
     ],
 )
-def test_what_is_wrong_is_said(tmp_path: Path, text: str, sentence: str) -> None:
+def test_errors_name_the_row(tmp_path: Path, text: str, sentence: str) -> None:
     with pytest.raises(tb.errors.BadData, match=sentence):
         table(written(tmp_path, text))
 

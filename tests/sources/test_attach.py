@@ -26,7 +26,7 @@ LABELS = ["a", "b", "a", None, "b"]
     ids=["list", "tuple", "objects", "pandas", "polars", "Array", "ChunkedArray", "dictionary"],
 )
 @pytest.mark.parametrize("batch_rows", [None, 2])
-def test_values_given_apart_stand_beside_their_rows(all_of, values, batch_rows):
+def test_separate_values_are_attached_to_their_rows(all_of, values, batch_rows):
     source = attach(read(X, batch_rows=batch_rows), "y", values)
     for _ in range(2):
         assert all_of(source).column("y").to_pylist() == LABELS

@@ -68,9 +68,7 @@ def test_an_error_in_a_later_piece_counts_the_rows_from_the_beginning(tmp_path, 
     assert sentence(path) == f"{path}: {said}"
 
 
-def test_a_quotation_mark_that_never_closes_is_told_before_memory_is_full(
-    tmp_path, sentence, monkeypatch, small_pieces
-):
+def test_an_unclosed_quotation_mark_is_reported_before_memory_is_full(tmp_path, sentence, monkeypatch, small_pieces):
     from tallybayes.sources import text_chunks
 
     monkeypatch.setattr(text_chunks, "LONGEST_ROW", 1 << 20)
@@ -81,7 +79,7 @@ def test_a_quotation_mark_that_never_closes_is_told_before_memory_is_full(
     )
 
 
-def test_a_truncated_archive_is_told(tmp_path, sentence):
+def test_a_truncated_archive_is_reported(tmp_path, sentence):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress(b"a,b\n" + b"1,2\n" * 9)[:-12])
     assert sentence(path).startswith(f"{path}: wanted a readable csv file, got one that cannot be read (")

@@ -30,7 +30,7 @@ def skipped(all_of):
     return reading
 
 
-def test_lines_with_too_few_or_too_many_values_are_skipped_and_told(tmp_path, skipped):
+def test_lines_with_too_few_or_too_many_values_are_skipped_and_reported(tmp_path, skipped):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n1,x\n2\n\n3,y\n4,z,5\n")
     table, said = skipped(path)
@@ -40,7 +40,7 @@ def test_lines_with_too_few_or_too_many_values_are_skipped_and_told(tmp_path, sk
     )
 
 
-def test_lines_that_are_no_json_objects_are_skipped_and_told(tmp_path, skipped):
+def test_lines_that_are_not_json_objects_are_skipped_and_reported(tmp_path, skipped):
     path = tmp_path / "a.jsonl"
     path.write_text('\n{"a": 1}\n{"a": \n[1, 2]\n{"a": 2}\n')
     table, said = skipped(path)
@@ -49,7 +49,7 @@ def test_lines_that_are_no_json_objects_are_skipped_and_told(tmp_path, skipped):
     assert said == f"skipped 2 of 4 lines: {', '.join(places)}."
 
 
-def test_only_the_first_bad_lines_are_told_with_their_places(tmp_path, skipped):
+def test_only_the_first_bad_lines_are_reported_with_their_places(tmp_path, skipped):
     path = tmp_path / "a.tsv"
     path.write_text("a\tb\n" + "1\tx\n2\n" * 1500)
     table, said = skipped(path)
@@ -58,7 +58,7 @@ def test_only_the_first_bad_lines_are_told_with_their_places(tmp_path, skipped):
     assert said == f"skipped 1,500 of 3,000 lines: {places}, and 1,497 more."
 
 
-def test_many_files_are_told_of_in_one_sentence(tmp_path, skipped):
+def test_many_files_are_reported_in_one_sentence(tmp_path, skipped):
     (tmp_path / "1.csv").write_text("a,b\n1,x\n2\n")
     (tmp_path / "2.csv").write_text("a,b\n3,y\n4,z\n")
     (tmp_path / "3.csv.gz").write_bytes(gzip.compress(b"a,b\n5\n6,w\n"))
@@ -114,7 +114,7 @@ def test_places_in_json_lines_are_those_of_a_plain_reading(tmp_path, skipped, sm
         assert f"{path} line {at} has " in said
 
 
-def test_a_line_of_a_later_piece_that_does_not_fit_its_column_is_no_bad_line(tmp_path, small_pieces):
+def test_a_late_value_of_another_type_is_not_a_bad_line(tmp_path, small_pieces):
     path = tmp_path / "a.csv"
     path.write_text("a,b\n" + "1,x\n" * 300 + "1\n" + "1.5,x\n" * 300)
     with pytest.raises(tb.errors.BadData, match=r"column 'a': wanted whole numbers, as in the rows before.*row 302"):
@@ -158,7 +158,7 @@ def test_a_model_of_what_is_left_is_that_of_the_rows_alone(tmp_path):
         tb.fit(bad, "y")
 
 
-def test_another_word_is_refused():
+def test_an_unknown_value_of_bad_lines_is_refused():
     with pytest.raises(BadOption, match="bad_lines: wanted 'error' or 'skip', got 'ignore'"):
         read([{"a": 1}], bad_lines="ignore")  # type: ignore[arg-type]
 

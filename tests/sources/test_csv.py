@@ -116,7 +116,7 @@ def test_a_header_alone_is_a_source_without_rows(tmp_path):
         assert (source.schema.names, source.rows, list(source)) == (["a", "b"], 0, [])
 
 
-def test_names_stand_for_a_header_that_is_not_there(tmp_path, reads_as):
+def test_names_replace_a_missing_header(tmp_path, reads_as):
     (tmp_path / "a.csv").write_text("1,x\n2,y\n")
     reads_as(tmp_path / "a.csv", PLAIN, names=["a", "b"])
 

@@ -194,7 +194,7 @@ KNOWN = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://use
         ({"a": [1]}, "duckdb", "the data: wanted a query, since a connection was given, got {'a': [1]}."),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(folder, sql, url, sentence):
+def test_errors_are_one_sentence(folder, sql, url, sentence):
     with pytest.raises((BadData, BadOption)) as caught:
         list(tb.read(sql, connection=url))
     said = str(caught.value)
@@ -205,7 +205,7 @@ def test_what_is_wrong_is_said_in_one_sentence(folder, sql, url, sentence):
         assert made.execute("SELECT count(*) FROM days").fetchone() == (ROWS,)
 
 
-def test_an_absolute_path_with_too_few_slashes_is_told_apart(folder):
+def test_an_absolute_path_with_too_few_slashes_is_explained(folder):
     with pytest.raises(BadData, match="An absolute path has four slashes: sqlite:////"):
         tb.read("SELECT 1 AS a", connection=f"sqlite://{folder}/days.db")
     assert tb.read("SELECT 1 AS a", connection=f"sqlite:///{folder}/days.db").schema.names == ["a"]

@@ -179,7 +179,7 @@ def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, t
         ("bucket/a.xls", "s3://bucket/a.xls: wanted a file ending in .csv, "),
     ],
 )
-def test_what_is_not_there_or_not_right_is_told_without_the_secret(bucket, store, sentence, path, said):
+def test_errors_of_a_store_do_not_show_the_secret(bucket, store, sentence, path, said):
     write(bucket / "empty" / "a.csv")
     for name in ("bad.csv", "bad.parquet", "bad.arrow", "bad.csv.gz", "a.xls"):
         (bucket / name).write_bytes(b"a,b\n1\n" if name == "bad.csv" else b"ARROW1 and no more of it")
@@ -188,7 +188,7 @@ def test_what_is_not_there_or_not_right_is_told_without_the_secret(bucket, store
     assert not any(word in message for word in (KEY, SECRET, "qzhushed", "127.0.0.1"))
 
 
-def test_who_may_not_read_is_told(bucket, store, sentence):
+def test_a_denied_read_is_reported(bucket, store, sentence):
     write(bucket / "a.csv")
     message = sentence(store.uri("bucket/a.csv", key="stranger"))
     assert message.startswith("s3://bucket/a.csv: wanted a file that can be reached, got none (")
@@ -197,7 +197,7 @@ def test_who_may_not_read_is_told(bucket, store, sentence):
     assert "stranger" not in message
 
 
-def test_who_has_no_network_is_told_and_not_kept(sentence):
+def test_an_unreachable_store_fails_soon_with_a_sentence(sentence):
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -210,7 +210,7 @@ def test_who_has_no_network_is_told_and_not_kept(sentence):
         assert "secret" not in message
 
 
-def test_a_store_that_goes_away_while_it_is_read_is_told(bucket, sentence):
+def test_a_store_that_disappears_midway_is_reported(bucket, sentence):
     write(bucket / "a.parquet")
     with serving(bucket.parent) as made:
         source = read(made.uri("bucket/a.parquet"))
@@ -231,7 +231,7 @@ def test_a_store_that_goes_away_while_it_is_read_is_told(bucket, sentence):
         ("s3://me:hush@bucket/a.csv?hush=hush", "s3://bucket/a.csv: wanted a file that can be reached, got none ("),
     ],
 )
-def test_a_uri_that_cannot_be_used_is_told_without_its_secret(uri, said):
+def test_a_bad_uri_is_reported_without_its_secret(uri, said):
     with pytest.raises(TallyError) as caught:
         read(uri)
     assert str(caught.value).startswith(said)

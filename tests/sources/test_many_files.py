@@ -62,7 +62,7 @@ def test_a_key_that_one_file_of_json_lines_lacks_is_null(tmp_path, reads_as):
     reads_as(str(tmp_path / "*.jsonl"), pa.table({"a": [1, None], "b": [None, "x"]}))
 
 
-def test_a_path_that_is_not_there_is_refused(sentence):
+def test_a_missing_path_is_refused(sentence):
     assert sentence("nowhere/a.csv") == "nowhere/a.csv: wanted a file, got none at that path."
     assert sentence("hello you") == "hello you: wanted a file, got none at that path. Pass text as a list: [text]."
 

@@ -112,7 +112,7 @@ def test_numeric_is_a_number_and_an_array_is_refused_by_name(server, all_of):
         ),
     ],
 )
-def test_what_is_wrong_is_said_in_one_sentence(server, sql, sentence):
+def test_errors_are_one_sentence(server, sql, sentence):
     with pytest.raises(BadData) as caught:
         list(tb.read(sql, connection=server))
     assert str(caught.value).endswith(sentence)

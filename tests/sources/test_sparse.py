@@ -78,7 +78,7 @@ def test_a_matrix_without_rows_or_entries_is_read():
     assert dense(read(sp.csr_array((2, 5)))).tolist() == [[0] * 5] * 2
 
 
-def test_the_mark_of_a_sparse_column_is_not_believed_on_another_type():
+def test_the_mark_of_a_sparse_column_is_ignored_on_another_type():
     marks = {b"tallybayes.kind": b"sparse", b"tallybayes.width": b"3"}
     assert kind_of(pa.field("x", pa.int64(), metadata=marks)) == "column"
     assert kind_of(pa.field("x", pa.list_(pa.int64()), metadata=marks)) == "column"

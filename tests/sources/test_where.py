@@ -156,7 +156,7 @@ def test_the_name_of_a_directory_outweighs_a_column_of_the_file(tmp_path, reads_
     reads_as(tmp_path, pa.table({"year": [2020], "x": [2]}), where="year = 2020 and x = 2", columns=["year", "x"])
 
 
-def test_a_column_that_is_only_asked_about_is_not_handed_on(tmp_path, reads_as):
+def test_a_column_used_only_by_where_is_not_returned(tmp_path, reads_as):
     pq.write_table(TABLE, tmp_path / "a.parquet")
     reads_as(tmp_path / "a.parquet", pa.table({"kind": ["b", None, "c"]}), columns=["kind"], where="age > 30")
     reads_as(TABLE, pa.table({"kind": ["b", None, "c"]}), columns=["kind"], where="age > 30")
@@ -164,13 +164,13 @@ def test_a_column_that_is_only_asked_about_is_not_handed_on(tmp_path, reads_as):
     reads_as(tmp_path / "a.csv", pa.table({"c": ["q"]}), columns=["c"], where="a = 2 and b = 'y'")
 
 
-def test_what_is_read_otherwise_than_it_is_stored_is_asked_about_as_it_is_read(tmp_path, reads_as):
+def test_where_sees_values_as_read_not_as_stored(tmp_path, reads_as):
     pq.write_table(pa.table({"a": ["?", "x"], "n": [1, 2]}), tmp_path / "a.parquet", row_group_size=1)
     reads_as(tmp_path / "a.parquet", pa.table({"a": [None], "n": [1]}), missing=["?"], where="a is null")
     reads_as(tmp_path / "a.parquet", pa.table({"a": ["x"], "n": ["2"]}), types={"n": pa.string()}, where="n = '2'")
 
 
-def test_any_source_can_be_asked(reads_as):
+def test_any_source_can_be_filtered(reads_as):
     rows = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
     kept = pa.table({"a": [2], "b": ["y"]})
     reads_as(rows, kept, where="a > 1")
@@ -222,7 +222,7 @@ def test_a_model_of_some_rows_is_that_of_these_rows_alone(tmp_path):
         ("not " * 50_000 + "age > 3", "got "),
     ],
 )
-def test_what_is_no_comparison_is_refused(where, got):
+def test_a_predicate_that_is_not_a_comparison_is_refused(where, got):
     with pytest.raises(BadOption) as caught:
         Where(where)
     said = str(caught.value)

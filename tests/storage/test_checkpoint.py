@@ -1,4 +1,4 @@
-"""Runs that are killed and go on: the same bits as one that was left in peace, and nothing else ever."""
+"""Killed runs resume to the same bits as an uninterrupted run."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from tallybayes.sources import csv, files, jsonl, parquet
 from tallybayes.storage import atomic_write
 from tallybayes.storage.checkpoint import Checkpoint
 from tallybayes.storage.model_file import dump
-from tests.cli.ran import Shell
+from tests.cli.shell import Shell
 
 ROWS = 6000
-# A command line that reads in small pieces, and is killed at a saving: when it is done, or in its midst.
+# A command line that reads in small pieces, and is killed at a save: after it or in the middle of it.
 KILLED = """
 import os, signal, sys
 from tests.storage.test_checkpoint import in_small_pieces
@@ -58,7 +58,7 @@ main(sys.argv[3:])
 
 
 def in_small_pieces(put: Callable[[Any, str, int], None]) -> None:
-    """Have files of some hundred kilobytes read in as many pieces as large ones are."""
+    """Read small files in as many pieces as large ones."""
     for module, name in (
         (files, "SAMPLE_BYTES"),
         (files, "LEAST_SAMPLE"),
@@ -102,7 +102,7 @@ def as_lines(rows: pa.Table) -> bytes:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder with the same rows in every form, in which commands run."""
+    """Make a folder with the same rows in every format, and run commands in it."""
     monkeypatch.chdir(tmp_path)
     rows = table()
     Path("one.csv").write_bytes(as_csv(rows))
@@ -121,7 +121,7 @@ def tally(folder: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFi
 
 
 def killed(line: str, at: int, where: str = "after") -> None:
-    """Run a command that is killed at one of its savings."""
+    """Run a command that is killed at one of its saves."""
     words = [sys.executable, "-c", KILLED, str(at), where, *shlex.split(line)]
     root = str(Path(__file__).parents[2])
     paths = os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])
@@ -140,14 +140,14 @@ def left_beside() -> list[str]:
 
 @pytest.fixture
 def stopped(folder: Path, small_pieces: None, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A run that somebody has stopped by Ctrl-C."""
+    """A run stopped by Ctrl-C."""
     interrupted("one.csv", monkeypatch)
     assert 0 < rows_saved() < ROWS
     return folder
 
 
 def interrupted(data: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run until the third saving is done, when Ctrl-C comes."""
+    """Run until the third save, then send Ctrl-C."""
     write, saved = atomic_write.write, []
 
     def written(*what: Any) -> None:
@@ -199,7 +199,7 @@ def test_a_command_that_is_killed_goes_on_to_the_same_bits(
 
 
 def spoil() -> None:
-    """Files of text with two lines that are no rows."""
+    """Write text files with two malformed lines."""
     for name, bad in (("csv", b"too,few\n"), ("jsonl", b"{nothing}\n")):
         told = Path(f"one.{name}").read_bytes().splitlines(keepends=True)
         header = int(name == "csv")
@@ -253,7 +253,7 @@ def test_ctrl_c_saves_and_says_how_to_go_on(stopped: Path, capfd: pytest.Capture
     assert not left_beside()
 
 
-def test_what_is_known_is_saved_when_a_run_is_stopped(
+def test_a_failed_run_saves_its_progress(
     folder: Path, small_pieces: None, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
     with Path("one.csv").open("a") as file:
@@ -347,7 +347,7 @@ def test_a_run_over_several_files_wants_all_of_them_in_their_order(
 
 
 @pytest.mark.parametrize("part", ["cut", "altered", "empty", "model"])
-def test_a_file_that_is_no_checkpoint_is_refused_and_left_alone(stopped: Path, part: str) -> None:
+def test_a_file_that_is_not_a_checkpoint_is_refused_and_kept(stopped: Path, part: str) -> None:
     file = Path("ck.tally")
     whole = file.read_bytes()
     middle = len(whole) // 2

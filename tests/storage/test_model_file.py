@@ -1,4 +1,4 @@
-"""The model file: canonical, checked, and harmless whatever is in it."""
+"""The model file: canonical, verified, and safe to load whatever it contains."""
 
 from __future__ import annotations
 
@@ -144,7 +144,7 @@ def test_a_pickle_is_not_opened() -> None:
 
 
 def forged(change, content: bytes = CONTENT) -> bytes:
-    """The file with its parts changed and its checksum made to fit: what someone with ill will would write."""
+    """Return a forged file: changed parts with a matching checksum."""
     tensors = load_tensors(content)
     size = int.from_bytes(content[:8], "little")
     header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"]["tallybayes"])
@@ -201,7 +201,7 @@ def test_a_forged_file_is_refused_with_a_sentence(name: str) -> None:
 
 
 def words() -> tb.Model:
-    """A text of many words, each in one class of twelve or in two: its sums are stored by their entries."""
+    """Fit a text of many words, each in one or two of twelve classes: its sums are stored sparse."""
     texts = [" ".join(f"w{(k * 97 + i) % 3000}" for i in range(120)) for k in range(24)]
     return tb.fit(texts, [f"c{k % 12:02d}" for k in range(24)], alpha=1.0, calibrate=None)
 
@@ -243,7 +243,7 @@ def test_counts_of_many_columns_come_back_from_their_entries(event: str) -> None
 
 
 def replaced(name: str, change):
-    """A change of one array."""
+    """Return a change of one array."""
     return lambda header, tensors: tensors.update({name: change(tensors[name].copy())})
 
 
@@ -290,7 +290,7 @@ def test_forged_entries_are_refused_with_a_sentence(name: str) -> None:
 
 
 def test_a_small_file_cannot_ask_for_much_memory() -> None:
-    """Two classes of a trillion columns, all zero: nothing of it is stored, and nothing may be made of it."""
+    """Two classes of a trillion zero columns: nothing is stored, and nothing may be allocated."""
     zeros = dump(tb.fit(csr_array((4, 100)), [0, 1, 0, 1], events="multinomial", calibrate=None))
 
     def grown(header, tensors) -> None:

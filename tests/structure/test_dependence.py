@@ -1,4 +1,4 @@
-"""Which pairs of columns depend on each other: the counts, what follows from them, and what is refused."""
+"""Dependence of pairs of columns: counts, figures and refusals."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_exclusive_or_names_its_pair_and_says_why_it_matters() -> None:
     assert "'a' and 'b' together say what neither says alone (1 bit of 'y')" in str(found)
 
 
-def test_a_column_twice_is_said_twice_and_two_witnesses_of_nothing_are_told_apart() -> None:
+def test_the_meaning_distinguishes_copies_witnesses_and_independence() -> None:
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, 2000)
     sign = np.where(rng.random(2000) < 0.8, y, 1 - y)
@@ -70,7 +70,7 @@ def test_figures_are_those_of_scipy_and_scikit_learn(seed: int) -> None:
             done = chi2_contingency(table, correction=False)
             x2, df = x2 + done.statistic, df + done.dof
         assert pair.given == pytest.approx(g / (2 * len(y) * np.log(2)), rel=1e-9)
-        # so many rows that the textbook's distribution is near: that of the permutations is narrower by a few percent
+        # enough rows for the textbook's distribution; that of the permutations is narrower by a few percent
         assert (pair.df, pair.p) == (df, pytest.approx(chi2.sf(x2, df), rel=0.1, abs=1e-8))
         whole = chi2_contingency(_crossed(rows[first], rows[second]), correction=False)
         assert pair.overall_p == pytest.approx(whole.pvalue, rel=0.1, abs=1e-8)
@@ -95,7 +95,7 @@ def test_under_independence_p_values_are_roughly_uniform() -> None:
         assert kstest(p, "uniform").pvalue > 0.01
     assert not found.broken()
     mean = np.mean(found.figures.given)
-    assert mean == pytest.approx(np.mean(found.figures.chance), rel=0.05)  # what chance alone is said to give
+    assert mean == pytest.approx(np.mean(found.figures.chance), rel=0.05)  # the expectation under chance alone
 
 
 def test_the_p_value_has_the_mean_and_variance_of_all_permutations() -> None:
@@ -109,7 +109,7 @@ def test_the_p_value_has_the_mean_and_variance_of_all_permutations() -> None:
 
 
 @pytest.mark.parametrize(("n", "values", "skew"), [(30, 5, 1.0), (15, 10, 1.0), (60, 10, 0.0), (300, 10, 1.5)])
-def test_p_values_are_those_of_permuting_even_where_cells_are_nearly_empty(n: int, values: int, skew: float) -> None:
+def test_p_values_are_those_of_permutation_even_for_sparse_cells(n: int, values: int, skew: float) -> None:
     rng = np.random.default_rng(n + values)
     share = 1 / np.arange(1, values + 1) ** skew
     a, b = rng.choice(values, (2, n), p=share / share.sum())
@@ -235,7 +235,7 @@ def test_streams_and_files_are_counted_as_tables_are(tmp_path: Path) -> None:
     assert tb.dependence(tmp_path / "rows.csv", "y").counts == want
 
 
-def test_a_column_that_never_changes_or_is_never_there_depends_on_nothing() -> None:
+def test_a_constant_or_missing_column_depends_on_nothing() -> None:
     none = pa.array([None] * 40, pa.float64())
     found = tb.dependence({**XOR, "same": ["x"] * 40, "one": [1.0] * 40, "none": none}, "y")
     for name in ("same", "one", "none"):
@@ -245,7 +245,7 @@ def test_a_column_that_never_changes_or_is_never_there_depends_on_nothing() -> N
     assert [pair.columns for pair in found.broken()] == [("a", "b")]
 
 
-def test_text_is_left_out_and_said_so() -> None:
+def test_text_is_left_out_with_a_note() -> None:
     prose = [f"this message has number {k} and some words" for k in range(40)]
     found = tb.dependence({**XOR, "message": prose}, "y")
     assert found.left_out == ("message",)
@@ -280,7 +280,7 @@ def test_the_chart_draws_the_columns_of_the_strongest_pairs() -> None:
     assert {point["bits"] for point in overall} == {0}
 
 
-def test_holm_multiplies_and_rises() -> None:
+def test_holm_multiplies_and_never_decreases() -> None:
     assert holm([]).tolist() == []
     assert holm([0.02, 0.5, 0.03, 0.04]).round(10).tolist() == [0.08, 0.5, 0.09, 0.09]
 
@@ -295,7 +295,7 @@ def test_holm_multiplies_and_rises() -> None:
         ({"values": True}, "values: wanted a whole number from 2 to 1000, got True"),
     ],
 )
-def test_what_makes_no_sense_is_refused(options: dict[str, Any], sentence: str) -> None:
+def test_invalid_options_are_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises((BadOption, BadData), match=sentence):
         tb.dependence(XOR, "y", **options)
 
@@ -305,7 +305,7 @@ def test_more_pairs_than_memory_holds_are_refused_before_they_are_counted() -> N
         tb.dependence(np.random.default_rng(0).integers(0, 10, (20, 4000)), [0, 1] * 10)
 
 
-def test_columns_that_are_not_there_and_pairs_of_one_are_refused() -> None:
+def test_unknown_columns_and_pairs_of_one_column_are_refused() -> None:
     found = tb.dependence(XOR, "y")
     with pytest.raises(
         BadOption, match=r"pair: wanted two columns that were looked at, got 'nois'\. Did you mean 'noise'"

@@ -1,4 +1,4 @@
-"""The slow, obvious way: a model fitted anew for each fold."""
+"""The slow, obvious reference: a new model for each fold."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tallybayes.schema.infer import SchemaOptions
 
 
 def fitted(table: pa.Table, events: Any, **choices: Any) -> tb.Model:
-    """A model of a table, be it of a single class."""
+    """Fit a model of a table, also if it has a single class."""
     weights = "w" if "w" in table.column_names else None
     made = Choices(**{"alpha": 1.0, "calibrate": None} | choices)
     return begin(table, "label", FitOptions(columns=SchemaOptions(events), choices=made), weights=weights)[0]
 
 
 def refitted(table: pa.Table, seen: tb.Validation, events: Any, *, before: bool = False, **choices: Any) -> np.ndarray:
-    """The scores of each fold's rows by a model fitted on the other folds, or on those before it."""
+    """Return each fold's scores under a model fitted on the other folds, or on earlier ones."""
     scores = np.full((seen.repeats, len(table), len(seen.classes)), np.nan)
     for out, folds in zip(scores, seen.folds.reshape(seen.repeats, -1), strict=True):
         for k in range(folds.max() + 1):

@@ -1,4 +1,4 @@
-"""What cannot be validated is refused in one sentence."""
+"""Invalid validations are refused in one sentence."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_folds_must_be_two_or_more_and_no_more_than_rows() -> None:
     )
 
 
-def test_a_share_lies_between_none_and_all() -> None:
+def test_a_share_is_between_none_and_all() -> None:
     for how in ("holdout(0)", "holdout(1)", "holdout(1.5)", "holdout(1/0)"):
         refused(tb.errors.BadOption, "how: wanted a share above 0 and below 1, as in 'holdout(0.25)'", how=how)
 
@@ -58,7 +58,7 @@ def test_groups_folds_and_order_have_a_value_for_each_row() -> None:
         )
 
 
-def test_there_must_be_groups_enough() -> None:
+def test_too_few_groups_are_refused() -> None:
     refused(tb.errors.BadOption, "groups: wanted at least 3, got 2. Choose how='2-fold'.", how="3-fold", groups="g")
     refused(tb.errors.BadOption, "groups: wanted at least 2, got 1. Group", how="2-fold", groups=["p"] * 5)
     refused(tb.errors.BadOption, "groups: wanted at least 2, got 1, 'p'.", how="loo", groups=["p"] * 5)

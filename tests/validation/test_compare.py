@@ -1,4 +1,4 @@
-"""Ways to model the same rows side by side: the same folds for all, and a recommendation that is not chance."""
+"""Comparison of candidates on the same folds, with a recommendation that is not chance."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_difference_and_its_error_are_those_of_the_rows() -> None:
     assert found.error == pytest.approx(apart.std(ddof=1) / np.sqrt(len(apart)))
 
 
-def test_noise_is_told_apart_from_nothing() -> None:
+def test_the_default_is_recommended_for_noise() -> None:
     rng = np.random.default_rng(1)
     rows = {"x": rng.normal(size=300), "y": rng.integers(0, 2, 300)}
     found = tb.compare(rows, "y")
@@ -75,7 +75,7 @@ def test_the_partner_is_scikit_learns_on_the_same_folds() -> None:
     assert found.accuracy == seen.accuracy
 
 
-def test_where_columns_depend_on_each_other_the_partner_is_said_to_be_better() -> None:
+def test_the_partner_is_reported_as_better_if_columns_depend_on_each_other() -> None:
     rng = np.random.default_rng(2)
     y = rng.integers(0, 2, 600)
     x = y + rng.normal(size=600) * 1.5
@@ -95,7 +95,7 @@ def test_words_are_compared_in_other_bags_and_several_changes_together(data: Pat
         assert one.log_loss == seen.evaluation.log_loss
 
 
-def test_what_was_given_stays_for_all() -> None:
+def test_given_options_hold_for_all_candidates() -> None:
     rows = pay() | {"id": np.arange(400)}
     found = tb.compare(rows, "y", events={"id": "ignore"}, partners=())
     assert all(one.options["events"]["id"] == "ignore" for one in found.candidates if "events" in one.options)

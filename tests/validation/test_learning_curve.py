@@ -1,4 +1,4 @@
-"""Learning curves equal refitting on each prefix, and stand beside logistic regression on the same rows."""
+"""Learning curves equal refitting on each prefix, with logistic regression on the same rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def some(n: int = 120) -> pa.Table:
 
 
 @pytest.mark.parametrize("options", [{"alpha": 1.0, "calibrate": None}, {"alpha": 1.0, "calibrate": "loo"}])
-def test_each_size_equals_refitting_on_so_many_rows(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_size_equals_refitting_on_that_many_rows(options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     table, shuffled = some(), []
     plain = curves._Shuffle.naive
 

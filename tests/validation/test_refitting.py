@@ -19,7 +19,7 @@ from .refitted import fitted, refitted
 each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
 each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 
-# Smoothing and temperature as given; those that rows left out choose are looked at below.
+# Fixed smoothing and temperature; those chosen by leave-one-out are tested below.
 PLAIN: dict[str, Any] = {"alpha": 1.0, "calibrate": None}
 HOWS: dict[str, dict[str, Any]] = {
     "loo": {},
@@ -38,7 +38,7 @@ HOWS: dict[str, dict[str, Any]] = {
 
 
 def table_for(event: Event, *, weighted: bool = False) -> pa.Table:
-    """Rows of four classes, one of them with a single row."""
+    """Return rows of four classes, one of them with a single row."""
     table = rows_for(event, 40, weighted=weighted, seed=5)
     labels = table.column("label").to_pylist()
     labels[-1] = "alone"
@@ -46,7 +46,7 @@ def table_for(event: Event, *, weighted: bool = False) -> pa.Table:
 
 
 def validated(table: pa.Table, event: Event, how: str, **options: Any) -> tb.Validation:
-    """The validation, with its columns of groups and order beside the features."""
+    """Validate with extra columns of groups and order."""
     rng = np.random.default_rng(1)
     beside = {"group": rng.integers(0, 6, len(table)), "when": rng.permutation(len(table))}
     chosen = {role: name for role, name in HOWS[how].items() if name}
@@ -130,7 +130,7 @@ def test_columns_of_several_kinds_equal_refitting() -> None:
 
 
 @pytest.mark.parametrize("prior", ["uniform", {"a": 0.2, "b": 0.5, "c": 0.3}, [0.2, 0.5, 0.3]])
-def test_a_given_prior_holds_where_a_class_is_not_known(prior: Any) -> None:
+def test_a_given_prior_holds_for_a_class_unseen_in_training(prior: Any) -> None:
     rows = {"x": [1.0, 2.0, 4.0, 5.0, 9.0], "label": ["a", "a", "b", "b", "c"]}
     for how in ("loo", "5-fold"):
         seen = tb.validate(rows, "label", how, prior=prior, calibrate=None)

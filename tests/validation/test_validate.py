@@ -1,4 +1,4 @@
-"""What a validation gives, and that nothing shows how it was computed."""
+"""Results of a validation, independent of how it is computed."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def test_a_group_is_never_on_both_sides(how: str) -> None:
     np.testing.assert_array_equal(seen.scores, by_array.scores)
 
 
-def test_columns_of_groups_folds_and_order_are_no_features() -> None:
+def test_columns_of_groups_folds_and_order_are_not_features() -> None:
     table = some()
     plain = tb.validate(table.drop(["group"]), "y", "loo")
     by_group = tb.validate(table, "y", "5-fold", groups="group")

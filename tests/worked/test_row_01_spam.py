@@ -43,7 +43,7 @@ def test_an_empty_message_is_judged_by_the_prior_and_a_missing_one_says_nothing(
     np.testing.assert_allclose(model.predict_proba(["", None]), [[4 / 6, 2 / 6]] * 2, rtol=1e-14)
 
 
-def test_real_messages_are_told_apart(data) -> None:
+def test_real_messages_are_classified(data) -> None:
     path = data / "sms-spam" / "sms_spam.csv.gz"
     table = pa.Table.from_batches(list(sources.read(path)))
     labels = np.array(table.column("label").to_pylist())

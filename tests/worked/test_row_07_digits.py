@@ -39,7 +39,7 @@ def test_training_is_averaging_the_images() -> None:
     np.testing.assert_allclose(smoothed.average[0].ravel(), (five.sum(axis=0) + 1) / (len(five) + 2), rtol=1e-12)
 
 
-def test_fives_are_told_from_sixes_with_probabilities() -> None:
+def test_fives_are_distinguished_from_sixes_with_probabilities() -> None:
     x, y = small_digits()
     train = np.arange(len(y)) % 2 == 0
     model = tb.fit(x[train], y[train], events="bernoulli")

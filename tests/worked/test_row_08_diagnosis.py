@@ -67,7 +67,7 @@ def test_the_table_of_a_symptom_says_how_much_more_often_the_sick_have_it(hearts
     np.testing.assert_allclose(pain.values.sum(axis=0), 1.0)
 
 
-def test_held_out_patients_are_told_apart_with_honest_probabilities(hearts: Path) -> None:
+def test_held_out_patients_are_classified_with_calibrated_probabilities(hearts: Path) -> None:
     seen = tb.validate(hearts, "label", "10-fold", missing_values=["?"]).evaluation
     assert seen.accuracy > 0.8
     assert seen.log_loss < 0.5

@@ -16,7 +16,7 @@ def said_three_times(n: int) -> dict[str, list[str]]:
     return {"cough": told, "coughs": told, "coughing": told, "ill": ["yes" if i else "no" for i in ill]}
 
 
-def test_probabilities_are_there_by_default_and_near_the_truth() -> None:
+def test_probabilities_are_calibrated_by_default_and_near_the_truth() -> None:
     model = tb.fit(said_three_times(2000), "ill")
     plain = model.with_(calibrate=None)
     row = [{"cough": "yes", "coughs": "yes", "coughing": "yes"}]

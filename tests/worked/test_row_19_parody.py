@@ -9,7 +9,7 @@ import tallybayes as tb
 from tallybayes import sources
 
 
-def test_headlines_of_the_onion_are_told_from_the_news(data) -> None:
+def test_headlines_of_the_onion_are_distinguished_from_news(data) -> None:
     table = pa.Table.from_batches(list(sources.read(data / "onion-or-not" / "onion_or_not.csv.gz")))
     labels = np.array(table.column("label").to_pylist())
     train = np.arange(len(table)) % 3 != 0

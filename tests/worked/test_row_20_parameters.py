@@ -21,7 +21,7 @@ def test_the_weather_data() -> None:
     count = tb.fit(NOMINAL, "play").parameters()
     assert count.naive == 2 * (2 + 2 + 1 + 1)  # three outlooks, three temperatures, two humidities, wind or none
     assert count.joint == 2 * (3 * 3 * 2 * 2 - 1)
-    # with two columns of numbers: a bell in two dimensions (2 means, 3 covariances) for each of 3 · 2 combinations
+    # with two columns of numbers: a bivariate normal (2 means, 3 covariances) for each of 3 · 2 combinations
     count = tb.fit(NUMERIC, "play").parameters()
     assert count.naive == 2 * (2 + 1 + 2 + 2)
     assert count.joint == 2 * (3 * 2 - 1 + 3 * 2 * 5)

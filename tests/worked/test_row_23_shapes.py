@@ -38,7 +38,7 @@ def test_the_identities_of_the_slides_hold() -> None:
     assert p["red | circle"] == pytest.approx(p["circle | red"] * p["red"] / p["circle"])  # Bayes' rule
 
 
-def test_a_table_of_any_size_is_asked_in_the_same_words(data) -> None:
+def test_a_table_of_any_size_is_queried_in_the_same_way(data) -> None:
     votes = data / "house-votes-84" / "house_votes_84.csv.gz"
     found = tb.probability(votes, "label=democrat | physician-fee-freeze=n", missing_values=["?"])
     assert (found.hits, found.total) == (245, 247)

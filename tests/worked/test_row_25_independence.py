@@ -27,7 +27,7 @@ def drawn(follow: str) -> dict[str, np.ndarray]:
         ("the other", True, True),  # dependent whatever the class
     ],
 )
-def test_the_cases_are_told_apart(follow: str, overall: bool, given: bool) -> None:
+def test_the_three_kinds_of_dependence_are_distinguished(follow: str, overall: bool, given: bool) -> None:
     [pair] = tb.dependence(drawn(follow), "y")
     for p, depend in ((pair.overall_p, overall), (pair.p, given)):
         assert p < 1e-6 if depend else p > 0.01

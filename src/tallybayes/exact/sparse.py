@@ -1,6 +1,6 @@
-"""Exact numbers, mostly zeros: only those that are not are kept.
+"""Sparse arrays of exact numbers: only nonzero entries are stored.
 
-Of a million words most occur in one class or two. Kept whole, the counts of a million words in twenty classes would be
+Of a million words most occur in one or two classes. A dense table of a million words in twenty classes would take
 160 MB, and every merge would read and write all of it.
 """
 
@@ -25,7 +25,7 @@ Mask = npt.NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class SparsityPattern:
-    """Where in an array (R, V) something stands: column by column, and within a column by row.
+    """The positions of the entries of an array (R, V), sorted by column, then row.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class SparsityPattern:
     rows : int32 ndarray, shape (entries,)
         The row of each entry.
     height : int
-        R.
+        R, the number of rows.
     """
 
     starts: npt.NDArray[np.int64]
@@ -43,20 +43,20 @@ class SparsityPattern:
 
     @property
     def width(self) -> int:
-        """V."""
+        """V, the number of columns."""
         return len(self.starts) - 1
 
     @cached_property
     def lengths(self) -> npt.NDArray[np.int64]:  # (V,)
-        """How many entries each column has."""
+        """The number of entries of each column."""
         return np.diff(self.starts)
 
     def columns(self) -> npt.NDArray[np.int32]:  # (entries,)
-        """The column of each entry."""
+        """Return the column of each entry."""
         return np.repeat(np.arange(self.width, dtype=np.int32), self.lengths)
 
     def equals(self, other: SparsityPattern) -> bool:
-        """Whether the same places are meant."""
+        """Return whether both patterns have the same positions."""
         return self is other or (
             self.height == other.height
             and np.array_equal(self.starts, other.starts)
@@ -64,29 +64,29 @@ class SparsityPattern:
         )
 
     def find(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-        """The entry of each cell, −1 where none stands."""
+        """Return the index of each cell's entry, −1 if there is none."""
         cells = (np.ascontiguousarray(part, np.int64) for part in (rows, columns))
         return find_places(self.starts, self.rows, *cells)
 
     def join(self, other: SparsityPattern) -> tuple[SparsityPattern, npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-        """The places of both, and where among them those of each are."""
+        """Return the union of two patterns, and the index in it of each side's entries."""
         starts, rows, mine, theirs = join_places(self.starts, self.rows, other.starts, other.rows)
         return SparsityPattern(starts, rows, self.height), mine, theirs
 
     def some(self, kept: Mask) -> SparsityPattern:
-        """The places of some of the entries."""
+        """Return the pattern of the entries that the mask keeps."""
         ends = np.concatenate([[0], np.cumsum(kept, dtype=np.int64)])
         return SparsityPattern(ends[self.starts], self.rows[kept], self.height)
 
     def of_columns(self, index: Index) -> tuple[SparsityPattern, Index]:
-        """The places in some columns, in the given order, and which entries these are."""
+        """Return the pattern of some columns, in the given order, and the entries in them."""
         lengths = self.lengths[index]
         starts = _starts(lengths)
         entries = np.arange(starts[-1]) + np.repeat(self.starts[index] - starts[:-1], lengths)
         return SparsityPattern(starts, self.rows[entries], self.height), entries
 
     def of_rows(self, index: Index) -> tuple[SparsityPattern, Index]:
-        """The places in some rows, in the given order (some more than once), and which entries these are."""
+        """Return the pattern of some rows, in order and perhaps repeated, and the entries in them."""
         order = np.argsort(index, kind="stable")
         times = np.bincount(index, minlength=self.height)
         each = times[self.rows]
@@ -94,7 +94,7 @@ class SparsityPattern:
         nth = np.arange(len(entries)) - np.repeat(np.cumsum(each) - each, each)
         rows = order[_starts(times)[self.rows[entries]] + nth].astype(np.int32)
         starts = _starts(each)[self.starts]
-        if len(index) > 1 and not (np.diff(index) > 0).all():  # rows have changed their order, or were repeated
+        if len(index) > 1 and not (np.diff(index) > 0).all():  # rows were reordered or repeated
             columns = np.repeat(np.arange(self.width), np.diff(starts))
             sort = np.lexsort((rows, columns))
             rows, entries = rows[sort], entries[sort]
@@ -102,14 +102,14 @@ class SparsityPattern:
 
 
 class SparseExact(Exact):
-    """An immutable array (R, V) of exact numbers, of which only those that are not zero take memory.
+    """An immutable sparse array (R, V) of exact numbers.
 
-    What is not written here goes the way of `Exact`, on the whole array.
+    Methods that are not overridden here work on the dense array, as in `Exact`.
 
     Parameters
     ----------
     places : SparsityPattern
-        Where numbers stand.
+        The positions of the nonzero numbers.
     values : Exact, shape (entries,)
         The numbers, none of them zero.
 
@@ -129,11 +129,11 @@ class SparseExact(Exact):
         self.places, self.values, self._float = places, values, None
 
     def __reduce__(self) -> tuple[type[SparseExact], tuple[SparsityPattern, Exact]]:
-        return SparseExact, (self.places, self.values)  # the whole is not stored, neither here nor in a pickle
+        return SparseExact, (self.places, self.values)  # the dense array is never stored, also not in a pickle
 
     @classmethod
     def from_whole(cls, whole: Exact) -> Self:
-        """The same numbers, scattered."""
+        """Return a sparse copy of a dense array."""
         rows, width = whole.shape[0], whole.shape[1]
         columns, at = np.nonzero(whole.nonzero().T)
         starts = _starts(np.bincount(columns, minlength=width))
@@ -142,7 +142,7 @@ class SparseExact(Exact):
 
     @classmethod
     def side_by_side(cls, parts: Sequence[SparseExact]) -> SparseExact:
-        """Arrays of as many rows as one, one after the other."""
+        """Concatenate arrays of the same height along the columns."""
         if len(parts) == 1:
             return parts[0]
         starts = _starts(np.concatenate([part.places.lengths for part in parts]))
@@ -155,7 +155,7 @@ class SparseExact(Exact):
         return cls(SparsityPattern(starts, rows, parts[0].places.height), joined)
 
     def whole(self) -> Exact:
-        """The same numbers with all the zeros."""
+        """Return the dense array."""
         digits = self.values._digits
         if self._is_plainly_zero():
             return Exact.zeros(self.shape)
@@ -176,7 +176,7 @@ class SparseExact(Exact):
     @property
     def base(self) -> int:
         """The grid position of the first digit of the canonical form."""
-        return self.values.base  # zeros do not change the form of the others
+        return self.values.base  # zeros do not change the base of the other numbers
 
     @property
     def is_zero(self) -> bool:
@@ -185,11 +185,11 @@ class SparseExact(Exact):
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """Rows and columns."""
+        """The numbers of rows and columns."""
         return self.places.height, self.places.width
 
     def settle(self) -> Self:
-        """The same, its carries settled now."""
+        """Settle the carries now, and return the array itself."""
         self.values.settle()
         return self
 
@@ -208,7 +208,7 @@ class SparseExact(Exact):
         both, mine, theirs = self.places.join(other.places)
         left, right, low, high = self.values._on_one_grid(other.values)
         limbs = np.zeros((len(both.rows), high - low), np.int64)
-        for k in range(left.limbs.shape[-1]):  # in place: there may be little room for more than the result
+        for k in range(left.limbs.shape[-1]):  # in place, because memory may not suffice for more than the result
             limbs[mine, left.base - low + k] = left.limbs[:, k]
         for k in range(right.limbs.shape[-1]):
             digit = limbs[:, right.base - low + k]
@@ -220,7 +220,7 @@ class SparseExact(Exact):
         return self if kept.all() else SparseExact(self.places.some(kept), self.values.take(kept))
 
     def take(self, index: npt.NDArray[np.integer] | Mask, axis: int = 0) -> Exact:
-        """The rows or columns at the given positions."""
+        """Return the rows or columns at the given positions."""
         at = np.flatnonzero(index) if index.dtype == bool else np.asarray(index, np.intp)
         if axis == 1:
             return self.columns(at)
@@ -230,14 +230,14 @@ class SparseExact(Exact):
         return SparseExact(places, self.values.take(entries))
 
     def columns(self, index: Index) -> SparseExact:
-        """The columns at the given positions."""
+        """Return the columns at the given positions."""
         if len(index) == self.shape[1] and np.array_equal(index, np.arange(len(index))):
             return self
         places, entries = self.places.of_columns(index)
         return SparseExact(places, self.values.take(entries))
 
     def spread(self, index: Index, size: int, axis: int = 0) -> Exact:
-        """The inverse of `take`, for positions that rise."""
+        """Invert `take`: put rows or columns at the given positions of a larger array."""
         if not (np.diff(index) > 0).all():
             return SparseExact.from_whole(super().spread(index, size, axis))
         if axis == 0:
@@ -248,13 +248,13 @@ class SparseExact(Exact):
         return SparseExact(SparsityPattern(_starts(lengths), self.places.rows, self.places.height), self.values)
 
     def sum(self, axis: int = 0) -> Exact:
-        """The exact sum over one axis."""
+        """Return the exact sum over one axis."""
         digits, more = self._summable(axis)
         sums = np.zeros((self.shape[1 - axis], digits.limbs.shape[-1]), np.int64)
         for total, limbs in zip(sums.T, digits.limbs.T, strict=True):
             if axis == 1:
                 np.add.at(total, self.places.rows, limbs)
-            else:  # sums so far may wrap; their differences are right
+            else:  # running sums may wrap around; their differences are right
                 total[:] = np.diff(_starts(limbs)[self.places.starts])
         return Exact(sums, digits.base, bits=digits.bits + more)
 
@@ -263,36 +263,36 @@ class SparseExact(Exact):
         return self.values._summable_by(more), more
 
     def at(self, rows: npt.NDArray[Any], columns: npt.NDArray[Any]) -> Exact:  # (n,)
-        """The numbers in the given cells."""
+        """Return the numbers in the given cells."""
         entries = self.places.find(rows, columns)
-        here = np.flatnonzero(entries >= 0)
-        return self.values.take(entries[here]).spread(here, len(entries))
+        found = np.flatnonzero(entries >= 0)
+        return self.values.take(entries[found]).spread(found, len(entries))
 
     def less(self, index: tuple[npt.NDArray[Any], ...], *factors: Floats) -> Floats:
-        """Entries less a product of doubles each, as if subtracted exactly."""
+        """Return entries minus products of doubles, subtracted exactly and rounded once."""
         entries = self.places.find(*index)
         if len(self.places.rows) and (entries >= 0).all():
             return self.values.less((entries,), *factors)
         return self.at(*index).less((np.arange(len(index[0])),), *factors)
 
     def used(self) -> Mask:  # (V,)
-        """The columns that are not all zero."""
+        """Return which columns are not all zero."""
         return self.places.lengths > 0
 
     def nonzero(self) -> Mask:
-        """Where the value is not zero."""
+        """Return which values are not zero."""
         return self._filled(np.ones(len(self.places.rows), bool))
 
     def negative(self) -> Mask:
-        """Where the value is below zero."""
+        """Return which values are below zero."""
         return self._filled(self.values.negative())
 
     def has_negative(self) -> bool:
-        """Whether any value is below zero."""
+        """Return whether any value is below zero."""
         return self.values.has_negative()
 
     def to_float(self) -> Floats:
-        """The nearest doubles, with all the zeros."""
+        """Return the nearest doubles as a dense array."""
         return self._filled(self.values.to_float())
 
     def _filled(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -302,7 +302,7 @@ class SparseExact(Exact):
 
 
 def _starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
-    """Where each of some runs begins, and the last ends."""
+    """Return where each run begins, and where the last ends."""
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts

@@ -1,8 +1,8 @@
-"""From strings to counts, scores and vectors: the door to the text kernels.
+"""Wrappers of the text kernels: from strings to counts, scores and vectors.
 
-Columns are pyarrow string arrays, read where they are; slices and nulls are honoured. A null document has no tokens.
-Text that is not UTF-8 is refused (``BadText``). Tokens are those of scikit-learn's ``CountVectorizer``, in this
-Python's Unicode. ``text_reference`` has the same functions in plain Python.
+Columns are pyarrow string arrays, read without a copy; slices and nulls are supported. A null document has no tokens.
+Text that is not UTF-8 raises ``BadText``. Tokens are those of scikit-learn's ``CountVectorizer``, with the Unicode
+version of this Python. ``text_reference`` has the same functions in plain Python.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 ANALYZERS = {"word": 0, "char": 1, "char_wb": 2}
-SPILL = 2**32 - 1  # tokens after which 32-bit counters could overflow
-LONGEST = 2**40  # characters in an n-gram: more than any document has
+SPILL = 2**32 - 1  # tokens, after which 32-bit counters could overflow
+LONGEST = 2**40  # characters in an n-gram; more than any document has
 DEFAULT = TextOptions()
 
 
 def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions = DEFAULT) -> TextCounts:
-    """Occurrences of each token in each class, and the documents that hold it.
+    """Count the occurrences of each token per class, and the documents that have it.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     Raises
     ------
     BadText
-        At the first document that is not UTF-8.
+        For the first document that is not UTF-8.
 
     Examples
     --------
@@ -65,7 +65,7 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     >>> counts.starts.tolist(), counts.classes.tolist(), counts.tokens.tolist(), counts.documents.tolist()
     ([0, 2, 3, 4, 5], [0, 1, 0, 0, 0], [2, 1, 1, 1, 2], [1, 1, 1, 1, 1])
     """
-    if _is_given(options):
+    if _has_tokenizer(options):
         return text_python.count_text(column, classes, n_classes, options)
     parts, characters = prepare(column, options)
     counted = _native.text_count(parts, characters, _option_parts(options), classes, n_classes, SPILL)
@@ -73,14 +73,14 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
 
 
 class Lookup:
-    """A vocabulary made ready to find tokens in; threads may share it.
+    """A vocabulary indexed for finding tokens; threads may share it.
 
     Parameters
     ----------
     vocabulary : pyarrow.StringArray or pyarrow.LargeStringArray, length V
         Distinct tokens, in any order.
     options : TextOptions
-        How they were made from text.
+        How the tokens were made from text.
 
     Examples
     --------
@@ -96,8 +96,8 @@ class Lookup:
             raise ValueError("vocabulary: wanted tokens, got null")
         self.options = options
         self.vocabulary = vocabulary
-        self._given = text_python.GivenLookup(vocabulary) if _is_given(options) else None
-        if self._given is None:
+        self._python = text_python.PythonLookup(vocabulary) if _has_tokenizer(options) else None
+        if self._python is None:
             self._lookup = _native.text_lookup(take_apart(vocabulary, "vocabulary"), _option_parts(options))
 
     def __len__(self) -> int:
@@ -106,7 +106,7 @@ class Lookup:
     def score(
         self, column: Any, table: Floats, out: Floats, *, unknown: Floats | None = None, distinct: bool = False
     ) -> NDArray[np.int64]:
-        """Add the table's rows over each document's tokens to out; how many tokens of each had a say.
+        """Add the table rows of each document's tokens to ``out``; return the token counts.
 
         Parameters
         ----------
@@ -114,42 +114,42 @@ class Lookup:
         table : float64 ndarray, shape (V, C)
         out : float64 ndarray, shape (n, C)
         unknown : float64 ndarray, shape (C,), optional
-            What a token outside the vocabulary adds; nothing if not given.
+            Added for each token outside the vocabulary; by default such tokens add nothing.
         distinct : bool
-            Each distinct token once, rather than each occurrence.
+            Count each distinct token once, not each occurrence.
 
         Returns
         -------
         int64 ndarray, shape (n,)
-            Tokens, or distinct tokens, those that are unknown only if something is added for them; -1 for a null.
+            Tokens (or distinct tokens) that added something: unknown ones only if ``unknown`` is given; -1 for null.
 
         Notes
         -----
         A document's scores depend on it alone, to the last bit: sums are in the order of the text.
         """
-        if self._given is not None:
-            return self._given.score(column, self.options, table, out, unknown, distinct)
+        if self._python is not None:
+            return self._python.score(column, self.options, table, out, unknown, distinct)
         parts, characters = prepare(column, self.options)
         return _native.text_score(self._lookup, parts, characters, table, out, unknown, bool(distinct))
 
     def vectorise(self, column: Any) -> Vectors:
-        """Each document's counts of the vocabulary's tokens; columns are places in the vocabulary."""
-        if self._given is not None:
-            return self._given.vectorise(column, self.options)
+        """Return each document's token counts; columns are positions in the vocabulary."""
+        if self._python is not None:
+            return self._python.vectorise(column, self.options)
         parts, characters = prepare(column, self.options)
         indptr, indices, data, unknown = _native.text_find_vectors(parts, characters, self._lookup)
         return Vectors(indptr, indices, data, self.vocabulary, unknown)
 
 
 def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | None = None) -> Vectors:
-    """Each document's counts of tokens, as a compressed sparse row matrix: what ``CountVectorizer`` gives.
+    """Return each document's token counts as a CSR matrix, as ``CountVectorizer`` does.
 
     Parameters
     ----------
     column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
     options : TextOptions
     vocabulary : Lookup, optional
-        Count only its tokens; made with the same options. If not given: all that the documents hold, sorted.
+        Count only its tokens; it must have the same options. By default: all tokens of the documents, sorted.
 
     Returns
     -------
@@ -165,7 +165,7 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
         if vocabulary.options != options:
             raise ValueError(f"options: wanted those of the vocabulary, {vocabulary.options}, got {options}")
         return vocabulary.vectorise(column)
-    if _is_given(options):
+    if _has_tokenizer(options):
         return text_python.learn_vectors(column, options)
     parts, characters = prepare(column, options)
     strings, (indptr, indices, data, unknown) = _native.text_learn_vectors(parts, characters, _option_parts(options))
@@ -173,7 +173,7 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
 
 
 def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-    """The union of two sorted vocabularies, and where the tokens of each are in it.
+    """Return the union of two sorted vocabularies, and each side's positions in it.
 
     Parameters
     ----------
@@ -199,8 +199,8 @@ def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], N
     return _strings(strings), from_left, from_right
 
 
-def _is_given(options: TextOptions) -> bool:
-    """Whether a function of the user's makes the tokens."""
+def _has_tokenizer(options: TextOptions) -> bool:
+    """Return whether a user's function makes the tokens."""
     return isinstance(options, TextOptions) and options.tokenizer is not None
 
 
@@ -208,14 +208,14 @@ def _option_parts(options: TextOptions) -> tuple[Any, ...]:
     if not isinstance(options, TextOptions):
         raise TypeError(f"options: wanted TextOptions, got {type(options).__name__}")
     least, greatest = (min(n, LONGEST) for n in options.ngram_range)
-    # characters know no stop words; a lone surrogate is in no text, and matches nothing
+    # character n-grams have no stop words; a lone surrogate is in no UTF-8 text and matches nothing
     words = options.stop_words if options.analyzer == "word" else ()
     encoded = tuple(word.encode("utf-8", "surrogatepass") for word in words)
     return options.lowercase, ANALYZERS[options.analyzer], least, greatest, encoded
 
 
 def _strings(parts: tuple[NDArray[np.int64], NDArray[np.uint8]]) -> Any:
-    """Strings from wide offsets and bytes; a StringArray if its narrow offsets can hold them."""
+    """Return strings from 64-bit offsets and bytes; a StringArray if 32-bit offsets suffice."""
     offsets, data = parts
     if offsets[-1] < 2**31:
         return pa.StringArray.from_buffers(len(offsets) - 1, pa.py_buffer(offsets.astype(np.int32)), pa.py_buffer(data))

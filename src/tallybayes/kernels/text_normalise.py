@@ -1,7 +1,7 @@
-"""Documents that Python itself must prepare, since the kernel cannot: accents to be stripped, and capital sigmas.
+"""Documents that Python prepares for the kernel: those with accents to strip or capital sigmas.
 
 The lower case of a sigma depends on whether a word ends there, and stripping accents needs decompositions. Both are
-rare enough to be left to ``str`` and ``unicodedata``, which cannot disagree with what users know.
+rare, so ``str`` and ``unicodedata`` do them, with the results that users of Python expect.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from . import _native
 from .text_types import TextOptions
 from .text_unicode import characters
 
-Parts: TypeAlias = tuple[Any, ...]  # a column taken apart: validity, offsets, data, first, n, wide, patch
+Parts: TypeAlias = tuple[Any, ...]  # the parts of a column: validity, offsets, data, first, n, wide, patch
 
 
 def take_apart(column: Any, name: str) -> Parts:
-    """The buffers of a string column, as the compiled module takes them."""
+    """Return the buffers of a string column in the form the compiled module reads."""
     if not isinstance(column, (pa.StringArray, pa.LargeStringArray)):
         kind = f"{type(column).__name__} of {column.type}" if hasattr(column, "type") else type(column).__name__
         raise TypeError(f"{name}: wanted a pyarrow StringArray or LargeStringArray, got {kind}")
@@ -30,28 +30,28 @@ def take_apart(column: Any, name: str) -> Parts:
 
 
 def prepare(column: Any, options: TextOptions) -> tuple[Parts, Any]:
-    """A column taken apart, with documents replaced where need be, and the tables of characters if they are needed."""
+    """Return a column's parts, with prepared documents, and the character tables if needed."""
     if not isinstance(options, TextOptions):
         raise TypeError(f"options: wanted TextOptions, got {type(options).__name__}")
     parts = take_apart(column, "column")
-    what = 2 if options.strip_accents else 1 if options.lowercase else 0
-    plain, rows = _native.text_survey(parts, what)
+    prepared = 2 if options.strip_accents else 1 if options.lowercase else 0
+    plain, rows = _native.text_survey(parts, prepared)
     if not len(rows):
         return parts, None if plain else characters()
-    kept, texts = [], []
+    replaced, texts = [], []
     for row in rows.tolist():
         text = document(column, row)
         if text is not None:
-            kept.append(row)
+            replaced.append(row)
             texts.append(normalise(text, options).encode())
-    offsets = np.zeros(len(kept) + 1, np.int64)
+    offsets = np.zeros(len(replaced) + 1, np.int64)
     np.cumsum([len(text) for text in texts], out=offsets[1:])
-    patch = np.array(kept, np.int64), offsets, b"".join(texts)
+    patch = np.array(replaced, np.int64), offsets, b"".join(texts)
     return (*parts[:-1], patch), characters()
 
 
 def document(column: Any, row: int) -> str | None:
-    """One document; None if it is not UTF-8, which the kernel will say in the order of rows."""
+    """Return one document, or None if it is not UTF-8: the kernel reports that, in row order."""
     try:
         return str(column[row].as_buffer().to_pybytes(), "utf-8")
     except UnicodeDecodeError:
@@ -59,7 +59,7 @@ def document(column: Any, row: int) -> str | None:
 
 
 def normalise(text: str, options: TextOptions) -> str:
-    """Lower case, then without accents, as the options say."""
+    """Return the text in lower case and without accents, as the options say."""
     if options.lowercase:
         text = text.lower()
     if options.strip_accents and not text.isascii():

@@ -1,7 +1,7 @@
-"""Tokens made by a function that the user gives: the slow door, for what no pattern of ours can find.
+"""The text functions for a tokenizer given by the user, in Python.
 
-The text is lowered and stripped of accents as the options say, then handed to the function; stop words and n-grams are
-made of what it returns. ``text_reference`` has the same in fewer words.
+The text is lowered and stripped of accents as the options say, then passed to the tokenizer. Stop words are removed
+from the words it returns, and n-grams are made of the rest. ``text_reference`` is a shorter twin.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from .text_normalise import normalise
 from .text_types import BadText, BadTokens, TextCounts, TextOptions, Vectors
 from .types import Floats
 
-# A function in Python gains nothing from threads, and may not be made for being called by two at a time.
+# A Python function does not get faster with threads, and may not be thread-safe.
 ONE_AT_A_TIME = threading.Lock()
 
-SparsityPattern = dict[str, int]
+Positions = dict[str, int]  # token -> column
 
 
 def words_of(text: str, options: TextOptions, row: int) -> list[str]:
-    """What the function makes of a text, checked to be texts."""
+    """Return the words the tokenizer makes of a text, checked to be strings."""
     assert options.tokenizer is not None
-    made = options.tokenizer(normalise(text, options))
-    if isinstance(made, str | bytes) or not hasattr(made, "__iter__"):
-        raise BadTokens(row, made)
-    words = list(made)
+    returned = options.tokenizer(normalise(text, options))
+    if isinstance(returned, str | bytes) or not hasattr(returned, "__iter__"):
+        raise BadTokens(row, returned)
+    words = list(returned)
     for word in words:
         if not isinstance(word, str) or not (word.isascii() or _is_unicode(word)):
             raise BadTokens(row, word)
@@ -43,13 +43,13 @@ def words_of(text: str, options: TextOptions, row: int) -> list[str]:
 def _is_unicode(word: str) -> bool:
     try:
         word.encode()
-    except UnicodeEncodeError:  # half a character
+    except UnicodeEncodeError:  # a lone surrogate
         return False
     return True
 
 
 def tokens_of(text: str, options: TextOptions, row: int) -> list[str]:
-    """The words that are no stop words, and their n-grams."""
+    """Return the n-grams of the words, without stop words."""
     words = words_of(text, options, row)
     if options.stop_words:
         words = [word for word in words if word not in options.stop_words]
@@ -61,7 +61,7 @@ def tokens_of(text: str, options: TextOptions, row: int) -> list[str]:
 
 
 def bags(column: Any, options: TextOptions) -> Iterator[Counter[str] | None]:
-    """The tokens of each document, counted; None for a null document."""
+    """Count the tokens of each document; None for a null document."""
     for row, scalar in enumerate(column):
         if not scalar.is_valid:
             yield None
@@ -74,28 +74,28 @@ def bags(column: Any, options: TextOptions) -> Iterator[Counter[str] | None]:
 
 
 class Rows:
-    """A sparse matrix as it grows by documents."""
+    """A sparse matrix that grows by one row per document."""
 
     def __init__(self) -> None:
         self.indptr, self.indices, self.data = array("q", [0]), array("i"), array("q")
-        self.unknown, self.strange = array("q"), array("q")  # occurrences, and distinct tokens, outside the vocabulary
+        self.unknown, self.distinct_unknown = array("q"), array("q")  # per row, tokens outside the vocabulary
 
-    def add(self, bag: Counter[str] | None, places: SparsityPattern, *, learn: bool) -> None:
-        """One more document; with `learn`, tokens without a place get the next."""
-        unknown = strange = 0
+    def add(self, bag: Counter[str] | None, positions: Positions, *, learn: bool) -> None:
+        """Add one document; with `learn`, a new token gets the next position."""
+        unknown = distinct_unknown = 0
         for token, count in (bag or {}).items():
-            place = places.setdefault(token, len(places)) if learn else places.get(token, -1)
-            if place < 0:
-                unknown, strange = unknown + count, strange + 1
+            position = positions.setdefault(token, len(positions)) if learn else positions.get(token, -1)
+            if position < 0:
+                unknown, distinct_unknown = unknown + count, distinct_unknown + 1
                 continue
-            self.indices.append(place)
+            self.indices.append(position)
             self.data.append(count)
         self.indptr.append(len(self.indices))
         self.unknown.append(-1 if bag is None else unknown)
-        self.strange.append(-1 if bag is None else strange)
+        self.distinct_unknown.append(-1 if bag is None else distinct_unknown)
 
     def vectors(self, names: NDArray[np.int32] | None, vocabulary: Any) -> Vectors:
-        """The matrix with its columns renamed, and sorted within each row."""
+        """Return the matrix with renumbered columns, sorted within each row."""
         indptr, data = np.array(self.indptr, np.int64), np.array(self.data, np.int64)
         indices = np.array(self.indices, np.int32)
         indices = indices if names is None else names[indices]
@@ -103,26 +103,26 @@ class Rows:
         return Vectors(indptr, indices[order], data[order], vocabulary, np.array(self.unknown, np.int64))
 
 
-def _rows(column: Any, options: TextOptions, places: SparsityPattern, *, learn: bool) -> Rows:
+def _rows(column: Any, options: TextOptions, positions: Positions, *, learn: bool) -> Rows:
     rows = Rows()
     with ONE_AT_A_TIME:
         for bag in bags(column, options):
-            rows.add(bag, places, learn=learn)
+            rows.add(bag, positions, learn=learn)
     return rows
 
 
 def learn_vectors(column: Any, options: TextOptions) -> Vectors:
-    """As ``text.vectorise`` without a vocabulary."""
-    places: SparsityPattern = {}
-    rows = _rows(column, options, places, learn=True)
-    tokens = sorted(places)
+    """Vectorise as ``text.vectorise`` does without a vocabulary."""
+    positions: Positions = {}
+    rows = _rows(column, options, positions, learn=True)
+    tokens = sorted(positions)
     names = np.empty(len(tokens), np.int32)
-    names[[places[token] for token in tokens]] = np.arange(len(tokens))
+    names[[positions[token] for token in tokens]] = np.arange(len(tokens))
     return rows.vectors(names, pa.array(tokens, pa.string()))
 
 
 def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions) -> TextCounts:
-    """As ``text.count_text``."""
+    """Count as ``text.count_text`` does."""
     found = learn_vectors(column, options)
     V = len(found.vocabulary)
     cells, which = np.unique(
@@ -137,31 +137,31 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
     return TextCounts(found.vocabulary, starts, where, tokens, documents, missing)
 
 
-class GivenLookup:
-    """As the compiled lookup: a vocabulary, found in what the function makes of texts."""
+class PythonLookup:
+    """A vocabulary for texts that a Python tokenizer splits; twin of the compiled lookup."""
 
     def __init__(self, vocabulary: Any) -> None:
         self.vocabulary = vocabulary
-        self.places: SparsityPattern = {token: v for v, token in enumerate(vocabulary.to_pylist())}
-        if len(self.places) < len(vocabulary):
+        self.positions: Positions = {token: v for v, token in enumerate(vocabulary.to_pylist())}
+        if len(self.positions) < len(vocabulary):
             raise ValueError("vocabulary: wanted distinct tokens, got one twice")
 
     def score(
         self, column: Any, options: TextOptions, table: Floats, out: Floats, unknown: Floats | None, distinct: bool
     ) -> NDArray[np.int64]:
-        """As ``text.Lookup.score``."""
-        rows = _rows(column, options, self.places, learn=False)
+        """Score as ``text.Lookup.score`` does."""
+        rows = _rows(column, options, self.positions, learn=False)
         found = rows.vectors(None, self.vocabulary)
         data = np.ones_like(found.data) if distinct else found.data
-        strange = np.array(rows.strange if distinct else rows.unknown, np.int64)
+        n_unknown = np.array(rows.distinct_unknown if distinct else rows.unknown, np.int64)
         score_sparse(found.indptr, found.indices, data, table, out)
         if unknown is not None:
-            some = strange > 0
-            out[some] += strange[some, None] * unknown
-        known = np.bincount(np.repeat(np.arange(len(strange)), np.diff(found.indptr)), data, len(strange))
-        heard = known.astype(np.int64) + (0 if unknown is None else strange)
-        return np.where(strange < 0, -1, heard)
+            some = n_unknown > 0
+            out[some] += n_unknown[some, None] * unknown
+        n_known = np.bincount(np.repeat(np.arange(len(n_unknown)), np.diff(found.indptr)), data, len(n_unknown))
+        counted = n_known.astype(np.int64) + (0 if unknown is None else n_unknown)
+        return np.where(n_unknown < 0, -1, counted)
 
     def vectorise(self, column: Any, options: TextOptions) -> Vectors:
-        """As ``text.Lookup.vectorise``."""
-        return _rows(column, options, self.places, learn=False).vectors(None, self.vocabulary)
+        """Vectorise as ``text.Lookup.vectorise`` does."""
+        return _rows(column, options, self.positions, learn=False).vectors(None, self.vocabulary)

@@ -1,6 +1,6 @@
-"""The text kernels in plain Python, with ``re`` and ``Counter``: slow, obvious, and their specification.
+"""The text kernels in plain Python, with ``re`` and ``Counter``: slow and obvious, their specification.
 
-``tokens`` says what a token is. Everything else is counting.
+``tokens`` defines what a token is. Everything else is counting.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ DEFAULT = TextOptions()
 
 
 def tokens(text: str, options: TextOptions = DEFAULT) -> list[str]:
-    """The tokens of a document, in the order of scikit-learn's ``CountVectorizer``.
+    """Return a document's tokens in the order of scikit-learn's ``CountVectorizer``.
 
     Examples
     --------
@@ -45,7 +45,7 @@ def tokens(text: str, options: TextOptions = DEFAULT) -> list[str]:
 
 
 def strip_accents(text: str, *, to_ascii: bool) -> str:
-    """The text decomposed, without combining marks, or without all that is then not ASCII."""
+    """Decompose the text and drop combining marks, or all characters that are not ASCII."""
     if text.isascii():
         return text
     text = unicodedata.normalize("NFKD", text)
@@ -55,12 +55,12 @@ def strip_accents(text: str, *, to_ascii: bool) -> str:
 
 
 def ngrams(text: str, n: int) -> list[str]:
-    """Every substring of length n."""
+    """Return every substring of length n."""
     return [text[i : i + n] for i in range(len(text) - n + 1)]
 
 
 def padded_ngrams(word: str, least: int, greatest: int) -> list[str]:
-    """Every substring of each length; the whole word once, as the last, if a length reaches it."""
+    """Return the substrings of each length; last, and once, the whole word if it is no longer than n."""
     out: list[str] = []
     for n in range(least, greatest + 1):
         if n >= len(word):
@@ -70,7 +70,7 @@ def padded_ngrams(word: str, least: int, greatest: int) -> list[str]:
 
 
 def read(column: Any) -> list[str | None]:
-    """The documents of a column; None where they are null."""
+    """Return the documents of a column; None for null."""
     out: list[str | None] = []
     for row, scalar in enumerate(column):
         try:
@@ -81,12 +81,12 @@ def read(column: Any) -> list[str | None]:
 
 
 def bags(column: Any, options: TextOptions) -> list[Counter[str]]:
-    """The tokens of each document, counted."""
+    """Count the tokens of each document."""
     return [Counter(tokens(text, options) if text is not None else []) for text in read(column)]
 
 
 def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions = DEFAULT) -> TextCounts:
-    """As ``text.count_text``."""
+    """Count as ``text.count_text`` does."""
     documents = bags(column, options)
     places = {token: v for v, token in enumerate(sorted(set().union(*documents)))}
     occurrences, holding = np.zeros((2, len(places), n_classes), np.int64)
@@ -96,13 +96,14 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
         for token, count in bag.items():
             occurrences[places[token], c] += count
             holding[places[token], c] += 1
-    here = holding > 0
-    starts, where = np.cumsum([0, *here.sum(axis=1)], dtype=np.int64), here.nonzero()[1].astype(np.int32)
-    return TextCounts(pa.array(list(places), pa.string()), starts, where, occurrences[here], holding[here], missing)
+    present = holding > 0
+    starts, entry_classes = np.cumsum([0, *present.sum(axis=1)], dtype=np.int64), present.nonzero()[1].astype(np.int32)
+    vocabulary = pa.array(list(places), pa.string())
+    return TextCounts(vocabulary, starts, entry_classes, occurrences[present], holding[present], missing)
 
 
 class Lookup:
-    """As ``text.Lookup``."""
+    """A vocabulary; twin of ``text.Lookup``."""
 
     def __init__(self, vocabulary: Any, options: TextOptions = DEFAULT) -> None:
         self.options = options
@@ -112,7 +113,7 @@ class Lookup:
     def score(
         self, column: Any, table: Floats, out: Floats, *, unknown: Floats | None = None, distinct: bool = False
     ) -> NDArray[np.int64]:
-        """As ``text.Lookup.score``."""
+        """Score as ``text.Lookup.score`` does."""
         lengths = np.zeros(len(column), np.int64)
         for i, (bag, scalar) in enumerate(zip(bags(column, self.options), column, strict=True)):
             for token, count in bag.items():
@@ -130,7 +131,7 @@ class Lookup:
 
 
 def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | None = None) -> Vectors:
-    """As ``text.vectorise``."""
+    """Vectorise as ``text.vectorise`` does."""
     documents = bags(column, options)
     if vocabulary is None:
         vocabulary = Lookup(pa.array(sorted(set().union(*documents)), pa.string()), options)
@@ -151,7 +152,7 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
 
 
 def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-    """As ``text.merge_vocabularies``."""
+    """Merge as ``text.merge_vocabularies`` does."""
     union = sorted({*left.to_pylist(), *right.to_pylist()})
     places = {token: v for v, token in enumerate(union)}
     from_left, from_right = ([places[token] for token in side.to_pylist()] for side in (left, right))

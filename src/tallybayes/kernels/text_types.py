@@ -1,4 +1,4 @@
-"""What the text kernels take and give back: options, counts, vectors, and the error that names a byte."""
+"""Types of the text kernels: options, counts, vectors and errors."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ __all__ = ["BadText", "BadTokens", "TextCounts", "TextOptions", "Tokenizer", "Ve
 
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
 
-MOST_WORDS = 16  # every length of word n-gram is a table of its own
+MOST_WORDS = 16  # words in an n-gram; each length needs its own table
 
 
 @dataclass(frozen=True)
 class TextOptions:
-    r"""How a document becomes tokens; names, meanings and defaults are those of scikit-learn's ``CountVectorizer``.
+    r"""Options of tokenization, with the names and defaults of scikit-learn's ``CountVectorizer``.
 
     Parameters
     ----------
     lowercase : bool
-        Take ``str.lower()`` of the text first.
+        Convert the text with ``str.lower()`` first.
     strip_accents : {None, "unicode", "ascii"}
-        After that, decompose characters and drop combining marks ("unicode"), or all that is then not ASCII ("ascii").
+        Then decompose characters and drop combining marks ("unicode") or all characters that are not ASCII ("ascii").
     analyzer : {"word", "char", "char_wb"}
-        Words as ``re.findall(r"(?u)\b\w\w+\b", text)`` finds them; n-grams of characters; or the latter within words,
-        each padded with a space on either side.
+        Words as ``re.findall(r"(?u)\b\w\w+\b", text)`` finds them; n-grams of characters; or n-grams of characters
+        within words, each padded with a space on both sides.
     ngram_range : (int, int)
         The least and the greatest number of words (at most 16) or characters in a token; words are joined by a space.
     stop_words : tuple of str
-        Words to leave out, before n-grams are made. Characters know none.
+        Words to leave out before n-grams are made. Not used for characters.
     tokenizer : callable, optional
-        What makes words of a text (lowered and stripped as above) instead of the pattern; it is slow, being Python.
+        Function that splits a text (lowered and stripped as above) into words. It is slower than the default pattern.
 
     Examples
     --------
@@ -65,22 +65,22 @@ class TextOptions:
         self._check_ngram_range()
 
     def _check_ngram_range(self) -> None:
-        given: Any = self.ngram_range
-        if not (isinstance(given, tuple) and len(given) == 2 and all(type(n) is int for n in given)):
-            raise TypeError(f"ngram_range: wanted two whole numbers, got {given!r}")
-        if not 1 <= given[0] <= given[1]:
-            raise ValueError(f"ngram_range: wanted 1 <= least <= greatest, got {given!r}")
-        if self.analyzer == "word" and given[1] > MOST_WORDS:
-            raise ValueError(f"ngram_range: wanted at most {MOST_WORDS} words, got {given!r}")
+        lengths: Any = self.ngram_range
+        if not (isinstance(lengths, tuple) and len(lengths) == 2 and all(type(n) is int for n in lengths)):
+            raise TypeError(f"ngram_range: wanted two whole numbers, got {lengths!r}")
+        if not 1 <= lengths[0] <= lengths[1]:
+            raise ValueError(f"ngram_range: wanted 1 <= least <= greatest, got {lengths!r}")
+        if self.analyzer == "word" and lengths[1] > MOST_WORDS:
+            raise ValueError(f"ngram_range: wanted at most {MOST_WORDS} words, got {lengths!r}")
 
 
 class TextCounts(NamedTuple):
-    """What documents hold, per token and class that it occurs in: most occur in few.
+    """Token counts, with one entry per token and class it occurs in.
 
     Attributes
     ----------
     vocabulary : pyarrow.StringArray, length V
-        The distinct tokens, sorted by code point. A LargeStringArray where they take more than 2 GiB.
+        The distinct tokens, sorted by code point. A LargeStringArray if they take more than 2 GiB.
     starts : int64 ndarray, shape (V + 1,)
         Where the entries of each token begin.
     classes : int32 ndarray, shape (entries,)
@@ -88,9 +88,9 @@ class TextCounts(NamedTuple):
     tokens : int64 ndarray, shape (entries,)
         Occurrences of the token in the class.
     documents : int64 ndarray, shape (entries,)
-        Documents of the class that hold it.
+        Documents of the class that have the token.
     missing : int64 ndarray, shape (C,)
-        Documents that are null.
+        Null documents of each class.
     """
 
     vocabulary: Any
@@ -108,11 +108,11 @@ class Vectors(NamedTuple):
     ----------
     indptr : int64 ndarray, shape (n + 1,)
     indices : int32 ndarray, shape (entries,)
-        Columns, that is places in the vocabulary, increasing within each row.
+        Columns (positions in the vocabulary), increasing within each row.
     data : int64 ndarray, shape (entries,)
     vocabulary : pyarrow.StringArray, length V
     unknown : int64 ndarray, shape (n,)
-        Tokens of each document that a given vocabulary does not hold; -1 for a null document.
+        Tokens of each document outside a given vocabulary; -1 for a null document.
     """
 
     indptr: NDArray[np.int64]
@@ -123,9 +123,9 @@ class Vectors(NamedTuple):
 
 
 class BadText(ValueError):
-    """A document that is not UTF-8: its row, and the byte within it that starts what cannot be read."""
+    """A document that is not UTF-8: its row, and the first bad byte in it."""
 
-    column = 0  # to be set by who knows of several
+    column = 0  # set by callers that read several columns
 
     def __init__(self, row: int, byte: int) -> None:
         super().__init__(f"row {row}: wanted UTF-8 text, got other bytes (first at byte {byte})")
@@ -136,7 +136,7 @@ class BadText(ValueError):
 
 
 class BadTokens(TypeError):
-    """What a tokenizer made of a document is no list of texts: its row, and what was got."""
+    """A tokenizer's result that is not a list of strings: its row, and the result."""
 
     column = 0
 

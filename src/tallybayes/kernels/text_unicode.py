@@ -1,7 +1,7 @@
-"""What this Python says of every character: is it part of a word, is it space, what is its lower case.
+"""Tables of all characters: part of a word, space, lower case.
 
-Unicode grows with every version of Python, and tokens must be those that ``re`` finds. So nothing is compiled in:
-Python is asked once per process, when the first text that is not ASCII is met (some 0.1 s).
+Unicode grows with every version of Python, and tokens must be those that ``re`` finds. So the tables are not compiled
+in but made from this Python, once per process, for the first text that is not ASCII (about 0.1 s).
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ PAGE = 256
 
 @cache
 def characters() -> _native.TextCharacters:
-    """The compiled tables."""
+    """Return the tables as the compiled module reads them."""
     everything = "".join(map(chr, range(N)))
     lower, many, starts = _lower(everything)
     return _native.text_characters(_where(r"\w+", everything), _where(r"\s+", everything), lower, many, starts)
 
 
 def _where(pattern: str, text: str) -> NDArray[np.uint8]:
-    """1 for every character that the pattern matches."""
+    """Return 1 for every character that the pattern matches, else 0."""
     out = np.zeros(len(text), np.uint8)
     for match in re.finditer(pattern, text):
         out[match.start() : match.end()] = 1
@@ -36,7 +36,7 @@ def _where(pattern: str, text: str) -> NDArray[np.uint8]:
 
 
 def _lower(everything: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
-    """The lower case of each character; -1 - k where it is many[starts[k]:starts[k + 1]]."""
+    """Return each character's lower case; -1 - k if it is many[starts[k]:starts[k + 1]]."""
     lower = np.arange(N, dtype=np.int32)
     many: list[int] = []
     starts = [0]
@@ -44,7 +44,7 @@ def _lower(everything: str) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArr
         page = everything[first : first + PAGE]
         if page.lower() == page:
             continue
-        for c in page:  # one by one: a capital sigma would feel its neighbours
+        for c in page:  # one by one: the lower case of a capital sigma depends on its neighbours
             lowered = c.lower()
             if len(lowered) == 1:
                 lower[ord(c)] = ord(lowered)

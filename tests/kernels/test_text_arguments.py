@@ -1,4 +1,4 @@
-"""Text that is long, broken or absent, and arguments that make no sense: an answer or one sentence, never a crash."""
+"""Long, broken or missing text and invalid arguments: a result or one sentence, never a crash."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ each_option = pytest.mark.parametrize("options", OPTIONS, ids=str)
 
 
 def of_bytes(documents: list[bytes], kind: Any = None) -> Any:
-    """A string column of any bytes."""
+    """Return a string column of any bytes."""
     return pa.array(documents, pa.binary()).view(kind or pa.string())
 
 
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call gives, or the row and byte it names."""
+    """Return a call's result, or the row and byte of its error."""
     try:
         return call()
     except BadText as error:
@@ -78,7 +78,7 @@ def test_a_bad_byte_is_named_wherever_it_is(before: bytes, bad: bytes) -> None:
     assert (copy.row, copy.byte, str(copy)) == (1, len(before), str(caught.value))
 
 
-def test_what_lies_under_a_null_is_not_read() -> None:
+def test_bytes_under_a_null_are_not_read() -> None:
     column = of_bytes([b"\xff\xff", b"two words", "ΣΣ é".encode()])
     _, offsets, data = column.buffers()
     for bits, kept in ((0b010, [None, "two words", None]), (0b110, [None, "two words", "ΣΣ é"])):
@@ -92,7 +92,7 @@ def test_what_lies_under_a_null_is_not_read() -> None:
 
 
 def raw(offsets: list[int], body: bytes, n: int, validity: bytes | None = None) -> tuple[Any, ...]:
-    """A column taken apart, which pyarrow need not have seen."""
+    """Return the parts of a column that pyarrow might refuse."""
     return validity, np.array(offsets, np.int32).view(np.uint8), body, 0, n, False, None
 
 
@@ -159,7 +159,7 @@ def test_a_long_document_and_a_long_word_are_like_any_other(options: TextOptions
     assert all((a == b).all() for a, b in zip(got[:3], want[:3], strict=True))
 
 
-def test_a_vocabulary_larger_than_any_first_guess_is_kept() -> None:
+def test_a_vocabulary_may_outgrow_its_first_tables() -> None:
     options = TextOptions(ngram_range=(1, 2))
     documents = [" ".join(f"t{i * 7919 % 200_000}" for i in range(k, k + 100)) for k in range(0, 200_000, 100)]
     counts = count_text(pa.array(documents), zeros(len(documents)), 1, options)
@@ -295,7 +295,7 @@ SCORES = np.zeros((2, 3))
         (lambda: TextOptions(lowercase=1), TypeError, "lowercase"),
     ],
 )
-def test_what_makes_no_sense_is_refused(call: Any, error: Any, says: str) -> None:
+def test_invalid_options_are_refused(call: Any, error: Any, says: str) -> None:
     with pytest.raises(error, match=says):
         call()
 

@@ -1,4 +1,4 @@
-"""What Spark says in one sentence, and how many places merge: as far as that goes without Spark."""
+"""Spark's error messages and the size of the merge tree, tested without Spark."""
 
 import pytest
 
@@ -64,5 +64,5 @@ def test_a_page_of_java_becomes_one_sentence(said, sentence):
 @pytest.mark.parametrize(
     ("partitions", "levels"), [(0, []), (1, []), (16, []), (17, [2]), (1000, [63, 4]), (None, [16, 1])]
 )
-def test_few_answers_are_merged_here_and_many_in_a_tree(partitions, levels):
+def test_few_results_are_merged_in_the_driver_and_many_in_a_tree(partitions, levels):
     assert list(_levels(partitions)) == levels

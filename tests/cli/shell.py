@@ -1,4 +1,4 @@
-"""Running commands as a user would, in a folder with the weather in it."""
+"""Commands run as by a user, in a folder with the weather data."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ WEEK = "\n".join(WEATHER.splitlines()[:6]) + "\n"
 
 @dataclass(frozen=True)
 class Ran:
-    """How a command ended and what it said."""
+    """A command's exit code and output."""
 
     code: int
     out: str
@@ -60,13 +60,13 @@ class Shell:
         return Ran(code, said.out, said.err)
 
     def done(self, line: str, **more: Any) -> str:
-        """The output of a command that must succeed."""
+        """Return the output of a command that must succeed."""
         ran = self(line, **more)
         assert ran.code == 0, ran.err
         return ran.out
 
     def refused(self, line: str, **more: Any) -> str:
-        """The one line on standard error of a command that must end with 2 and print nothing."""
+        """Return the error line of a command that must exit with 2 and print nothing else."""
         ran = self(line, **more)
         assert (ran.code, ran.out) == (2, ""), ran
         assert ran.err.startswith("tally: ")
@@ -83,7 +83,7 @@ class _Stdin:
 
 
 def run_line(line: str, run: Any, capture: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> str:
-    """What a line of a page prints: standard output, then what was said beside it."""
+    """Return the output of a command line on a page: standard output, then standard error."""
     if line.startswith("cat ") and " | " not in line:
         return Path(line.removeprefix("cat ")).read_text()
     if " | tally " in line:

@@ -179,7 +179,7 @@ def test_evaluate_a_model_and_a_file_of_its_answers_alike(tally: Shell, model: s
 def test_evaluate_classes_alone(tally: Shell) -> None:
     Path("said.csv").write_text("play,predicted\nyes,yes\nyes,no\nno,no\n")
     assert json.loads(tally.done("evaluate said.csv --label play --json"))["matrix"] == [[1.0, 0.0], [1.0, 1.0]]
-    assert "--require: wanted a figure that needs no probabilities" in tally("evaluate said.csv -l play --require log_loss=1").err
+    assert "wanted a figure that needs no probabilities" in tally("evaluate said.csv -l play --require log_loss=1").err
 
 
 def test_show_has_classes_columns_choices_calibration_and_tables(tally: Shell, model: str) -> None:

@@ -198,7 +198,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._decide(rows)
         model, sample = self._learned.model, self._learned.sample
         if sample is not None:
-            sample = (sample + model._choose(rows, y, weights=weights, threads=self.threads)).resolved()
+            sample = (sample + model._sample_rows(rows, y, weights=weights, threads=self.threads)).resolved()
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), sample)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -221,7 +221,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, sample = self._learned.model, self._learned.sample
         if sample is not None:
-            sample = sample - model._choose(rows, y, weights=weights, threads=self.threads)
+            sample = sample - model._sample_rows(rows, y, weights=weights, threads=self.threads)
         return self._now(model.forget(rows, y, weights=weights, threads=self.threads), sample)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:

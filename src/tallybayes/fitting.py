@@ -1,4 +1,4 @@
-"""`fit`: from rows to a model."""
+"""`fit`: learn a model from rows."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _GROUPS = (ReadOptions, SchemaOptions, Choices)
 
 @dataclass(frozen=True)
 class FitOptions:
-    """The options of `fit` in three groups: how rows are read, what columns are, how belief is made."""
+    """The options of `fit` in three groups: reading rows, columns, and choices of belief."""
 
     reading: ReadOptions = field(default_factory=ReadOptions)
     columns: SchemaOptions = field(default_factory=SchemaOptions)
@@ -40,11 +40,11 @@ class FitOptions:
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> FitOptions:
         """Sort keywords of `fit` into their groups; refuse any other."""
-        known = cls.defaults()
+        names = cls.defaults()
         for name in options:
-            if name not in known:
+            if name not in names:
                 want = "one of this function or of fit"
-                raise BadOption(wanted("option", want, repr(name), did_you_mean(name, known)))
+                raise BadOption(wanted("option", want, repr(name), did_you_mean(name, names)))
         reading, columns, choices = (
             {f.name: options[f.name] for f in fields(group) if f.name in options} for group in _GROUPS
         )
@@ -52,7 +52,7 @@ class FitOptions:
 
     @classmethod
     def defaults(cls) -> dict[str, Any]:
-        """Every option and its default."""
+        """Return every option with its default."""
         return {f.name: f.default for group in _GROUPS for f in fields(group)}
 
 
@@ -79,61 +79,60 @@ def fit(
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     threads: int | None = None,
 ) -> Model:
-    """A naive Bayes model, from one pass over the rows.
+    """Learn a naive Bayes model in one pass over the rows.
 
     Parameters
     ----------
     source : path, glob, DataFrame, Arrow table, dict of columns, list of dicts, array or sparse matrix
-        The rows. A file larger than memory is read batch by batch. A Dask or a Spark collection is counted where it
-        lies. With a `connection`, the text of a query.
+        The rows. A file larger than memory is read batch by batch. A Dask or a Spark collection is counted by its
+        workers. With a `connection`, the text of a query.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     events : str, Event or mapping, optional
-        One event model for all columns, or a mapping from names or globs to event models; what is not named is
-        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves
-        a column out.
+        One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred
+        (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves a column out.
     weights : str or array_like, optional
-        The weight of each row: a column, or the numbers themselves. A weight of 2 is the row twice.
+        The weight of each row: a column, or the numbers themselves. A weight of 2 counts the row twice.
     where : str, optional
         The rows to learn from: comparisons of columns with values, such as ``"age > 30 and kind in ('a', 'b')"``,
-        joined by and, or, not; ``is null``. Parts of parquet files that hold no such row are not read.
+        joined by and, or, not; ``is null``. Parts of parquet files without such a row are not read.
     estimate : {"bayes", "map", "mle"}
-        Average over the parameters, take the most probable, or those under which the rows are most likely.
+        Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     alpha : float, "loo", "evidence", "auto" or mapping
-        The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
-        chooses it by rows left out, "evidence" by the counts themselves; "auto" is "loo" for text and 1 for all else.
-        A mapping gives columns, by name or glob, their own.
+        The weight of the prior: pseudo-counts for each value, or pseudo-rows distributed like the whole column. "loo"
+        chooses it by leave-one-out, "evidence" by marginal likelihood; "auto" is "loo" for text and 1 otherwise. A
+        mapping sets it for columns, by name or glob.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
-        What Gaussian sums of squares are divided by under "mle" and "map".
+        The divisor of Gaussian sums of squares for "mle" and "map".
     floor : float
-        The least variance of a Gaussian column, as a share of its variance over all rows.
+        The smallest variance of a Gaussian column, as a share of its variance over all rows.
     calibrate : {"loo", None}
-        Whether probabilities are tempered so that they are right of rows left out, each scored as if it had never
-        been seen; at most 50,000 rows, chosen by their content. Never changes which class is the most probable.
+        Whether probabilities are calibrated by a temperature, fitted on the leave-one-out scores of at most 50,000 rows
+        (a bottom-k sample). Calibration never changes which class is the most probable.
     missing : {"skip", "category", "error"}
-        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+        Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
-        What a value never seen in training is when a row is scored.
+        When scoring a value never seen in training: smooth, skip or raise.
     missing_values : sequence of str
-        Texts that stand for a missing value in a csv file, such as "?".
+        Texts that mean a missing value in a csv file, such as "?".
     errors : {"strict", "replace"}
-        What bytes of a file that are not UTF-8 are: an error that names their row and place, or U+FFFD.
+        What to do with bytes that are not UTF-8: raise (naming row and position), or replace them by U+FFFD.
     bad_lines : {"error", "skip"}
-        What a line of a csv, tsv or jsonl file is that is no row: an error that names its place, or nothing. Lines that
-        were skipped are counted and told by a :class:`~tallybayes.errors.SkippedLinesWarning`.
+        What to do with malformed lines of a csv, tsv or jsonl file: raise (naming the line), or skip them and report
+        their number in a :class:`~tallybayes.errors.SkippedLinesWarning`.
     tokenizer : callable, optional
-        What makes words of the columns of text: given a text, it returns a list of its words.
+        Splits a text of a text column into a list of words.
     connection : str, DuckDB connection or ADBC connection, optional
-        The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
-        "postgresql://user@host/name", or an open connection. Its rows come batch by batch.
+        The database of a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
+        "postgresql://user@host/name", or an open connection. Rows are read batch by batch.
     checkpoint : path, optional
-        A file in which a run over files is saved every minute. Killed, and called again with the same arguments, it
-        goes on from there to the same bits; the file is gone when the model is made. A
-        :class:`~tallybayes.storage.checkpoint.Checkpoint` says how often, and whether it stays.
+        A file that saves a run over files every minute. After a crash, the same call resumes from it, with the same
+        result to the bit. The file is removed when the model is complete. A
+        :class:`~tallybayes.storage.checkpoint.Checkpoint` sets the interval, and whether to keep the file.
     threads : int, optional
-        How many threads count; one per core by default. The result does not depend on it.
+        The number of threads; one per core by default. The result does not depend on it.
 
     Returns
     -------
@@ -163,7 +162,7 @@ def fit_with(
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     threads: int | None = None,
 ) -> Model:
-    """Fit a model, given the options as one value."""
+    """Fit a model with the options as one value."""
     saved = Checkpoint.of(checkpoint)
     model, _ = begin(source, label, options, weights=weights, checkpoint=saved, threads=threads)
     check_classes(model)
@@ -181,14 +180,14 @@ def begin(
     checkpoint: Checkpoint | None = None,
     threads: int | None = None,
 ) -> tuple[Model, BottomKSample | None]:
-    """Fit a model that may have a single class, others coming later.
+    """Fit a model that may have a single class, because more may follow.
 
     Returns
     -------
     Model
         The model.
     BottomKSample or None
-        The rows that calibrated it, to calibrate it again when more have come.
+        The rows that calibrated it, to calibrate it again with more.
     """
     reading, columns, choices = options.reading, options.columns, options.choices
     workers = engines.default_threads(threads)
@@ -206,7 +205,7 @@ def begin(
         missing = reading.missing_values
         return checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing), rows.name
 
-    if isinstance(source, sources.Source):  # whoever opened it starts over where that is needed
+    if isinstance(source, sources.Source):  # the caller opened it, and starts over if a type widens
         found, named = learned(None)
     else:
         found, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
@@ -222,7 +221,7 @@ def infer_rows(
     *,
     hidden: Collection[str] = (),
 ) -> Schema:
-    """Return what each column of opened rows is, those hidden left out."""
+    """Infer the schema of opened rows, without the hidden columns."""
     shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
     schema = infer(
         shown,
@@ -239,7 +238,7 @@ def infer_rows(
 
 
 def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) -> Model:
-    """Return the model of what one pass has found in rows, calibrated if it took a sample."""
+    """Return the model of counted evidence, calibrated if a sample was taken."""
     evidence, sample = found.evidence, found.chosen
     if not len(evidence.classes):
         got = "none" if evidence.schema.weight is None else "none with a weight above 0"
@@ -248,7 +247,7 @@ def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) 
 
 
 def check_classes(model: Model) -> Model:
-    """Return a model of at least two classes; raise for one."""
+    """Return the model; raise if it has only one class."""
     if len(model.classes) == 1:
         got = f"only {model.classes[0]!r}"
         raise BadData(wanted(f"label {model.schema.label!r}", "at least two classes", got))
@@ -256,7 +255,7 @@ def check_classes(model: Model) -> Model:
 
 
 def _check_named(label: Any, weights: Any) -> None:
-    """Refuse labels and weights given as values to a run that may begin in the midst of its rows."""
+    """Raise if labels or weights are values, which a resumed run could not match to its rows."""
     for role, column in (("label", label), ("weights", weights)):
         if column is not None and not isinstance(column, str):
             do = "Put it among the columns of the files, or leave out the checkpoint"

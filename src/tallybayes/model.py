@@ -1,4 +1,4 @@
-"""The frozen `Model`: evidence, the choices made, and what follows from the two."""
+"""The frozen `Model`: evidence, choices, and the belief computed from them."""
 
 from __future__ import annotations
 
@@ -47,29 +47,27 @@ if TYPE_CHECKING:
 
 __all__ = ["Model"]
 
-# So many classes and columns are listed where a model is shown.
-_SUMMED = 12
+_SUMMED = 12  # classes and columns listed in a notebook
 _Part: TypeAlias = tuple[pa.RecordBatch, RowBatch, ClassCodes, Weights]
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """Evidence, and what is believed of it.
+    """A naive Bayes model: evidence and the belief computed from it.
 
-    A model never changes: `learn`, `forget`, `with_` and `+` give a new one.
+    A model never changes: `learn`, `forget`, `with_` and `+` return a new one.
 
-    Where `predict` and its like are given a Dask or a Spark collection, they give back the same collection with what
-    they say as further columns ("predicted"; "P(yes)" for a class "yes"), computed where the rows lie when it is asked
-    for.
+    Given a Dask or a Spark collection, `predict` and the like return the same collection with further columns
+    ("predicted"; "P(yes)" for a class "yes"), computed lazily by the workers.
 
     Attributes
     ----------
     evidence : Evidence
         The exact counts and sums of the rows learned.
     choices : Choices
-        How belief is made of them.
+        How belief is computed from them.
     calibration : Calibration or None
-        What of that was chosen by rows left out: smoothings, and how far scores are believed.
+        The smoothings and the temperature chosen by leave-one-out.
     """
 
     evidence: Evidence
@@ -78,7 +76,7 @@ class Model:
 
     @property
     def schema(self) -> Schema:
-        """What each column is."""
+        """The label, and the event model of each column."""
         return self.evidence.schema
 
     @property
@@ -88,7 +86,7 @@ class Model:
 
     @cached_property
     def _resolved_choices(self) -> Choices:
-        """The choices with every smoothing a number."""
+        """The choices with every smoothing as a number."""
         return self.choices.resolved(self.evidence, {} if self.calibration is None else self.calibration.alphas)
 
     @cached_property
@@ -98,7 +96,7 @@ class Model:
 
     @property
     def alphas(self) -> dict[str, float]:
-        """The weight of the prior in each column, as given or as chosen by rows or counts.
+        """The weight of the prior in each column, as set or as chosen by leave-one-out or marginal likelihood.
 
         Examples
         --------
@@ -111,17 +109,17 @@ class Model:
 
     @property
     def _temperature(self) -> Temperature | None:
-        """How far scores are believed when probabilities are made of them; None: as they are."""
+        """The temperature that scores are multiplied by before normalising; None leaves them unchanged."""
         return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
 
     @cached_property
     def _contrast(self) -> Belief:
-        """Belief less what it says of all classes alike: what probabilities and reasons are made of."""
+        """The belief without what is equal in all classes; probabilities and explanations use it."""
         return self.belief.contrasted()
 
     @property
     def prior(self) -> dict[Any, float]:
-        """The probability of each class before a row is looked at."""
+        """The prior probability of each class."""
         return dict(zip(self.classes, np.exp(self.belief.log_prior).tolist(), strict=True))
 
     def __repr__(self) -> str:
@@ -134,7 +132,7 @@ class Model:
         )
 
     def _repr_html_(self) -> str:
-        """What a notebook shows: what is told, the classes, and what each column is."""
+        """Return the HTML for a notebook: label, classes and event models."""
         return html(self._summary())
 
     def _summary(self) -> Sheet:
@@ -155,19 +153,19 @@ class Model:
         )
 
     def log_joint(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
-        """The log of prior times likelihood: of each row, with each class.
+        """Return the log of prior times likelihood of each row with each class.
 
         Parameters
         ----------
         rows : anything `fit` takes
-            Rows with the columns of the training data; a label among them is not looked at.
+            Rows with the columns of the training data; a label column is ignored.
         threads : int, optional
-            How many threads score; one per core by default.
+            The number of threads; one per core by default.
         """
-        return self._scored(rows, threads, _Asked("log_joint"), normalised=False)
+        return self._scored(rows, threads, _Call("log_joint"), normalised=False)
 
     def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
-        """The probability of each class for each row, in the order of `classes`.
+        """Return the probability of each class for each row, in the order of `classes`.
 
         Examples
         --------
@@ -176,17 +174,17 @@ class Model:
         >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
         array([[0.6667, 0.3333]])
         """
-        return self._scored(rows, threads, _Asked("predict_proba"))
+        return self._scored(rows, threads, _Call("predict_proba"))
 
     def predict_log_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
-        """The logarithm of `predict_proba`, which does not underflow."""
+        """Return the logarithm of `predict_proba`, which does not underflow."""
 
         def normalised(scores: Floats) -> Floats:
             scores[np.isneginf(log_softmax(scores))] = self.belief.log_prior
             return scores
 
-        asked = _Asked("predict_log_proba", then=normalised)
-        return self._scored(rows, threads, asked, normalised=False, with_temperature=True)
+        call = _Call("predict_log_proba", then=normalised)
+        return self._scored(rows, threads, call, normalised=False, with_temperature=True)
 
     def predict(
         self,
@@ -198,51 +196,51 @@ class Model:
         confidence: float | None = None,
         threads: int | None = None,
     ) -> npt.NDArray[Any]:  # (n,)
-        """The class of each row: the most probable, the cheapest, one past a threshold, or None.
+        """Return the class of each row: the most probable, the cheapest, one above a threshold, or None.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Rows with the columns of the training data.
         costs : array_like, shape (C, C), optional
-            ``costs[i][j]`` is what it costs to decide for class i when class j is true.
+            ``costs[i][j]`` is the cost of deciding for class i when class j is true.
         threshold : mapping, optional
-            Decide for a class when its probability reaches the number given.
+            Decide for a class when its probability reaches this number.
         abstain : float, optional
-            Answer None where the probability of the chosen class is below this.
+            Return None where the probability of the decided class is below this.
         confidence : float, optional
-            Answer None where too little was counted to say, at this level (such as 0.95), that the most probable class
-            is more probable than every other.
+            Return None where the evidence does not show, at this level (such as 0.95), that the most probable class is
+            more probable than every other.
         threads : int, optional
-            How many threads score.
+            The number of threads.
         """
         options = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
 
         def decided(probabilities: Floats, ahead: Floats | None = None) -> npt.NDArray[Any]:
-            chosen = decide(probabilities, self.evidence.classes, lead=ahead, **options)  # type: ignore[arg-type]
+            codes = decide(probabilities, self.evidence.classes, lead=ahead, **options)  # type: ignore[arg-type]
             names = self.evidence.classes.to_numpy()
             if abstain is None and confidence is None:
-                return names[chosen]
-            answers = names.astype(object)[chosen]
-            answers[chosen == ABSTAIN] = None
+                return names[codes]
+            answers = names.astype(object)[codes]
+            answers[codes == ABSTAIN] = None
             return answers
 
         if confidence is None:
-            return self._scored(rows, threads, _Asked("predict", options, decided))
-        asked = _Asked("predict", options, lambda p, scores, variances, _: decided(p, lead(scores, variances)))
-        return self._scores_and_variances(rows, threads, asked)  # type: ignore[no-any-return]
+            return self._scored(rows, threads, _Call("predict", options, decided))
+        call = _Call("predict", options, lambda p, scores, variances, _: decided(p, lead(scores, variances)))
+        return self._scores_and_variances(rows, threads, call)  # type: ignore[no-any-return]
 
     def predict_interval(self, rows: Any, *, level: float = 0.95, threads: int | None = None) -> Intervals:
-        """The probability of each class for each row, between which bounds, and on how many rows that rests.
+        """Return the probability of each class for each row, with bounds and effective number of rows.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Rows with the columns of the training data.
         level : float
-            How probable it is to be that the bounds hold.
+            The probability that the bounds hold.
         threads : int, optional
-            How many threads score.
+            The number of threads.
 
         Examples
         --------
@@ -256,20 +254,20 @@ class Model:
         def bounded(probabilities: Floats, scores: Floats, variances: Floats, temperature: Floats) -> Intervals:
             return intervals(self.classes, probabilities, scores, variances, temperature, level)
 
-        asked = _Asked("predict_interval", {"level": level}, bounded)
-        return self._scores_and_variances(rows, threads, asked)  # type: ignore[no-any-return]
+        call = _Call("predict_interval", {"level": level}, bounded)
+        return self._scores_and_variances(rows, threads, call)  # type: ignore[no-any-return]
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
-        """The log-probability of labelled rows under the model: the sum of each row's log joint with its own class.
+        """Return the log-probability of labelled rows: the sum of each row's log joint with its class.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Labelled rows.
         label, weights : str or array_like, optional
-            As in `fit`; by default the columns that were given there.
+            As in `fit`; by default the columns used there.
         threads : int, optional
-            How many threads score.
+            The number of threads.
         """
         total = 0.0
         for batch, _, codes, w in self._labelled_parts(rows, label, weights):
@@ -279,14 +277,14 @@ class Model:
         return total
 
     def leave_one_out(self, rows: Any, label: Any = None, *, weights: Any = None) -> Floats:  # (n, C)
-        """The log joint of each row with each class, had that row never been learned.
+        """Return the log joint of each row with each class, as if that row had never been learned.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Labelled rows that the model was fitted on.
         label, weights : str or array_like, optional
-            As in `fit`; by default the columns that were given there.
+            As in `fit`; by default the columns used there.
         """
         parts = []
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
@@ -296,14 +294,14 @@ class Model:
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """This model with further rows: evidence the same, to the bit, as that of all of them at once.
+        """Return this model with further rows; its evidence equals, to the bit, that of a fit on all rows.
 
-        The calibration stays as it was, and says that it is stale; `calibrate` makes a new one.
+        The calibration is kept and marked as stale; `calibrate` computes a new one.
         """
         return self._with(self.evidence + self._count(rows, label, weights, threads))
 
     def forget(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """This model without rows that it has learned: evidence the same, to the bit, as if it never saw them."""
+        """Return this model without rows it has learned; its evidence equals, to the bit, never seeing them."""
         return self._with(self.evidence - self._count(rows, label, weights, threads))
 
     def __add__(self, other: Model) -> Model:
@@ -313,16 +311,16 @@ class Model:
         return replace(self, calibration=mine)._with(self.evidence + other.evidence)
 
     def calibrate(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
-        """This model with smoothings and temperature chosen anew, as far as its choices leave them open.
+        """Return this model with new smoothings and temperature, where its choices leave them open.
 
         Parameters
         ----------
         rows : anything `fit` takes
-            Labelled rows that the model has learned: all of them, or enough to go by.
+            Labelled rows that the model has learned: all of them, or a large sample.
         label, weights : str or array_like, optional
-            As in `fit`; by default the columns that were given there.
+            As in `fit`; by default the columns used there.
         threads : int, optional
-            How many threads read and score.
+            The number of threads.
 
         Examples
         --------
@@ -333,24 +331,24 @@ class Model:
         ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
         (True, False)
         """
-        return self._calibrated(self._choose(rows, label, weights=weights, threads=threads), threads)
+        return self._calibrated(self._sample_rows(rows, label, weights=weights, threads=threads), threads)
 
-    def _choose(
+    def _sample_rows(
         self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None
     ) -> BottomKSample:
-        """Of labelled rows those by which a model is calibrated: at most 50,000, chosen by their content."""
+        """Return a bottom-k sample of labelled rows for calibration: at most 50,000."""
 
-        def chosen(types: open_rows.Types | None) -> BottomKSample:
+        def work(types: open_rows.Types | None) -> BottomKSample:
             source, schema = self._labelled(rows, label, weights, types)
             return sample(schema, source, engines.default_threads(threads))
 
-        return open_rows.reading(chosen)
+        return open_rows.reading(work)
 
-    def _calibrated(self, chosen: BottomKSample, threads: int | None = None) -> Model:
-        """This model calibrated by rows that were chosen before."""
+    def _calibrated(self, rows: BottomKSample, threads: int | None = None) -> Model:
+        """Return this model calibrated by a sample of rows."""
         if not self.choices.open(self.schema):
             return replace(self, calibration=None)
-        return replace(self, calibration=calibrate(self.evidence, self.choices, chosen, threads))
+        return replace(self, calibration=calibrate(self.evidence, self.choices, rows, threads))
 
     def _with(self, evidence: Evidence) -> Model:
         stale = None if self.calibration is None else self.calibration.outdated()
@@ -365,7 +363,12 @@ class Model:
     __hash__ = None  # type: ignore[assignment]
 
     def with_(self, **choices: Any) -> Model:
-        """The same evidence under other choices: estimate, alpha, prior, variance, floor, unseen or calibrate.
+        """Return the same evidence under other choices.
+
+        Parameters
+        ----------
+        **choices
+            estimate, alpha, prior, variance, floor, unseen or calibrate, as in `fit`.
 
         Examples
         --------
@@ -374,10 +377,10 @@ class Model:
         >>> model.with_(estimate="mle").table("x").values.tolist()
         [[1.0, 0.0], [0.0, 1.0]]
         """
-        known = [field.name for field in fields(Choices)]
+        names = [field.name for field in fields(Choices)]
         for name in choices:
-            if name not in known:
-                raise BadOption(wanted("with_", f"one of {', '.join(known)}", name, did_you_mean(name, known)))
+            if name not in names:
+                raise BadOption(wanted("with_", f"one of {', '.join(names)}", name, did_you_mean(name, names)))
         new = replace(self.choices, **choices)
         new.check(self.schema)
         if self.calibration is None or set(choices) <= {"calibrate"}:
@@ -391,16 +394,16 @@ class Model:
         save(self, path)
 
     def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
-        """How good a model of this schema and these choices is on rows that it has not seen.
+        """Cross-validate this schema and these choices on rows.
 
-        What this model has learned so far is not looked at: the given rows are counted, and held out in turn.
+        The evidence of this model is ignored: the given rows are counted, and held out in turn.
 
         Parameters
         ----------
         source : anything `fit` takes
             Labelled rows.
         label : str or array_like, optional
-            As in `fit`; by default the column that was given there.
+            As in `fit`; by default the column used there.
         how : str
             As in `tallybayes.validate`.
         **options
@@ -418,7 +421,7 @@ class Model:
         return validate_model(self, source, label, how, **options)
 
     def table(self, column: str) -> Table:
-        """What one column says: a row per value or parameter, a column per class.
+        """Return one column's table: a row per value or parameter, a column per class.
 
         Examples
         --------
@@ -432,7 +435,7 @@ class Model:
         return table(self, column)
 
     def tables(self) -> Tables:
-        """The prior, and the tables of all columns.
+        """Return the prior and the tables of all columns.
 
         Examples
         --------
@@ -446,13 +449,13 @@ class Model:
         return tables(self)
 
     def nomogram(self, of: Any = None, against: Any = None) -> Nomogram:
-        """Points for each value of each column, which a person adds up and turns into a probability.
+        """Return points for each value of each column, to add up by hand and turn into a probability.
 
         Parameters
         ----------
         of, against : class, optional
-            The class whose probability is told, and the other. Of two classes the last one is told unless given; of
-            more both have to be named, and the probability is that of the one among the two.
+            The class whose probability is read off, and the other. With two classes, the last one by default. With
+            more, name both: the probability is then that of the first among the two.
 
         Examples
         --------
@@ -468,16 +471,16 @@ class Model:
         return nomogram(self, of, against)
 
     def explain(self, row: Any, *, of: Any = None, against: Any = None) -> Explanation:
-        """Why one row is answered as it is: what each column and each word says, and on which counts that rests.
+        """Explain the prediction for one row: the log-odds each column or word adds, and its counts.
 
         Parameters
         ----------
         row : dict, text, one-dimensional array, or anything of one row that `predict` takes
             The row.
         of : class, optional
-            The class to speak for; the most probable unless given.
+            The class to explain; by default the most probable.
         against : class, optional
-            The class to speak against; all others unless given.
+            The class to compare with; by default all others.
 
         Examples
         --------
@@ -497,14 +500,14 @@ class Model:
         return explain(self, row, of, against)
 
     def importance(self, rows: Any = None, label: Any = None, *, weights: Any = None) -> Importance:
-        """How much each column matters: what it tells of the class, and what rows left out lose without it.
+        """Return each column's importance: its mutual information, and the leave-one-out loss without it.
 
         Parameters
         ----------
         rows : anything `fit` takes, optional
-            Labelled rows that the model has learned. Without them, only what is told is known.
+            Labelled rows that the model has learned. Without them, only the mutual information is computed.
         label, weights : str or array_like, optional
-            As in `fit`; by default the columns that were given there.
+            As in `fit`; by default the columns used there.
 
         Examples
         --------
@@ -520,17 +523,17 @@ class Model:
         return importance(self, rows, label, weights)
 
     def select(self, columns: Any = None, *, rows: Any = None, label: Any = None, weights: Any = None) -> Model:
-        """The model of some of the columns: evidence the same, to the bit, as if the others had never been there.
+        """Return the model of some columns; its evidence equals, to the bit, a fit without the others.
 
         Parameters
         ----------
         columns : int or sequence of str, optional
-            How many to keep, or which. Without rows those that tell most of the class are kept.
+            How many to keep, or which. Without rows, those with the most mutual information are kept.
         rows : anything `fit` takes, optional
-            Labelled rows that the model has learned. They choose: the column that lowers the log-loss of rows left out
-            most is taken first, then the one that lowers it most beside it, and so on, while it is no accident.
+            Labelled rows that the model has learned, for forward selection: add the column that lowers the
+            leave-one-out log-loss most, then the next, while the gain is more than chance.
         label, weights : str or array_like, optional
-            As in `fit`; by default the columns that were given there.
+            As in `fit`; by default the columns used there.
 
         Examples
         --------
@@ -547,25 +550,25 @@ class Model:
     def contributions(
         self, rows: Any, *, of: Any = None, against: Any = None, threads: int | None = None
     ) -> Contributions:
-        """What each column says of each row: log-odds that add up to those of the probability answered.
+        """Return the log-odds each column adds to each row; they sum to those of its probability.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Rows with the columns of the training data.
         of : class, optional
-            The class to speak for; in each row the most probable unless given.
+            The class to explain; by default the most probable of each row.
         against : class, optional
-            The class to speak against; all others unless given.
+            The class to compare with; by default all others.
         threads : int, optional
-            How many threads work.
+            The number of threads.
 
         Examples
         --------
         >>> import tallybayes as tb
         >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
-        >>> said = model.contributions([{"x": "p"}])
-        >>> said.prior, said.terms.round(4), said.probability.round(4)      # log(2/3) − log(1/3) = 0.6931
+        >>> found = model.contributions([{"x": "p"}])
+        >>> found.prior, found.terms.round(4), found.probability.round(4)      # log(2/3) − log(1/3) = 0.6931
         (array([0.]), array([[0.6931]]), array([0.6667]))
         """
         from tallybayes.explain.contributions import contributions
@@ -575,14 +578,14 @@ class Model:
     def shapley(
         self, rows: Any, background: Any = None, *, of: Any = None, against: Any = None, threads: int | None = None
     ) -> Shapley:
-        """How far each column moves each row's log-odds from those of the background, in closed form.
+        """Return each column's Shapley values: its shift of each row's log-odds from the background's.
 
         Parameters
         ----------
         rows : anything `fit` takes
             Rows with the columns of the training data.
         background : anything `fit` takes, optional
-            Rows to be compared with, in the mean; the same rows unless given.
+            Rows whose mean is the reference; by default the same rows.
         of, against, threads
             As for `contributions`.
 
@@ -601,24 +604,24 @@ class Model:
     def sample(
         self, n: int = 1, given: Any | Mapping[str, Any] = None, *, missing: bool = False, seed: int = 0
     ) -> pa.Table:
-        """Rows that the model might have been fitted on, drawn from what it believes.
+        """Draw rows from the model's distribution.
 
         Parameters
         ----------
         n : int
-            How many.
+            The number of rows.
         given : class or mapping, optional
-            The class of all rows; or a mapping of column names to values that are held fixed, the label among them or
-            not. A class that is not given is drawn: by the prior, or by its probability given the values.
+            The class of all rows; or a mapping of column names to fixed values, which may include the label. A class
+            that is not given is drawn from the prior, or from its posterior given the values.
         missing : bool
-            Whether values are missing as often as they were in training; otherwise none is.
+            Whether values are missing as often as in training; otherwise none is.
         seed : int
-            The same seed draws the same rows.
+            The random seed.
 
         Returns
         -------
         pyarrow.Table
-            The columns of the training data in their order, and the label behind them.
+            The columns of the training data in their order, then the label.
 
         Examples
         --------
@@ -638,16 +641,16 @@ class Model:
         columns: str | Sequence[str] | None = None,
         classes: Sequence[Any] | None = None,
     ) -> Picture:
-        """Class averages as images, where columns are pixels.
+        """Return the class averages as images, where columns are pixels.
 
         Parameters
         ----------
         shape : tuple of two int
-            Height and width; pixels come row by row.
+            Height and width; pixels are in row-major order.
         columns : str or sequence of str, optional
             A glob, or names in the order of the pixels; by default all columns in the order of the training data.
         classes : sequence, optional
-            Which classes, in which order; by default all.
+            The classes, in order; by default all.
 
         Examples
         --------
@@ -662,14 +665,14 @@ class Model:
         return picture(self, shape, columns=columns, classes=classes)
 
     def dependence(self, rows: Any, label: Any = None, **options: Any) -> Dependence:
-        """Which pairs of this model's columns break conditional independence in the given rows.
+        """Measure which pairs of this model's columns break conditional independence in rows.
 
         Parameters
         ----------
         rows : anything `fit` takes
-            Labelled rows, whose columns are what they are in this model.
+            Labelled rows; their columns have the event models of this model.
         label : str or array_like, optional
-            As in `fit`; by default the column that was given there.
+            As in `fit`; by default the column used there.
         **options
             weights, columns, bins, values and threads, as in `tallybayes.dependence`.
 
@@ -687,22 +690,22 @@ class Model:
     def probability(
         self, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = 0.95
     ) -> Probability:
-        """The probability of a class or of values, given others; columns that are not mentioned are summed out.
+        """Return the probability of a class or of values, given others; other columns are summed out.
 
         Parameters
         ----------
         query : str
             As in `tallybayes.probability`: "play=yes | outlook=sunny", "outlook=sunny, windy=true". Columns of numbers
-            or text may stand behind the bar only, with ``=``.
+            or text can only be conditions, with ``=``.
         given : str or mapping, optional
-            More of what is given: terms, or values by column, such as a row.
+            More conditions: terms, or values by column, such as a row.
         level : float
-            How probable it is that the bounds hold, where there are any: for a class, given values.
+            The probability that the bounds hold; only a class given values has bounds.
 
         Notes
         -----
-        The answer is that of the joint distribution P(c) Π P(x | c), so that P(a, b) = P(a | b) P(b) for all questions;
-        the tempering by which `predict_proba` corrects for columns that repeat each other is no part of it.
+        The answer follows from the joint distribution P(c) Π P(x | c), so P(a, b) = P(a | b) P(b) for all queries. The
+        temperature, by which `predict_proba` corrects for dependent columns, is not applied.
 
         Examples
         --------
@@ -716,7 +719,7 @@ class Model:
         return believed(self, query, given, level=level)
 
     def parameters(self) -> Parameters:
-        """How many numbers this model has to learn, and how many it would be without independence.
+        """Count this model's free parameters, and those of the model without independence.
 
         Examples
         --------
@@ -733,11 +736,11 @@ class Model:
     def _labelled(
         self, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
     ) -> tuple[engines.Partitioned, Schema]:
-        """Labelled rows, and the schema with the names that label and weights have there."""
+        """Return labelled rows, and the schema with their names of label and weights."""
         return open_rows.as_in(self.schema, rows, label, weights, types)
 
     def _labelled_parts(self, rows: Any, label: Any, weights: Any) -> Iterator[_Part]:
-        """Labelled rows batch by batch: as Arrow, as rows, the place of their classes among ours, and their weights."""
+        """Yield labelled rows batch by batch: Arrow, encoded rows, class codes (-1: unknown) and weights."""
         source, schema = self._labelled(rows, label, weights, None)
         first = 0
         for batch in source:
@@ -763,7 +766,7 @@ class Model:
         self,
         rows: Any,
         threads: int | None,
-        asked: _Asked,
+        call: _Call,
         *,
         normalised: bool = True,
         with_temperature: bool = False,
@@ -772,53 +775,52 @@ class Model:
         scorer = self._scorer(normalised=normalised, with_temperature=with_temperature)
         few = scorer.few(rows)
         if few is not None:
-            return asked.then(few)  # type: ignore[no-any-return]
+            return call.then(few)  # type: ignore[no-any-return]
         workers, partial = engines.default_threads(threads), open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
-            return asked.then(scorer.many(source, workers, partial=partial))
+            return call.then(scorer.many(source, workers, partial=partial))
 
         types: open_rows.Types = {}
         while True:
             try:
-                return open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+                return open_rows.to_score(rows, self.schema, types).map(work, call.columns(self))
             except sources.LateType as late:
                 types = open_rows.widened(types, late)
 
-    def _scores_and_variances(self, rows: Any, threads: int | None, asked: _Asked) -> Any:
-        """What is asked of probabilities, their scores, the variances of these, all (n, C), and temperatures (n,)."""
+    def _scores_and_variances(self, rows: Any, threads: int | None, call: _Call) -> Any:
+        """Apply a call to probabilities, scores and their variances, all (n, C), and temperatures (n,)."""
         rows = open_rows.one_row(rows)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
         partial = open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
-            found = scorer.scores_and_variances(source, workers, partial=partial)
-            scores, variances, temperature = found
+            scores, variances, temperature = scorer.scores_and_variances(source, workers, partial=partial)
             probabilities = scores * temperature[:, None]
             normalise(probabilities, self.belief.log_prior)
-            return asked.then(probabilities, scores, variances, temperature)
+            return call.then(probabilities, scores, variances, temperature)
 
         return open_rows.reading(
-            lambda types: open_rows.to_score(rows, self.schema, types).map(work, asked.columns(self))
+            lambda types: open_rows.to_score(rows, self.schema, types).map(work, call.columns(self))
         )
 
 
-class _Asked(NamedTuple):
-    """A method and its options, as columns beside rows have them; and what is made of scores for it."""
+class _Call(NamedTuple):
+    """A method and its options, to repeat on workers; and the function that turns scores into its answer."""
 
     method: str
     options: Mapping[str, Any] = {}
     then: Callable[..., Any] = lambda scores: scores
 
     def columns(self, model: Model) -> Callable[[], engines.Columns]:
-        """Return what makes the columns of a model's answers."""
+        """Return a function that makes the columns of a model's answers."""
 
-        def made() -> engines.Columns:
+        def make() -> engines.Columns:
             from tallybayes.predictions import Answers
 
             return Answers(model, (self.method,), {self.method: {**self.options, "threads": 1}})
 
-        return made
+        return make
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tallybayes.cli import outputs
-from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, ended
+from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, run
 
 from .shell import WEATHER, Shell
 
@@ -33,7 +33,7 @@ def left(folder: str = ".") -> set[str]:
         (
             "a,play\n1,yes\n2\n",
             "bad.csv: wanted 2 values in every row, got 1 in row 2: '2'."
-            " Fix the line, or skip it with bad_lines='skip'.",
+            " Fix the line, or skip it with --bad-lines skip.",
         ),
         ("a,a,play\n1,2,yes\n", "bad.csv: wanted distinct column names, got 'a' more than once. Rename them."),
     ],
@@ -57,7 +57,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("fit weather.csv -l play --event outlook=normal", "events['outlook']: wanted "),
         ("fit weather.csv -l play --drop widny", "--drop: wanted a column or glob, got 'widny'. Did you mean 'windy'?"),
         ("fit weather.csv -l play --alpha much", "alpha: wanted a number not below 0, 'loo' or 'evidence', got "),
-        ("fit weather.csv -l play --prior yes=often", "--prior: wanted a probability behind each class, got 'often'."),
+        ("fit weather.csv -l play --prior yes=often", "--prior: wanted a probability for each class, got 'often'."),
         ("fit weather.csv -l play --prior yes=0.5,no=0.6", "prior: wanted 2 numbers summing to 1"),
         ("fit weather.csv -l play --threads 0", "threads: wanted a whole number from 1, got 0."),
         ("fit weather.csv -l play --format xls", "--format: wanted one of csv, tsv, "),
@@ -65,7 +65,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("fit weather.csv -l play -o folder", "folder: wanted a file to write, got a directory."),
         ("fit weather.csv -l play --estimate guess", "Invalid value for '--estimate'"),
         ("fit weather.csv --lable play", "No such option: --lable"),
-        ("fit", "DATA: wanted files, or a query behind --sql, got neither."),
+        ("fit", "DATA: wanted files, or a query with --sql, got neither."),
         ("fitt weather.csv", "No such command or file 'fitt'. Did you mean 'fit'?"),
         ("nothing.csv", "nothing.csv: wanted a file, got none at that path."),
         ("predict weather.csv days.csv", "model file 'weather.csv': wanted a tallybayes model, got something else"),
@@ -76,7 +76,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("predict m.tally days.csv -o a.xls", "a.xls: wanted a file ending in .csv, .tsv, .jsonl, "),
         ("validate weather.csv -l play --how often", "how: wanted one of 'loo', '10-fold', "),
         ("validate weather.csv -l play --require acuracy=1", "--require: wanted one of accuracy, "),
-        ("validate weather.csv -l play --require accuracy=high", "--require: wanted a number behind accuracy="),
+        ("validate weather.csv -l play --require accuracy=high", "--require: wanted a number after accuracy="),
         ("evaluate weather.csv -l play", "weather.csv: wanted columns P(class), or one named 'predicted'"),
         ("evaluate m.tally weather.csv --weight w", "weather.csv: wanted a column 'w', got none of that name."),
         ("show m.tally --column outlok", "column: wanted a column of the model, got 'outlok'. Did you mean 'outlook'?"),
@@ -87,7 +87,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("explain m.tally days.csv:9", "days.csv: wanted a row 9, counted from 1, got 2 rows."),
         ("explain m.tally outlook=sunny --of maybe", "--of: wanted a class of 'play', got 'maybe'."),
         ("forget m.tally strange.csv -o x.tally", "cannot"),
-        ("learn m.tally week.csv", "m.tally: wanted a file that is not there yet, got one that is."),
+        ("learn m.tally week.csv", "m.tally: wanted a new file, got one that exists."),
         ("merge m.tally -o x.tally", "merge: wanted two models or more, got 1."),
         ("sample m.tally --given play=maybe", "--given: wanted a class of 'play', got 'maybe'."),
         ("sample m.tally -n -1", "sample n: wanted a whole number not below 0, got -1."),
@@ -135,7 +135,7 @@ def test_nothing_is_overwritten_unless_forced(tally: Shell, model: str) -> None:
     Path("a.json").write_text("old")
     asked = "query weather.csv play=yes -o a.json"
     for line in ("fit weather.csv -l play", f"predict {model} days.csv -o days.csv", asked):
-        assert "wanted a file that is not there yet, got one that is. Pass --force" in tally.refused(line)
+        assert "wanted a new file, got one that exists. Pass --force" in tally.refused(line)
     assert Path("a.json").read_text() == "old"
     tally.done(f"{asked} --force")
     assert Path("a.json").read_text() != "old"
@@ -166,7 +166,7 @@ def test_a_directory_that_is_read_only(tally: Shell, monkeypatch: pytest.MonkeyP
     Path("folder").mkdir()
     monkeypatch.setattr(os, "access", lambda *_: False)  # root may write anywhere
     sentence = tally.refused("fit weather.csv -l play -o folder/m.tally")
-    assert sentence == "folder/m.tally: wanted a place to write, got a directory that is read-only."
+    assert sentence == "folder/m.tally: wanted a writable directory, got a read-only one."
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
@@ -200,10 +200,10 @@ def test_every_way_to_end_has_its_code(capsys: pytest.CaptureFixture[str]) -> No
 
         return work
 
-    assert ended(lambda: None) == 0
-    assert ended(raising(KeyboardInterrupt())) == INTERRUPTED
-    assert ended(raising(MemoryError())) == BAD_INPUT
-    assert ended(raising(PermissionError(13, "Permission denied", "secret.csv"))) == BAD_INPUT
+    assert run(lambda: None) == 0
+    assert run(raising(KeyboardInterrupt())) == INTERRUPTED
+    assert run(raising(MemoryError())) == BAD_INPUT
+    assert run(raising(PermissionError(13, "Permission denied", "secret.csv"))) == BAD_INPUT
     assert "tally: secret.csv: wanted to read and write, got Permission denied.\n" in capsys.readouterr().err
 
 

@@ -72,7 +72,7 @@ def test_one_event_model_for_all_columns(tally: Shell) -> None:
 
 
 def test_the_label_is_guessed_and_reported(tally: Shell) -> None:
-    assert "label: 'play' looks like the class; --label says otherwise." in tally("fit weather.csv").err
+    assert "label: 'play' looks like the class; set another with --label." in tally("fit weather.csv").err
     assert tb.load("weather.tally").schema.label == "play"
 
 
@@ -179,7 +179,7 @@ def test_evaluate_a_model_and_a_file_of_its_answers_alike(tally: Shell, model: s
 def test_evaluate_classes_alone(tally: Shell) -> None:
     Path("said.csv").write_text("play,predicted\nyes,yes\nyes,no\nno,no\n")
     assert json.loads(tally.done("evaluate said.csv --label play --json"))["matrix"] == [[1.0, 0.0], [1.0, 1.0]]
-    assert "--require: wanted a figure of decisions" in tally("evaluate said.csv -l play --require log_loss=1").err
+    assert "wanted a figure that needs no probabilities" in tally("evaluate said.csv -l play --require log_loss=1").err
 
 
 def test_show_has_classes_columns_choices_calibration_and_tables(tally: Shell, model: str) -> None:

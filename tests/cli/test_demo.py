@@ -19,7 +19,7 @@ SAID = {
     "spam": ["P(kind=spam | text~prince) = 1", "for spam", "P(spam) = 0.999", "accuracy                 0.9"],
     "digits": ["5                  6", "6 against 5: the pixels that say most", "right. The one it is least sure of:"],
     "xor": ["'left' and 'right' together say what neither says alone", "one column of four values: 1.000 right."],
-    "loo": ["Validation by loo: 150 rows, 3 classes", "Of the 14 days of weather 7 are foretold"],
+    "loo": ["Validation by loo: 150 rows, 3 classes", "Of the 14 days of weather 7 are predicted"],
 }
 
 
@@ -42,7 +42,7 @@ def test_all_parts_come_one_after_another_and_a_report_behind_them(tally: Shell)
 
 def test_an_existing_report_is_not_overwritten(tally: Shell) -> None:
     Path("page.html").write_text("mine")
-    assert "page.html: wanted a file that is not there yet" in tally.refused("demo -o page.html")
+    assert "page.html: wanted a new file" in tally.refused("demo -o page.html")
     assert Path("page.html").read_text() == "mine"
 
 

@@ -60,17 +60,17 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
     [
         (
             f"fit weather.csv {WHOLE} -l play -o n.tally",
-            "--sql: wanted no DATA beside it, got 'weather.csv'. Name files within",
+            "--sql: wanted no DATA, got 'weather.csv'. Name the files in",
         ),
-        ("fit weather.csv --db duckdb -l play -o n.tally", "--db: wanted a query beside it, got none. Add --sql."),
+        ("fit weather.csv --db duckdb -l play -o n.tally", "--db: wanted a query, got none. Add --sql."),
         (f"fit {WHOLE} --format csv -l play", "--format: wanted files, got a query."),
         ("fit --sql 'select 1 as a' -l play", "the query: wanted a column 'play' for --label, got none of that name."),
         ("fit --sql 'selec' -l play", "the query: wanted rows, got a database error ("),
         ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "connection: wanted 'duckdb', "),
-        ("query weather.csv", "QUESTION: wanted one behind DATA"),
-        (f"query weather.csv play=yes {WHOLE}", "--sql: wanted no DATA beside it, got 'weather.csv'."),
+        ("query weather.csv", "QUESTION: wanted one after DATA"),
+        (f"query weather.csv play=yes {WHOLE}", "--sql: wanted no DATA, got 'weather.csv'."),
         ("explain weather.tally", "ROW: wanted NAME=VALUE for some columns"),
-        (f"explain weather.tally outlook=sunny {WHOLE}", "--sql: wanted no DATA beside it, got 'outlook=sunny'."),
+        (f"explain weather.tally outlook=sunny {WHOLE}", "--sql: wanted no DATA, got 'outlook=sunny'."),
         (
             "explain weather.tally --sql 'select 1 as windy where false'",
             "the query: wanted a row 1, counted from 1, got",

@@ -187,6 +187,6 @@ def test_large_attributes_are_computed_when_read(name: str) -> None:
     model = make(name)
     assert not hasattr(model, "feature_log_prob_")
     model.fit(X, Y)
-    assert not model._made
+    assert not model._lazy
     assert model.feature_log_prob_ is model.feature_log_prob_
-    assert pickle.loads(pickle.dumps(model))._made == {}
+    assert pickle.loads(pickle.dumps(model))._lazy == {}

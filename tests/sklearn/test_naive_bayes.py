@@ -212,7 +212,7 @@ def test_a_column_without_values_at_first_may_turn_out_to_be_text() -> None:
 
 def test_a_column_that_turns_out_to_be_numbers_has_to_be_declared() -> None:
     parts = [pa.table({"x": pa.nulls(2), "z": [1.0, 2.0]}), pa.table({"x": [0.5, 1.5], "z": [3.0, 4.0]})]
-    with pytest.raises(tb.errors.BadData, match=r"column 'x': .* Begin again with events={'x': 'gaussian'}"):
+    with pytest.raises(tb.errors.BadData, match=r"column 'x': .* Start again with events={'x': 'gaussian'}"):
         tb.NaiveBayes().partial_fit(parts[0], ["a", "b"]).partial_fit(parts[1], ["a", "b"])
     whole = pa.concat_tables(parts, promote_options="default")
     events = {"x": "gaussian"}

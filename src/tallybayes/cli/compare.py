@@ -1,4 +1,4 @@
-"""`tally compare`: event models, estimates and logistic regression side by side, and which of them to take."""
+"""`tally compare`: compare event models, estimates and logistic regression, and recommend one."""
 
 from __future__ import annotations
 
@@ -32,37 +32,37 @@ def compare(
     partner: Annotated[
         list[str] | None,
         typer.Option(
-            "--partner", metavar="NAME", help="Logistic regression beside it: ridge, lasso or none. Repeatable."
+            "--partner", metavar="NAME", help="Logistic regression to compare with: ridge, lasso or none. Repeatable."
         ),
     ] = None,
     seed: Seed = 0,
 ) -> None:
-    """Put event models, estimates and logistic regression side by side.
+    """Compare event models, estimates and logistic regression.
 
-    Each is fitted on nine tenths of the rows and judged on the last, ten times, on the same folds. The arrow shows
-    which to take: what is inferred, unless something else is better by more than chance.
+    All are cross-validated on the same folds (ten by default). The arrow marks the recommendation: the inferred event
+    models, unless something else is better by more than chance.
     """
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.cli.training import fit_options, label_of
     from tallybayes.display.progress import busy
-    from tallybayes.validation import compare as compared
+    from tallybayes.validation import compare as compare_models
 
     partners = tuple(name for name in partner or ["ridge"] if name != "none")
 
-    def worked(source: sources.Source) -> Comparison:
+    def work(source: sources.Source) -> Comparison:
         label = label_of(source, choosing.label)
         options = fit_options(source, label, choosing)
-        return compared(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)
+        return compare_models(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)
 
-    with opened(data, reading) as rows, busy("comparing"):
-        found = replace(rows, quiet=True).work(worked)
+    with open_inputs(data, reading) as rows, busy("comparing"):
+        found = replace(rows, quiet=True).work(work)
     show(found, showing)
     note(f"next: {_command(reading.words(data), found.label, found.recommended.options)}")
 
 
 def _command(data: list[str], label: str, options: dict[str, Any]) -> str:
-    """How to fit what is recommended."""
+    """Return the command that fits the recommended model."""
     words = ["tally", "fit", *data, "--label", label]
     for name, event in (options.get("events") or {}).items():
         words += ["--event", f"{name}={event}"]

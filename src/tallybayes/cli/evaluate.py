@@ -1,4 +1,4 @@
-"""`tally evaluate`: how good predictions are, given the truth."""
+"""`tally evaluate`: measure predictions against the true classes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Reading, Showing
-from tallybayes.cli.validate import Require, asked_of, require
+from tallybayes.cli.validate import Require, require, required_figures
 from tallybayes.errors import BadData, wanted
 
 if TYPE_CHECKING:
@@ -42,33 +42,33 @@ def evaluate(
         typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
     ] = None,
     positive: Annotated[
-        str | None, typer.Option("--positive", metavar="CLASS", help="Of two classes, the one that is looked for.")
+        str | None, typer.Option("--positive", metavar="CLASS", help="The positive class, of two.")
     ] = None,
     costs: Annotated[
-        str | None, typer.Option("--costs", metavar="C", help="What decisions cost, decided by true, as in '0,5;1,0'.")
+        str | None, typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'.")
     ] = None,
     require_: Require = None,
 ) -> None:
-    """Say how good predictions are, or a model on other rows.
+    """Evaluate predictions, or a model on other rows.
 
-    Accuracy, sensitivity and specificity, log-loss, calibration, ROC: with a model, of its answers to labelled rows;
-    without, of a file that 'tally predict' or another program wrote, in which P(class) holds the probability of each
-    class, or 'predicted' the class alone.
+    Prints accuracy, sensitivity, specificity, log-loss, calibration and ROC. With a model, its predictions for the
+    labelled rows are evaluated. Without, those in the file, written by 'tally predict' or another program: columns
+    P(class) with the probability of each class, or a column 'predicted' with the class alone.
     """
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.cli.parsing import costs_of
 
-    asked = asked_of(require_)
+    limits = required_figures(require_)
     how = {"costs": costs_of(costs), "positive": positive}
-    model, files = reading.apart(data)
-    with opened(files, reading) as rows:
+    model, files = reading.split_model(data)
+    with open_inputs(files, reading) as rows:
         if model is not None:
             found: Evaluation | Confusion = _of_model(model, rows, label, weight, how)
         else:
             found = rows.work(lambda source: _of_file(source, label, weight, how))
     show(found, showing)
-    require(found, asked)
+    require(found, limits)
 
 
 def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: dict[str, Any]) -> Evaluation:
@@ -82,7 +82,7 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
     model = load(path)
     how["positive"] = class_of(model, how["positive"], "--positive")
 
-    def evaluated(source: sources.Source) -> Evaluation:
+    def work(source: sources.Source) -> Evaluation:
         name = label_of(source, label or model.schema.label)
         true: list[Any] = []
         weights: list[Any] = []
@@ -96,7 +96,7 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
         p = np.concatenate(probabilities)
         return evaluation.evaluate(true, p, model.classes, weights=weights or None, **how)
 
-    found: Evaluation = rows.like(model).work(evaluated)
+    found: Evaluation = rows.like(model).work(work)
     return found
 
 
@@ -122,8 +122,8 @@ def _of_file(
         want = f"columns P(class), or one named {_ANSWER!r}"
         raise BadData(wanted(source.name, want, "neither", "Write them with 'tally predict', or evaluate with a MODEL"))
     if not columns:
-        said = table.column(_ANSWER).to_pylist()
-        return evaluation.confusion(true, said, sorted({*true, *said}, key=str), weights=weights)
+        predicted = table.column(_ANSWER).to_pylist()
+        return evaluation.confusion(true, predicted, sorted({*true, *predicted}, key=str), weights=weights)
     classes = [as_type(text, kind, f"{source.name}, column {full!r}") for text, full in columns.items()]
     p = np.column_stack([table.column(full).to_numpy() for full in columns.values()])
     if how["positive"] is not None:

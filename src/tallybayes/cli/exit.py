@@ -1,9 +1,10 @@
-"""How a command ends: what went wrong is one line on standard error and an exit code, never a stack trace."""
+"""Exit codes and messages: an error is one line on standard error and an exit code, never a stack trace."""
 
 from __future__ import annotations
 
 import errno
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -13,30 +14,35 @@ import typer
 
 from tallybayes.errors import TallyError, wanted
 
-__all__ = ["ended", "note"]
+__all__ = ["note", "run"]
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-# The base of what typer raises when the command line itself is wrong; which library has it depends on typer's version.
+# Keywords of `fit` and its relatives as messages quote them, such as bad_lines='skip', and the options they are here.
+_OPTIONS = {name: name.replace("_", "-") for name in ("alpha", "bad_lines", "errors", "estimate", "how", "unseen")}
+_OPTIONS |= {"missing": "missing-as", "positive": "positive"}
+_KEYWORD = re.compile(rf"(?<!['\w])({'|'.join(_OPTIONS)})=('[\w-]+'(?: or '[\w-]+')?|[\d.]*\d|(?=\.$))")
+_EVENT = re.compile(r"events=\{'([^']*)': '([^']*)'\}")
+# The base class of typer's usage errors. Which library defines it depends on typer's version.
 _Misused: Any = typer.BadParameter.__mro__[2]
 
 
 def note(sentence: str) -> None:
-    """Say something beside the answer, on standard error."""
+    """Print a note on standard error, beside the answer on standard output."""
     print(f"tally: {sentence}", file=sys.stderr)
 
 
-def ended(work: Callable[[], Any]) -> int:
-    """Do the work; the exit code is returned.
+def run(work: Callable[[], Any]) -> int:
+    """Run a command and return its exit code.
 
     Examples
     --------
-    >>> ended(lambda: print("done"))
+    >>> run(lambda: print("done"))
     done
     0
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: note(f"warning: {_one_line(str(message))}")
+        warnings.showwarning = lambda message, *_, **__: note(f"warning: {_in_options(str(message))}")
         try:
             code = work()
             sys.stdout.flush()
@@ -52,28 +58,38 @@ def ended(work: Callable[[], Any]) -> int:
         except (KeyboardInterrupt, typer.Abort):
             note("interrupted.")
             return INTERRUPTED
-        except SystemExit as left:  # typer's own ways out: completion, and a pipe that nobody reads
+        except SystemExit as left:  # typer exits this way after completion and on a closed pipe
             return _unread() if isinstance(left.__context__, BrokenPipeError) else int(left.code or 0)
         except BrokenPipeError:
             return _unread()
         except MemoryError:
-            return _bad(wanted("memory", "enough for the work", "too little"))
+            return _bad(wanted("memory", "enough for this command", "too little"))
         except OSError as error:
             where = str(error.filename) if error.filename else "the output"
-            do = "Make room, or write elsewhere with -o" if error.errno == errno.ENOSPC else ""
+            do = "Free some space, or write elsewhere with -o" if error.errno == errno.ENOSPC else ""
             return _bad(wanted(where, "to read and write", error.strerror or str(error), do))
 
 
 def _unread() -> int:
-    """Whoever read the output has seen enough; what is still buffered has nowhere to go."""
+    """Return the exit code of a closed pipe; discard what is still buffered."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
     return BROKEN_PIPE
 
 
 def _bad(sentence: str) -> int:
-    note(_one_line(sentence))
+    note(_in_options(sentence))
     return BAD_INPUT
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def _in_options(text: str) -> str:
+    """Return a message on one line, with keywords of Python functions spelled as options.
+
+    Examples
+    --------
+    >>> _in_options("a.csv: wanted 2 values, got 3. Fix the line, or skip it with bad_lines='skip'.")
+    'a.csv: wanted 2 values, got 3. Fix the line, or skip it with --bad-lines skip.'
+    >>> _in_options("Declare it categorical (events={'age': 'categorical'}).")
+    'Declare it categorical (--event age=categorical).'
+    """
+    line = _EVENT.sub(r"--event \1=\2", " ".join(text.split()))
+    return _KEYWORD.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[2]}".replace("'", "").rstrip(), line)

@@ -1,4 +1,4 @@
-"""`tally explain`: why one row is answered as it is."""
+"""`tally explain`: explain the prediction for one row."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ def explain(
         list[str] | None,
         typer.Argument(
             metavar="ROW",
-            help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; --sql: its first.",
+            help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; with --sql its first row.",
         ),
     ] = None,
-    of: Annotated[str | None, typer.Option("--of", metavar="CLASS", help="The class to speak for.")] = None,
+    of: Annotated[str | None, typer.Option("--of", metavar="CLASS", help="The class to explain.")] = None,
     against: Annotated[
-        str | None, typer.Option("--against", metavar="CLASS", help="The class to speak against.")
+        str | None, typer.Option("--against", metavar="CLASS", help="The class to compare it with.")
     ] = None,
 ) -> None:
-    """Say why one row is answered as it is.
+    """Explain the prediction for one row.
 
-    What each column, or each word, adds to the log-odds of the class, and on how many rows that rests. A column that
-    is not named is missing, and says nothing.
+    Shows what each column, or each word, adds to the log-odds of the class, and the number of rows behind it. A column
+    that is not named counts as missing and adds nothing.
     """
     from tallybayes.cli.outputs import show
     from tallybayes.cli.parsing import class_of, row_of
@@ -56,7 +56,7 @@ def explain(
 
 
 def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
-    """The row of FILE:ROW, counted from 1; None of anything else."""
+    """Return the row of FILE:ROW, counted from 1; None for anything else."""
     from tallybayes.sources.locations import is_uri
 
     path, colon, place = row[0].rpartition(":")
@@ -66,11 +66,11 @@ def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | N
 
 
 def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> dict[str, Any]:
-    """One of the rows, counted from 1."""
+    """Return row number `place`, counted from 1."""
     from tallybayes import sources
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
 
-    def found(source: sources.Source) -> dict[str, Any]:
+    def work(source: sources.Source) -> dict[str, Any]:
         left, total = place - 1, 0
         for batch in source:
             if 0 <= left < batch.num_rows:
@@ -78,5 +78,5 @@ def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> di
             left, total = left - batch.num_rows, total + batch.num_rows
         raise BadData(wanted(source.name, f"a row {place}, counted from 1", f"{total} rows"))
 
-    with opened(data, reading) as rows:
-        return rows.like(model).work(found)
+    with open_inputs(data, reading) as rows:
+        return rows.like(model).work(work)

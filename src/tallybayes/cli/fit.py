@@ -1,4 +1,4 @@
-"""`tally fit`: labelled rows in, a model file out."""
+"""`tally fit`: learn a model from labelled rows and save it."""
 
 from __future__ import annotations
 
@@ -33,35 +33,35 @@ def fit(
     output: Annotated[
         str | None,
         typer.Option(
-            "--output", "-o", metavar="FILE", help="Where the model goes; by default DATA's name with .tally."
+            "--output", "-o", metavar="FILE", help="Where to save the model; by default DATA's name with .tally."
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite a model that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")] = False,
     checkpoint: Annotated[
         str | None,
         typer.Option(
             "--checkpoint",
             metavar="FILE",
-            help="Save a long run here on its way; killed, the same command goes on from there, to the same bits.",
+            help="Save progress of a long run here. After a crash the same command resumes, with the same result.",
         ),
     ] = None,
     checkpoint_every: Annotated[
         float,
-        typer.Option("--checkpoint-every", metavar="SECONDS", help="How many seconds lie between two savings."),
+        typer.Option("--checkpoint-every", metavar="SECONDS", help="Seconds between two checkpoints."),
     ] = 60.0,
 ) -> None:
     """Learn a model from labelled rows and save it.
 
-    One pass over the rows, which may be more than memory holds. What each column is, is inferred from its values
-    unless --event says otherwise: numbers are gaussian, a few words categorical, prose a bag of words.
+    Reads the rows once; they need not fit into memory. The event model of each column is inferred from its values
+    unless --event sets it: numbers are gaussian, names categorical, longer texts a bag of words.
     """
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free
     from tallybayes.cli.training import learn_from
 
     target = check_free(output or _beside(data), force=force)
     saved = None if checkpoint is None else _saved(checkpoint, checkpoint_every, data, target)
-    with opened(data, reading) as rows:
+    with open_inputs(data, reading) as rows:
         model = learn_from(rows, choosing, saved)
     model.save(target)
     if saved is not None:
@@ -73,7 +73,7 @@ def fit(
 
 
 def _saved(path: str, every: float, data: list[str] | None, target: str) -> Checkpoint:
-    """Where the run is saved on its way; it stays until the model is."""
+    """Return the checkpoint of this run; it is kept until the model is saved."""
     from tallybayes.storage.checkpoint import Checkpoint
 
     if "-" in (data or ()):

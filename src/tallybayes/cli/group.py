@@ -1,4 +1,4 @@
-"""The commands as one typer group: each is imported when it is asked for; what is no command is data to look at."""
+"""The commands as one typer group: each is imported on use; a file name in place of a command means `look`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from tallybayes import __version__
-from tallybayes.cli.option_groups import unbundled
+from tallybayes.cli.option_groups import expand_groups
 from tallybayes.errors import did_you_mean
 
 __all__ = ["example", "group"]
@@ -33,11 +33,11 @@ def example(*lines: str) -> Callable[[F], F]:
 
 
 def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -> Any:
-    """The group of these commands, by section, name, module and what they are for."""
+    """Return the group of these commands, given by section and name as (module, summary)."""
     places = {name: module for section in commands.values() for name, (module, _) in section.items()}
 
     class Group(TyperGroup):
-        """Finds commands in their modules."""
+        """A group that imports a command's module when the command is used."""
 
         def list_commands(self, ctx: Any) -> list[str]:
             return list(places)
@@ -58,7 +58,7 @@ def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -
                     formatter.write_dl([(name, what) for name, (_, what) in members.items()], col_max=12)
 
     app = typer.Typer(cls=Group, help=summary, rich_markup_mode=None, subcommand_metavar="COMMAND|DATA ...")
-    app.callback(epilog="'tally COMMAND --help' has the options and examples of a command.")(_tally)
+    app.callback(epilog="'tally COMMAND --help' shows the options and examples of a command.")(_tally)
     return get_command(app)
 
 
@@ -81,10 +81,10 @@ def _is_data(word: str) -> bool:
 
 
 def _command(name: str, module: str) -> Any:
-    """One command, its options and examples."""
+    """Return a command with its options and examples."""
     function = getattr(import_module(f"tallybayes.cli.{module}"), name)
     lines = "\n".join(f"  {line}" for line in function.examples)
     app = typer.Typer(**_PLAIN)
-    # \b keeps the lines as they are; without it they would be filled into one paragraph
-    app.command(name, help=inspect.getdoc(function), epilog=f"\b\nExamples:\n{lines}")(unbundled(function))
+    # \b keeps the line breaks; without it the lines would be filled into one paragraph
+    app.command(name, help=inspect.getdoc(function), epilog=f"\b\nExamples:\n{lines}")(expand_groups(function))
     return get_command(app)

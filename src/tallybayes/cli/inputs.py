@@ -1,4 +1,4 @@
-"""What the user names on the command line, as rows: files, globs, standard input, a query, all by the one door."""
+"""The rows a command reads: files, globs, standard input or a query."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
 from tallybayes.sources.text_chunks import CODECS
 
-__all__ = ["InputRows", "estimated_rows", "opened", "with_progress"]
+__all__ = ["InputRows", "estimated_rows", "open_inputs", "with_progress"]
 
 T = TypeVar("T")
 STDIN = "standard input"
-_SAMPLE = 1 << 20  # bytes by which the number of rows is estimated
-# How a file begins, and what it then is.
+_SAMPLE = 1 << 20  # bytes read to estimate the number of rows
+# The first bytes of a file, and the format they mean.
 _MAGIC = {
     b"PAR1": "parquet",
     b"ARROW1": "arrow",
@@ -48,20 +48,20 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class InputRows:
-    """Files that have been found, or a query, and how they are to be read.
+    """The input files or query of a command, and how to read them.
 
     Attributes
     ----------
     paths : list of str
-        Files and globs, each with an ending that tells what it is; none where there is a query.
+        Files and globs whose endings give the format; empty for a query.
     reading : Reading
-        The options.
+        The reading options.
     name : str
-        What the user calls it.
+        The name used in messages.
     types : mapping of str to pyarrow.DataType
-        Columns whose types are known before a row is read.
+        Column types fixed before reading.
     quiet : bool
-        Whether reading shows no bar, something else being shown.
+        Hide the progress bar, because the command shows its own.
     """
 
     paths: list[str]
@@ -72,11 +72,11 @@ class InputRows:
 
     @property
     def files(self) -> list[Any]:
-        """The paths, as what cannot be taken for text."""
+        """The paths as `Path` objects, which cannot be mistaken for text."""
         return [path if is_uri(path) else Path(path) for path in self.paths]
 
     def like(self, model: Model) -> InputRows:
-        """The same, columns that are text in a model being text here, even if a few rows look like numbers."""
+        """Return the same rows, read with text columns wherever the model has text, even if they look like numbers."""
         types: dict[str, pa.DataType] = {}
         for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
             if block.event.input == "text":
@@ -87,7 +87,7 @@ class InputRows:
         return replace(self, types=types)
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
-        """The rows, with a progress bar where somebody watches."""
+        """Open the rows; reading them moves a progress bar on a terminal."""
         rows: Any = self.files if self.reading.sql is None else self.reading.sql
         types = {**self.types, **(types or {})}
         source = sources.open_source(rows, self.reading.options(), types=types, columns=columns)
@@ -95,16 +95,16 @@ class InputRows:
         return source if self.quiet else with_progress(source, self.paths)
 
     def work(self, work: Callable[[sources.Source], T], types: open_rows.Types | None = None) -> T:
-        """Do work on the rows; start over where a file needs a wider type than its first rows showed.
+        """Do work on the rows; start over if a file needs a wider type than its first rows showed.
 
-        `types` are those of which that is known already.
+        `types` are the column types already known to be wider.
         """
         return open_rows.reading(lambda found: work(self.read(found)), types)
 
 
 @contextmanager
-def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
-    """The rows that a command was given; what comes from elsewhere has been put beside, and is gone afterwards."""
+def open_inputs(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
+    """Open the rows of a command; standard input is copied to a temporary file, removed afterwards."""
     _check(data, reading)
     if not data:
         yield InputRows([], reading, "the query")
@@ -116,7 +116,7 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
             for path in paths:
                 _say_delimiter(path, called.get(path, path))
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
-            with _skips_told(called):
+            with _reporting_skips(called):
                 yield InputRows(paths, reading, name)
         except TallyError as error:
             sentence = _as_given(str(error), called)
@@ -126,15 +126,15 @@ def opened(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
 
 
 def _as_given(sentence: str, called: Mapping[str, str]) -> str:
-    """The sentence with files under the names by which the user knows them."""
+    """Return the sentence with temporary paths replaced by the names the user gave."""
     for path, name in called.items():
         sentence = sentence.replace(path, name)
     return sentence
 
 
 @contextmanager
-def _skips_told(called: Mapping[str, str]) -> Iterator[None]:
-    """Say at the end, and once for all passes over the same rows, which lines were skipped."""
+def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
+    """Report skipped lines at the end, once for all passes over the same rows."""
     shown, sentences = warnings.showwarning, dict[str, None]()
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
@@ -153,41 +153,41 @@ def _skips_told(called: Mapping[str, str]) -> Iterator[None]:
 
 
 def _check(data: Sequence[str] | None, reading: Reading) -> None:
-    """Refuse what is neither files nor a query, or both."""
+    """Raise unless there are either files or a query."""
     if reading.sql is None:
         if reading.db is not None:
-            raise BadOption(wanted("--db", "a query beside it", "none", "Add --sql"))
+            raise BadOption(wanted("--db", "a query", "none", "Add --sql"))
         if not data:
-            raise BadOption(wanted("DATA", "files, or a query behind --sql", "neither"))
+            raise BadOption(wanted("DATA", "files, or a query with --sql", "neither"))
         return
     if data:
-        raise BadOption(wanted("--sql", "no DATA beside it", repr(data[0]), "Name files within the query"))
+        raise BadOption(wanted("--sql", "no DATA", repr(data[0]), "Name the files in the query"))
     if reading.format is not None:
         raise BadOption(wanted("--format", "files", "a query"))
 
 
 def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]) -> str:
-    """A path whose ending tells the format: the one given, or one of our own that leads to the same bytes."""
+    """Return a path whose ending gives the format: the given one, or a temporary file or link to the same bytes."""
     if format_ is not None and not ending_of(f"x.{format_}"):
-        known = ", ".join(ending[1:] for ending in ENDINGS)
-        raise BadOption(wanted("--format", f"one of {known}; text also as {COMPRESSED}", repr(format_)))
+        formats = ", ".join(ending[1:] for ending in ENDINGS)
+        raise BadOption(wanted("--format", f"one of {formats}; text also as {COMPRESSED}", repr(format_)))
     if given == "-":
         path = _spooled(format_, folder)
     elif format_ is not None and os.path.isfile(given) and ending_of(given) != ending_of(f"x.{format_}"):
         path = os.path.join(folder, f"{len(called)}.{format_}")
         os.symlink(os.path.abspath(given), path)
     else:
-        return _there(given)
+        return _existing(given)
     called[path] = STDIN if given == "-" else given
     return path
 
 
-def _there(path: str) -> str:
-    """The path, if there is something; a name that is nearly right is offered."""
-    here = os.path.expanduser(path)
-    if os.path.exists(here) or glob.has_magic(here) or is_uri(path):
+def _existing(path: str) -> str:
+    """Return the path if something exists there; otherwise raise and suggest a similar name."""
+    expanded = os.path.expanduser(path)
+    if os.path.exists(expanded) or glob.has_magic(expanded) or is_uri(path):
         return path
-    folder = os.path.dirname(here) or "."
+    folder = os.path.dirname(expanded) or "."
     inside = [
         os.path.join(os.path.dirname(path), name) for name in (os.listdir(folder) if os.path.isdir(folder) else ())
     ]
@@ -196,7 +196,7 @@ def _there(path: str) -> str:
 
 
 def _spooled(format_: str | None, folder: str) -> str:
-    """Standard input as a file: it may have to be read more than once, and may be larger than memory."""
+    """Copy standard input to a file: it may be read more than once, and may be larger than memory."""
     stream = sys.stdin.buffer
     head = stream.read(1 << 16)
     if not head:
@@ -228,7 +228,7 @@ def _say_delimiter(path: str, name: str) -> None:
 
 
 def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Source:
-    """Return the same rows; reading them moves a bar, if standard error is a terminal."""
+    """Return the same rows; reading them moves a progress bar if standard error is a terminal."""
     if not sys.stderr.isatty():
         return source
 
@@ -240,7 +240,7 @@ def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Sourc
 
 
 def estimated_rows(paths: Sequence[str]) -> int | None:
-    """About how many rows files of text have, by the length of their first ones; None where that cannot be told."""
+    """Estimate the number of rows of text files from the length of their first rows; None if unknown."""
     total = 0.0
     for path in (file for one in paths for file in (glob.glob(one) or [one])):
         if not os.path.isfile(path):
@@ -255,8 +255,8 @@ def estimated_rows(paths: Sequence[str]) -> int | None:
 
 
 def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None, rows: int) -> Iterator[pa.RecordBatch]:
-    with counting(os.path.basename(name), "rows", total) as tell:
+    with counting(os.path.basename(name), "rows", total) as show_rows:
         for batch in batches_:
             yield batch
             rows += batch.num_rows
-            tell(rows)
+            show_rows(rows)

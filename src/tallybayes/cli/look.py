@@ -1,4 +1,4 @@
-"""`tally look`, or `tally DATA` alone: what a file holds, which column looks like the class, and what to do next."""
+"""`tally look`, or `tally DATA` alone: summarise a file, guess its class column and suggest what to do next."""
 
 from __future__ import annotations
 
@@ -14,41 +14,40 @@ from tallybayes.display.tables import Column, Grid, Result, plain
 if TYPE_CHECKING:
     from tallybayes import sources
 
-__all__ = ["Look", "Seen", "look"]
+__all__ = ["ColumnLook", "Look", "look"]
 
-# So many columns are listed; of ten thousand pixels the first tell enough.
-_LISTED = 30
-_EXAMPLES = 3
+_LISTED = 30  # columns; of ten thousand pixels the first are enough
+_EXAMPLES = 3  # values per column
 
 
 @example("tally weather.csv", "tally look weather.csv --json")
 def look(reading: Reading, showing: Showing, data: Data = None) -> None:
     """Look at a file and suggest what to do next.
 
-    What each column is taken for, how many values it has and how many are missing in the first rows, and which column
-    looks like the class. Nothing is written.
+    Shows the inferred event model of each column, its number of distinct and missing values in the first rows, and
+    which column looks like the class. Writes nothing.
     """
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
 
-    with opened(data, reading) as rows:
-        show(rows.work(lambda source: looked(source, reading.words(data))), showing)
+    with open_inputs(data, reading) as rows:
+        show(rows.work(lambda source: _look_at(source, reading.words(data))), showing)
 
 
 @dataclass(frozen=True)
-class Seen:
-    """What one column looks like in the first rows.
+class ColumnLook:
+    """A summary of one column in the first rows.
 
     Attributes
     ----------
     name, event : str
-        Its name, and the event model that a fit would infer.
+        Its name, and the event model that `fit` would infer.
     distinct, missing : int
-        How many values it has, and how many rows have none.
+        The number of distinct values, and of rows without a value.
     examples : tuple
         The first values.
     remark : str
-        What may be wrong with it; mostly nothing.
+        A possible problem; usually empty.
     """
 
     name: str
@@ -61,21 +60,21 @@ class Seen:
 
 @dataclass(frozen=True)
 class Look(Result):
-    """What a file looks like.
+    """A summary of a file's first rows.
 
     Attributes
     ----------
     data : tuple of str
-        The files, or --sql and the query, and --db and the URL; then what else says which rows are meant.
+        The words that name the rows on the command line: files, or --sql QUERY and --db URL; then --where and the like.
     rows : int
-        How many rows were looked at.
+        The number of rows summarised.
     whole : bool
-        Whether these are all.
+        Whether these are all rows.
     label : str or None
         The column that looks like the class.
     classes : dict of str to int
         Its values, most frequent first.
-    columns : tuple of Seen
+    columns : tuple of ColumnLook
         All columns.
     """
 
@@ -84,7 +83,7 @@ class Look(Result):
     whole: bool
     label: str | None
     classes: dict[str, int]
-    columns: tuple[Seen, ...]
+    columns: tuple[ColumnLook, ...]
 
     @property
     def _called(self) -> str:
@@ -92,7 +91,7 @@ class Look(Result):
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """What to do next."""
+        """The commands to run next."""
         files = shlex.join(self.data)
         if self.label is None:
             return (f"tally fit {files} --label COLUMN",)
@@ -101,7 +100,7 @@ class Look(Result):
         return (f"tally report {options}", f"tally fit {options}", f"tally validate {options}")
 
     def shown(self) -> Grid:
-        """The columns, and what to do next."""
+        """The columns, and the commands to run next."""
         titles = ("column", Column("taken as", right=False), "values", "missing", Column("such as", right=False), "")
         rows = tuple(
             (
@@ -117,7 +116,7 @@ class Look(Result):
         more = len(self.columns) - _LISTED
         notes = [f"And {more:,} more columns."] * (more > 0)
         if self.label is None:
-            notes.append("No column looks like a class: name the one that is.")
+            notes.append("No column looks like a class: name it with --label.")
         else:
             shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
             notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
@@ -133,8 +132,8 @@ class Look(Result):
         return dict(plain(asdict(self) | {"commands": self.commands}))
 
 
-def looked(source: sources.Source, data: list[str]) -> Look:
-    """What the first rows of a source look like."""
+def _look_at(source: sources.Source, data: list[str]) -> Look:
+    """Summarise the first rows of a source."""
     import pyarrow.compute as pc
 
     from tallybayes.cli.training import label_among
@@ -144,14 +143,14 @@ def looked(source: sources.Source, data: list[str]) -> Look:
     batches_ = iter(source)
     first = next(batches_, None)
     if first is None:
-        raise BadData(wanted(source.name, "rows to look at", "none"))
+        raise BadData(wanted(source.name, "rows", "none"))
     whole = next(batches_, None) is None
     label = label_among(source)
     other = label or source.schema.names[-1]
     events = {}
     if len(source.schema.names) > 1:
         events = infer(source.schema, other, where=source.name, first=lambda: first).events()
-    columns = tuple(_seen(name, first.column(name), events.get(name, ""), label) for name in source.schema.names)
+    columns = tuple(_column(name, first.column(name), events.get(name, ""), label) for name in source.schema.names)
     classes: dict[str, int] = {}
     if label is not None:
         counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
@@ -159,13 +158,13 @@ def looked(source: sources.Source, data: list[str]) -> Look:
     return Look(tuple(data), first.num_rows, whole, label, classes, columns)
 
 
-def _seen(name: str, column: Any, event: str, label: str | None) -> Seen:
+def _column(name: str, column: Any, event: str, label: str | None) -> ColumnLook:
     import pyarrow as pa
     import pyarrow.compute as pc
 
     try:
         distinct = pc.count_distinct(column).as_py()
-    except pa.ArrowNotImplementedError:  # of lists, which have no order
+    except pa.ArrowNotImplementedError:  # lists cannot be compared
         distinct = 0
     present = column.drop_null()
     remark = ""
@@ -176,7 +175,7 @@ def _seen(name: str, column: Any, event: str, label: str | None) -> Seen:
     elif distinct == 1:
         remark = "always the same"
     examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
-    return Seen(name, "label" if name == label else event, distinct, column.null_count, examples, remark)
+    return ColumnLook(name, "label" if name == label else event, distinct, column.null_count, examples, remark)
 
 
 def _short(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""Options that belong together, written once: a dataclass whose fields are options, taken by a command as one value."""
+"""Groups of options: a dataclass whose fields are options, and which a command takes as one value."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any, get_type_hints
 
-__all__ = ["unbundled"]
+__all__ = ["expand_groups"]
 
 
-def unbundled(function: Callable[..., None]) -> Callable[..., None]:
-    """The function as typer wants it: each parameter that is a bundle is replaced by the bundle's fields.
+def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
+    """Return the function as typer needs it: each dataclass parameter replaced by its fields.
 
     Examples
     --------
@@ -22,24 +22,24 @@ def unbundled(function: Callable[..., None]) -> Callable[..., None]:
     ...     height: int = 1
     >>> def draw(name: str, size: Size) -> None:
     ...     print(name, size.width * size.height)
-    >>> list(inspect.signature(unbundled(draw)).parameters)
+    >>> list(inspect.signature(expand_groups(draw)).parameters)
     ['name', 'width', 'height']
-    >>> unbundled(draw)(name="box", width=3, height=2)
+    >>> expand_groups(draw)(name="box", width=3, height=2)
     box 6
     """
     hints = get_type_hints(function, include_extras=True)
-    bundles: dict[str, Any] = {}
+    groups: dict[str, Any] = {}
     parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
         if is_dataclass(hints[name]):
-            bundles[name] = hints[name]
+            groups[name] = hints[name]
             parameters += _fields(hints[name])
         else:
             parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
 
     def called(**values: Any) -> None:
-        for name, bundle in bundles.items():
-            values[name] = bundle(**{field.name: values.pop(field.name) for field in fields(bundle)})
+        for name, group in groups.items():
+            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
         function(**values)
 
     called.__name__, called.__doc__ = function.__name__, function.__doc__
@@ -48,8 +48,8 @@ def unbundled(function: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _fields(bundle: Any) -> list[inspect.Parameter]:
-    hints = get_type_hints(bundle, include_extras=True)
+def _fields(group: Any) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
     return [
         inspect.Parameter(
             field.name,
@@ -57,5 +57,5 @@ def _fields(bundle: Any) -> list[inspect.Parameter]:
             default=inspect.Parameter.empty if field.default is MISSING else field.default,
             annotation=hints[field.name],
         )
-        for field in fields(bundle)
+        for field in fields(group)
     ]

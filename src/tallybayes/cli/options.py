@@ -1,4 +1,4 @@
-"""The options that commands share, each described once and spelled as in Python."""
+"""The options that commands share, each described once."""
 
 from __future__ import annotations
 
@@ -24,20 +24,20 @@ Data = Annotated[
 ]
 ModelFile = Annotated[str, typer.Argument(metavar="MODEL", help="A model that 'tally fit' saved.")]
 Threads = Annotated[
-    int | None, typer.Option("--threads", metavar="N", help="How many threads work; one per core by default.")
+    int | None, typer.Option("--threads", metavar="N", help="Number of threads; one per core by default.")
 ]
-Seed = Annotated[int, typer.Option("--seed", metavar="N", help="The same seed draws the same.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed; the same seed gives the same result.")]
 _Texts = list[str] | None
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Which rows are read beside those of files, and how."""
+    """The options that say how rows are read, and from which query."""
 
     format: Annotated[
         str | None,
         typer.Option(
-            "--format", metavar="FORMAT", help="What the files are, whatever their names: csv, parquet, jsonl.gz, ..."
+            "--format", metavar="FORMAT", help="Format of the files, whatever their names: csv, parquet, jsonl.gz, ..."
         ),
     ] = None
     missing: Annotated[
@@ -51,44 +51,44 @@ class Reading:
     ] = None
     errors: Annotated[
         Literal["strict", "replace"],
-        typer.Option("--errors", help="Whether bytes that are not UTF-8 are refused or replaced."),
+        typer.Option("--errors", help="Fail on bytes that are not UTF-8, or replace them."),
     ] = "strict"
     where: Annotated[
         str | None,
-        typer.Option("--where", metavar="TEXT", help="Only rows of which this is true, as in 'age > 30 or kind = 2'."),
+        typer.Option("--where", metavar="TEXT", help="Read only rows where this holds, as in 'age > 30 or kind = 2'."),
     ] = None
     bad_lines: Annotated[
         Literal["error", "skip"],
-        typer.Option("--bad-lines", help="Whether lines that are no rows are refused, or skipped and told."),
+        typer.Option("--bad-lines", help="Fail on malformed lines, or skip and count them."),
     ] = "error"
     sql: Annotated[
-        str | None, typer.Option("--sql", metavar="QUERY", help="A query whose rows are read, in place of DATA.")
+        str | None, typer.Option("--sql", metavar="QUERY", help="Read the rows of a query, instead of DATA.")
     ] = None
     db: Annotated[
         str | None,
         typer.Option(
             "--db",
             metavar="URL",
-            help="Who answers it: duckdb:///FILE, sqlite:///FILE, postgresql://...; DuckDB over files by default.",
+            help="Database of the query: duckdb:///FILE, sqlite:///FILE, postgresql://...; default: DuckDB over files.",
         ),
     ] = None
     threads: Threads = None
 
     def options(self) -> ReadOptions:
-        """The same as `tb.fit` groups them."""
+        """Return the same options as `tb.fit` groups them."""
         from tallybayes.sources.options import ReadOptions
 
         connection = None if self.sql is None else self.db or "duckdb"
         return ReadOptions(self.missing or (), self.errors, self.bad_lines, self.where, connection)
 
-    def apart(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
-        """The model that may stand before rows, and the files of rows, of which there are none beside a query."""
+    def split_model(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
+        """Split `[MODEL] DATA` into the model, if there is one, and the data files (none with a query)."""
         files = list(data or ())
         is_model = len(files) > (self.sql is None) and files[0].lower().endswith(".tally")
         return (files[0], files[1:]) if is_model else (None, files)
 
     def words(self, data: Sequence[str] | None) -> list[str]:
-        """How the rows are named on the command line: by their files, or by a query; and which of them are left out."""
+        """Return the words that name these rows on a command line: files or query, --where and --bad-lines."""
         from tallybayes.sources.locations import name_of
 
         if self.sql is not None:
@@ -101,7 +101,7 @@ class Reading:
 
 @dataclass(frozen=True)
 class Choosing:
-    """What a model is of, and what is believed of what was counted: the options of `tb.fit`."""
+    """The options of `tb.fit`: label, event models, smoothing, prior and calibration."""
 
     label: Annotated[
         str | None,
@@ -109,7 +109,7 @@ class Choosing:
             "--label",
             "-l",
             metavar="NAME",
-            help="The column that holds the class. Guessed, and said, if it is not given.",
+            help="The column that holds the class; by default guessed, and printed.",
         ),
     ] = None
     event: Annotated[
@@ -119,7 +119,7 @@ class Choosing:
             "--events",
             "-e",
             metavar="NAME=MODEL",
-            help="The event model of a column or glob, as in age=gaussian; without NAME=, of all. Repeatable.",
+            help="Event model of a column or glob, as in age=gaussian; without NAME= of all columns. Repeatable.",
         ),
     ] = None
     drop: Annotated[
@@ -131,14 +131,14 @@ class Choosing:
     ] = None
     estimate: Annotated[
         Literal["bayes", "map", "mle"],
-        typer.Option("--estimate", help="Average over the parameters, take the most probable, or the most likely."),
+        typer.Option("--estimate", help="Average over the posterior, posterior mode, or maximum likelihood."),
     ] = "bayes"
     alpha: Annotated[
         _Texts,
         typer.Option(
             "--alpha",
             metavar="[NAME=]A",
-            help="The weight of the prior: a number, loo, evidence or auto; of a column with NAME=. Repeatable.",
+            help="Smoothing: a number, loo, evidence or auto; with NAME= of one column. Repeatable.",
         ),
     ] = None
     prior: Annotated[
@@ -147,38 +147,36 @@ class Choosing:
     ] = "learned"
     variance: Annotated[
         Literal["n", "n-1"],
-        typer.Option("--variance", help="What Gaussian sums of squares are divided by under mle and map."),
+        typer.Option("--variance", help="Divisor of Gaussian sums of squares, for mle and map."),
     ] = "n"
     floor: Annotated[
         float,
         typer.Option(
-            "--floor", metavar="SHARE", help="The least variance, as a share of a column's variance over all rows."
+            "--floor", metavar="SHARE", help="Smallest variance, as a share of the column's variance over all rows."
         ),
     ] = 1e-9
     calibrate: Annotated[
         bool,
-        typer.Option(
-            "--calibrate/--no-calibrate", help="Whether probabilities are tempered to be right of rows left out."
-        ),
+        typer.Option("--calibrate/--no-calibrate", help="Calibrate probabilities by leave-one-out."),
     ] = True
     missing_as: Annotated[
         Literal["skip", "category", "error"],
-        typer.Option("--missing-as", help="What a missing value is: nothing, a value of its own, or an error."),
+        typer.Option("--missing-as", help="Skip missing values, count them as a value of their own, or fail."),
     ] = "skip"
     unseen: Annotated[
         Literal["smooth", "skip", "error"],
-        typer.Option("--unseen", help="What a value never seen in training is, when a row is scored."),
+        typer.Option("--unseen", help="When scoring a value never seen in training: smooth, skip or fail."),
     ] = "smooth"
 
     def options(self, columns: Sequence[str], class_of: Any = str) -> dict[str, Any]:
-        """The same as the keywords of `tb.fit`.
+        """Return these options as keywords of `tb.fit`.
 
         Parameters
         ----------
         columns : sequence of str
-            The columns of the rows, by which names to drop are checked.
+            The columns of the rows, to check the names in --drop.
         class_of : callable
-            Makes a class of its text.
+            Converts a text to a class.
         """
         return {
             "events": self._events(columns),
@@ -215,20 +213,20 @@ class Choosing:
 
 @dataclass(frozen=True)
 class Showing:
-    """How an answer is shown."""
+    """The options that say how a result is shown."""
 
-    json: Annotated[bool, typer.Option("--json", help="Print plain values as JSON.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
     output: Annotated[
         str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead: .json or .txt.")
     ] = None
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite a file that is there.")] = False
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False
 
 
 @dataclass(frozen=True)
 class Writing:
-    """Where rows go."""
+    """The options that say where rows are written."""
 
-    json: Annotated[bool, typer.Option("--json", help="Print a JSON object a line.")] = False
+    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False
     output: Annotated[
         str | None,
         typer.Option(
@@ -238,11 +236,11 @@ class Writing:
             help="Write to a file: .csv, .tsv, .jsonl (also .gz, ...), .parquet, .arrow.",
         ),
     ] = None
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite a file that is there.")] = False
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False
 
 
 def pairs(texts: Sequence[str], where: str) -> dict[str, str]:
-    """Texts such as ``outlook=sunny``, as a dict.
+    """Return texts such as ``outlook=sunny`` as a dict.
 
     Examples
     --------
@@ -259,7 +257,7 @@ def pairs(texts: Sequence[str], where: str) -> dict[str, str]:
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Name and value of NAME=VALUE, or * and the value where there is no name; a bracket's = is the value's own."""
+    """Split NAME=VALUE; the name is * if there is none. An = inside brackets belongs to the value."""
     name, equals, value = text.partition("=")
     return (name, value) if equals and "(" not in name else ("*", text)
 
@@ -274,5 +272,5 @@ def _number(text: str) -> Any:
 def _share(text: str) -> float:
     number = _number(text)
     if not isinstance(number, float):
-        raise BadOption(wanted("--prior", "a probability behind each class", repr(text)))
+        raise BadOption(wanted("--prior", "a probability for each class", repr(text)))
     return number

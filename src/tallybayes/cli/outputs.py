@@ -1,4 +1,4 @@
-"""Where answers go: a table on a terminal, plain text, JSON, or a file that is whole or not there at all."""
+"""Output: a table on a terminal, plain text, JSON, or a file written atomically."""
 
 from __future__ import annotations
 
@@ -23,28 +23,25 @@ from tallybayes.storage import atomic_write
 
 __all__ = ["check_free", "replacing", "show", "write_rows"]
 
-# A terminal shows so many rows; a file takes them all.
-_SHOWN = 20
+_SHOWN = 20  # rows on a terminal; a file gets all
 
 
 def check_free(path: str, *, force: bool) -> str:
-    """The path, if something may be written there; said before the work is done and not after."""
+    """Return the path if it can be written; called before the work, so that an error comes early."""
     target = Path(path).expanduser()
     if target.is_dir():
         raise BadOption(wanted(str(target), "a file to write", "a directory"))
     if not target.parent.is_dir():
         raise BadOption(wanted(str(target), "a directory to write to", f"none called {str(target.parent)!r}"))
     if target.exists() and not force:
-        raise BadOption(
-            wanted(str(target), "a file that is not there yet", "one that is", "Pass --force to overwrite it")
-        )
+        raise BadOption(wanted(str(target), "a new file", "one that exists", "Pass --force to overwrite it"))
     if not os.access(target.parent, os.W_OK):
-        raise BadOption(wanted(str(target), "a place to write", "a directory that is read-only"))
+        raise BadOption(wanted(str(target), "a writable directory", "a read-only one"))
     return str(target)
 
 
 def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
-    """Give a file that takes its name only once all is written, if the name is free."""
+    """Open a file that gets its name only when complete; raise if the name is taken."""
     target = check_free(path, force=force)
     return atomic_write.replacing(Path(target), target)
 
@@ -69,7 +66,7 @@ def show(result: Result, showing: Showing) -> None:
 
 
 def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing, *, continued: bool = False) -> None:
-    """Write rows as they come: to a file of the format that its name tells, to a terminal, or to standard output.
+    """Write rows batch by batch to a file (format by its ending), a terminal or standard output.
 
     Parameters
     ----------
@@ -78,9 +75,9 @@ def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writi
     schema : pyarrow.Schema
         Their columns.
     writing : Writing
-        Where to.
+        The output options.
     continued : bool
-        Whether standard output has the header already, and the rows before these.
+        Whether standard output already has the header and earlier rows.
     """
     if writing.output is not None:
         _to_file(rows, schema, writing.output, writing)
@@ -111,13 +108,13 @@ class _Lines:
 
 
 class _Delimited:
-    """Rows of text, values in quotation marks only where the batch needs some."""
+    """Writes delimited text; values are quoted only in batches that need it."""
 
     def __init__(self, out: Any, header: list[str], delimiter: str) -> None:
         self._out, self._delimiter, self._header = out, delimiter, header
 
     def _begin(self) -> None:
-        """Write the header, once there is something below it."""
+        """Write the header, unless it was written before."""
         if self._header:
             line = io.StringIO()
             csv.writer(line, delimiter=self._delimiter, lineterminator="\n").writerow(self._header)
@@ -160,7 +157,7 @@ def _pour(rows: Iterable[pa.RecordBatch], writer: _Writer) -> None:
         for batch in rows:
             writer.write(batch)
     except BaseException:
-        # A parquet writer that is left open writes its end later, into a file that is closed by then.
+        # A parquet writer left open would write its footer later, into a closed file.
         if isinstance(writer, _Columnar):
             writer.close()
         raise

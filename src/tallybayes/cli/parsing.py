@@ -1,4 +1,4 @@
-"""Texts of a command line as the values that a model knows: classes, rows, costs."""
+"""Parse command-line texts into classes, rows, thresholds and costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["as_type", "class_of", "costs_of", "row_of", "thresholds_of"]
 
 
 def as_type(text: str, kind: pa.DataType, where: str) -> Any:
-    """The text as a value of a column of this type.
+    """Return the text as a value of an Arrow type.
 
     Examples
     --------
@@ -30,7 +30,7 @@ def as_type(text: str, kind: pa.DataType, where: str) -> Any:
 
 
 def class_of(model: Model, text: str | None, where: str) -> Any:
-    """The class of a model that is written so; None of None."""
+    """Return the model's class with this text; None for None."""
     if text is None:
         return None
     found = {_written(one): one for one in model.classes}
@@ -40,7 +40,7 @@ def class_of(model: Model, text: str | None, where: str) -> Any:
 
 
 def row_of(model: Model, given: Sequence[str]) -> Any:
-    """A row as users write it: NAME=VALUE for some columns, a JSON object, or, for a model of texts, the text."""
+    """Parse a row: NAME=VALUE for some columns, a JSON object or, for a model of texts, the text."""
     text = " ".join(given)
     if text.lstrip().startswith("{"):
         try:
@@ -58,7 +58,7 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
 
 
 def _value(model: Model, name: str, text: str) -> Any:
-    """The text as a value of a column of the model; a value never seen is as it would be in a file."""
+    """Return the text as a value of a model's column; an unseen value is read as from a file."""
     if name not in model.schema.columns:
         raise BadOption(wanted("the row", "columns of the model", repr(name), did_you_mean(name, model.schema.columns)))
     b, f = model.schema.place(name)
@@ -71,12 +71,12 @@ def _value(model: Model, name: str, text: str) -> Any:
     if takes in ("dense", "bag"):
         return as_type("1" if text.lower() == "true" else "0" if text.lower() == "false" else text, pa.float64(), where)
     labels = model.evidence.statistics[b].labels[f]
-    known = {_written(one): one for one in labels.values}
-    return known[text] if text in known else as_type(text, labels.array.type, where)
+    values = {_written(one): one for one in labels.values}
+    return values[text] if text in values else as_type(text, labels.array.type, where)
 
 
 def thresholds_of(model: Model, given: Sequence[str] | None) -> Mapping[Any, float] | None:
-    """CLASS=P, ... as a mapping."""
+    """Parse the CLASS=P thresholds."""
     if not given:
         return None
     found = pairs(given, "--threshold")
@@ -84,7 +84,7 @@ def thresholds_of(model: Model, given: Sequence[str] | None) -> Mapping[Any, flo
 
 
 def costs_of(text: str | None) -> list[list[float]] | None:
-    """Costs written row by row, such as ``0,5;1,0``: what is decided, by what is true.
+    """Parse costs such as ``0,5;1,0``: a row per decision, a column per true class.
 
     Examples
     --------
@@ -104,5 +104,5 @@ def _number(text: str, where: str) -> float:
 
 
 def _written(value: Any) -> str:
-    """A value as files have it."""
+    """Return a value as files spell it."""
     return str(value).lower() if isinstance(value, bool) else str(value)

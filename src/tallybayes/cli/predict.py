@@ -1,4 +1,4 @@
-"""`tally predict`: a model and rows in, rows with their classes out, batch by batch."""
+"""`tally predict`: predict the class of each row, batch by batch."""
 
 from __future__ import annotations
 
@@ -28,38 +28,38 @@ def predict(
     reading: Reading,
     writing: Writing,
     data: Data = None,
-    only: Annotated[bool, typer.Option("--only", help="Write the answers without the columns of the rows.")] = False,
+    only: Annotated[bool, typer.Option("--only", help="Write the predictions without the input columns.")] = False,
     costs: Annotated[
         str | None,
-        typer.Option("--costs", metavar="C", help="What decisions cost, decided by true, as in '0,5;1,0'."),
+        typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'."),
     ] = None,
     threshold: Annotated[
         list[str] | None,
-        typer.Option("--threshold", metavar="CLASS=P", help="Decide for a class from this probability on."),
+        typer.Option("--threshold", metavar="CLASS=P", help="Predict a class from probability P on. Repeatable."),
     ] = None,
     abstain: Annotated[
-        float | None, typer.Option("--abstain", metavar="P", help="Answer nothing below this probability.")
+        float | None, typer.Option("--abstain", metavar="P", help="Predict nothing below this probability.")
     ] = None,
     confidence: Annotated[
         float | None,
         typer.Option(
             "--confidence",
             metavar="LEVEL",
-            help="Answer nothing where too little was counted to be sure at this level.",
+            help="Predict nothing where the data do not settle the most probable class at this level.",
         ),
     ] = None,
     interval: Annotated[
-        float | None, typer.Option("--interval", metavar="LEVEL", help="Write the bounds of each probability as well.")
+        float | None, typer.Option("--interval", metavar="LEVEL", help="Add the bounds of each probability.")
     ] = None,
 ) -> None:
-    """Say the class of each row, and how probable each class is.
+    """Predict the class of each row, with the probability of each class.
 
-    Rows go in and out a batch at a time, so there may be more of them than memory holds. The answers are 'predicted'
-    and a column P(class) for each class; a label among the rows is not looked at.
+    Works batch by batch, so the rows need not fit into memory. Adds a column 'predicted' and a column P(class) for
+    each class. A label column in the rows is ignored.
     """
     import pyarrow as pa
 
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free, write_rows
     from tallybayes.cli.parsing import costs_of, thresholds_of
     from tallybayes.predictions import Answers
@@ -76,37 +76,37 @@ def predict(
     if writing.output is not None:
         check_free(writing.output, force=writing.force)
 
-    # A file whose types widen late is read again from its first row, but what a pipe was told cannot be taken back.
-    said, to_pipe = 0, writing.output is None and (writing.json or not sys.stdout.isatty())
+    # A file whose types widen late is read again from its first row, but rows written to a pipe cannot be taken back.
+    written, to_pipe = 0, writing.output is None and (writing.json or not sys.stdout.isatty())
 
-    def answered(source: sources.Source) -> None:
+    def work(source: sources.Source) -> None:
         _check(source, loaded)
         numbers = "predict_proba" if interval is None else "predict_interval"
-        told = {
+        options = {
             "predict": how,
             numbers: {"threads": reading.threads} | ({} if interval is None else {"level": interval}),
         }
-        answers = Answers(loaded, ("predict", numbers), told, source.name)
+        answers = Answers(loaded, ("predict", numbers), options, source.name)
         schema = pa.schema([*([] if only else source.schema), *answers.fields])
 
         def rows() -> Iterator[Any]:
-            nonlocal said
-            skip = said if to_pipe else 0
+            nonlocal written
+            skip = written if to_pipe else 0
             for batch in source:
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
                 if batch.num_rows:
                     columns = [] if only else list(batch.columns)
                     yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch).columns], schema=schema)
-                    said += batch.num_rows
+                    written += batch.num_rows
 
-        write_rows(rows(), schema, writing, continued=to_pipe and said > 0)
+        write_rows(rows(), schema, writing, continued=to_pipe and written > 0)
 
-    with opened(data, reading) as rows:
-        rows.like(loaded).work(answered)
+    with open_inputs(data, reading) as rows:
+        rows.like(loaded).work(work)
 
 
 def _check(source: sources.Source, model: Model) -> None:
-    """Refuse rows that have nothing the model knows."""
+    """Raise if the rows have none of the model's columns."""
     from tallybayes.errors import BadData, did_you_mean, wanted
 
     columns, have = model.schema.columns, source.schema.names

@@ -1,4 +1,4 @@
-"""`tally query`: a probability, by counting rows or from a model."""
+"""`tally query`: compute a probability, by counting rows or from a model."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ __all__ = ["query"]
     "tally query weather.tally 'play=yes | outlook=sunny, temperature=66' --json",
 )
 def query(
-    source: Annotated[
-        str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model to ask; left out beside --sql.")
-    ],
+    source: Annotated[str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model; omitted with --sql.")],
     reading: Reading,
     showing: Showing,
     question: Annotated[
@@ -32,32 +30,30 @@ def query(
         typer.Argument(metavar="QUESTION", help="Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."),
     ] = None,
     interval: Annotated[
-        Literal["wilson", "beta"], typer.Option("--interval", help="Which interval is put around a share of rows.")
+        Literal["wilson", "beta"], typer.Option("--interval", help="Interval around a share of rows.")
     ] = "wilson",
-    level: Annotated[
-        float, typer.Option("--level", metavar="LEVEL", help="How often the interval holds the truth.")
-    ] = 0.95,
+    level: Annotated[float, typer.Option("--level", metavar="LEVEL", help="Confidence level of the interval.")] = 0.95,
 ) -> None:
-    """Ask for a probability, by counting rows or from a model.
+    """Compute a probability, by counting rows or from a model.
 
-    Terms between commas hold together, those behind the bar are given. A value alone is looked for in all columns;
-    =, !=, <, <=, > and >= compare, ~ looks for words in a text.
+    A comma means "and"; terms after the bar are the condition. A value without a column is searched in all columns.
+    =, !=, <, <=, > and >= compare; ~ searches for words in a text.
     """
     from tallybayes import sources
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.queries.count_rows import probability
     from tallybayes.storage.model_file import load
 
-    files, asked = ([source], question) if reading.sql is None or question is not None else ([], source)
-    if asked is None:
-        raise BadOption(wanted("QUESTION", "one behind DATA, such as 'play=yes | outlook=sunny'", "none"))
+    files, text = ([source], question) if reading.sql is None or question is not None else ([], source)
+    if text is None:
+        raise BadOption(wanted("QUESTION", "one after DATA, such as 'play=yes | outlook=sunny'", "none"))
     if reading.sql is None and source.lower().endswith(".tally"):
-        show(load(source).probability(asked, level=level), showing)
+        show(load(source).probability(text, level=level), showing)
         return
 
-    def counted(rows: sources.Source) -> Probability:
-        return probability(rows, asked, interval=interval, level=level, threads=reading.threads)
+    def work(rows: sources.Source) -> Probability:
+        return probability(rows, text, interval=interval, level=level, threads=reading.threads)
 
-    with opened(files, reading) as rows:
-        show(rows.work(counted), showing)
+    with open_inputs(files, reading) as rows:
+        show(rows.work(work), showing)

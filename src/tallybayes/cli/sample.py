@@ -1,4 +1,4 @@
-"""`tally sample`: rows drawn from what a model believes."""
+"""`tally sample`: draw rows from a model's distribution."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ __all__ = ["sample"]
 def sample(
     model: ModelFile,
     writing: Writing,
-    n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="How many rows.")] = 10,
+    n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="Number of rows.")] = 10,
     given: Annotated[
         list[str] | None,
-        typer.Option("--given", metavar="NAME=VALUE", help="A value held fixed, or the class. Repeatable."),
+        typer.Option("--given", metavar="NAME=VALUE", help="A fixed value, of a column or of the label. Repeatable."),
     ] = None,
-    missing: Annotated[bool, typer.Option("--missing", help="Values are missing as often as in training.")] = False,
+    missing: Annotated[bool, typer.Option("--missing", help="Leave values missing as often as in training.")] = False,
     seed: Seed = 0,
 ) -> None:
-    """Draw rows from what a model believes.
+    """Draw rows from a model's distribution.
 
-    First a class, by the prior or the probability given what is held fixed; then each column by what is believed of it
+    First the class, from the prior or its posterior given the fixed values; then each column from its distribution
     given the class. The rows have the columns and types of the training data.
     """
     from tallybayes.cli.options import pairs

@@ -1,4 +1,4 @@
-"""`tally show`: what a model has learned."""
+"""`tally show`: show what a model has learned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tallybayes.cli.options import ModelFile, Showing
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.model import Model
 
-__all__ = ["Shown", "show"]
+__all__ = ["ModelSummary", "show"]
 
 
 @example(
@@ -24,17 +24,17 @@ def show(
     model: ModelFile,
     showing: Showing,
     column: Annotated[
-        list[str] | None, typer.Option("--column", "-c", metavar="NAME", help="Only what this column says. Repeatable.")
+        list[str] | None, typer.Option("--column", "-c", metavar="NAME", help="Show only this column. Repeatable.")
     ] = None,
     nomogram: Annotated[
-        bool, typer.Option("--nomogram", help="Points for each value, to be added up by hand.")
+        bool, typer.Option("--nomogram", help="Show points for each value, to add up by hand.")
     ] = False,
-    importance: Annotated[bool, typer.Option("--importance", help="How much each column tells of the class.")] = False,
+    importance: Annotated[bool, typer.Option("--importance", help="Show the information in each column.")] = False,
 ) -> None:
     """Show what a model has learned, column by column.
 
-    The classes and their prior, what each column is, the choices made, the calibration; and the tables: counts beside
-    probabilities, or the parameters of each class.
+    The classes and their prior, the event model of each column, the choices, the calibration, and the tables: counts
+    and probabilities, or the parameters of each class.
     """
     from tallybayes.cli.outputs import show as show_result
     from tallybayes.storage.model_file import load
@@ -45,12 +45,12 @@ def show(
     elif importance:
         show_result(loaded.importance(), showing)
     else:
-        show_result(Shown(loaded, tuple(column or ())), showing)
+        show_result(ModelSummary(loaded, tuple(column or ())), showing)
 
 
 @dataclass(frozen=True)
-class Shown(Result):
-    """A model, and of which columns the tables are asked for; of all, where none is named."""
+class ModelSummary(Result):
+    """A model, and the columns whose tables are shown; all if none is named."""
 
     model: Model
     columns: tuple[str, ...] = ()
@@ -111,5 +111,5 @@ class Shown(Result):
             rows += [("temperature: a, b", f"{number(found.temperature.a)}, {number(found.temperature.b)}")]
         losses = [("log-loss before", found.before), ("log-loss after", found.after)]
         rows += [(name, number(loss)) for name, loss in losses if loss is not None]
-        notes = ("Made before the last change of the model: calibrate anew.",) if found.stale else ()
+        notes = ("Older than the last change of the model: calibrate again.",) if found.stale else ()
         return Grid("Calibration", ("", "value"), tuple(rows), notes)

@@ -1,4 +1,4 @@
-"""From opened rows and the options of a command to a model; and which column is the label, if nobody says."""
+"""Fit a model from a command's rows and options, and guess the label column if none is given."""
 
 from __future__ import annotations
 
@@ -18,26 +18,25 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_options", "label_among", "label_of", "learn_from", "looks_like_label"]
 
-# What people call the column that holds the class.
+# Common names of the class column.
 _NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "species", "survived", "spam")
-# A class has at most so many values in the rows that are looked at.
-_MANY = 50
+_MANY = 50  # classes in the first rows; a guessed label has no more
 
 
 def learn_from(rows: InputRows, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
-    """The model of the rows; with a checkpoint, from where a run was left that began earlier."""
+    """Fit a model; with a checkpoint, resume an interrupted run."""
     from tallybayes.fitting import fit
 
-    def learned(source: sources.Source) -> Any:
+    def work(source: sources.Source) -> Any:
         label = label_of(source, choosing.label)
-        how = fit_options(source, label, choosing)
-        return fit(source, label, threads=rows.reading.threads, checkpoint=checkpoint, **how)
+        options = fit_options(source, label, choosing)
+        return fit(source, label, threads=rows.reading.threads, checkpoint=checkpoint, **options)
 
-    return rows.work(learned, None if checkpoint is None else checkpoint.types())
+    return rows.work(work, None if checkpoint is None else checkpoint.types())
 
 
 def fit_options(source: sources.Source, label: str, choosing: Choosing) -> dict[str, Any]:
-    """The keywords of `tb.fit` that are not what they would be anyway, classes and columns being those of the rows."""
+    """Return the keywords of `tb.fit` that differ from its defaults."""
     from tallybayes.fitting import FitOptions
 
     kind = source.schema.field(label).type
@@ -48,7 +47,7 @@ def fit_options(source: sources.Source, label: str, choosing: Choosing) -> dict[
 
 
 def label_of(source: sources.Source, given: str | None) -> str:
-    """The label's column: the one given, or, said aloud, the one that looks like it."""
+    """Return the label column: the given one, or the one that looks like a class, with a note."""
     names = source.schema.names
     if given is not None:
         if given not in names:
@@ -61,12 +60,12 @@ def label_of(source: sources.Source, given: str | None) -> str:
         raise BadData(
             wanted("--label", "the column that holds the class", "none", f"{source.name}: {did_you_mean('', names)}")
         )
-    note(f"label: {found!r} looks like the class; --label says otherwise.")
+    note(f"label: {found!r} looks like the class; set another with --label.")
     return found
 
 
 def label_among(source: sources.Source) -> str | None:
-    """The column that looks most like a class: one that is called so, else the last or the first with few values."""
+    """Guess the class column: one with a usual name, else the last or first with few values."""
     names = source.schema.names
     called = [name for name in names if name.lower() in _NAMES]
     first = next(iter(source), None)
@@ -77,7 +76,7 @@ def label_among(source: sources.Source) -> str | None:
 
 
 def looks_like_label(column: Any, *, called: bool = False) -> bool:
-    """Whether the values may be classes: at least two, not many, each several times over on average."""
+    """Whether the values may be classes: two to `_MANY`, each at least twice on average."""
     import pyarrow.compute as pc
 
     kind = column.type

@@ -1,4 +1,4 @@
-"""`tally learn`, `tally forget` and `tally merge`: another model from models and rows, exactly."""
+"""`tally learn`, `tally forget` and `tally merge`: update models exactly, without refitting."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["forget", "learn", "merge"]
 
 Label = Annotated[
     str | None,
-    typer.Option("--label", "-l", metavar="NAME", help="The column that holds the class, if it has another name here."),
+    typer.Option("--label", "-l", metavar="NAME", help="The class column, if its name differs from training."),
 ]
 Weight = Annotated[
     str | None,
@@ -30,14 +30,14 @@ Weight = Annotated[
 Output = Annotated[
     str | None,
     typer.Option(
-        "--output", "-o", metavar="FILE", help="Where the model goes; by default (with --force) MODEL itself."
+        "--output", "-o", metavar="FILE", help="Where to save the model; by default MODEL itself (needs --force)."
     ),
 ]
 Calibrate = Annotated[
     str | None,
-    typer.Option("--calibrate", metavar="DATA", help="Calibrate anew by these rows: all that the model has learned."),
+    typer.Option("--calibrate", metavar="DATA", help="Calibrate again with these rows: all rows learned."),
 ]
-Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite a model that is there.")]
+Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")]
 
 
 @example(
@@ -56,7 +56,7 @@ def learn(
 ) -> None:
     """Add rows to a model, exactly.
 
-    What comes out is, to the last bit, what fitting all rows at once would have counted.
+    The counts are the same, to the last bit, as from fitting all rows at once.
     """
     _changed("learn", model, data, reading, label, weight, calibrate, output or model, force=force)
 
@@ -72,10 +72,10 @@ def forget(
     output: Output = None,
     force: Force = False,
 ) -> None:
-    """Take rows back out of a model, exactly.
+    """Remove rows from a model, exactly.
 
-    What comes out is, to the last bit, what it would be had it never seen them. Rows that it has not learned are
-    refused.
+    The counts are the same, to the last bit, as if the model had never seen the rows. Fails for rows that were not
+    learned.
     """
     _changed("forget", model, data, reading, label, weight, calibrate, output or model, force=force)
 
@@ -83,12 +83,12 @@ def forget(
 @example("tally merge weather.tally fortnight.tally -o all.tally")
 def merge(
     models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Models of the same columns, two or more.")],
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the sum goes.")],
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to save the merged model.")],
     force: Force = False,
 ) -> None:
-    """Add models up.
+    """Merge models.
 
-    What comes out is, to the last bit, what one model of all their rows would have counted.
+    The counts are the same, to the last bit, as those of one model fitted on all rows.
     """
     from tallybayes.cli.outputs import check_free
     from tallybayes.storage.model_file import load
@@ -111,18 +111,18 @@ def _changed(
     *,
     force: bool,
 ) -> None:
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free
     from tallybayes.storage.model_file import load
 
     target = check_free(output, force=force)
     changed = load(model)
-    with opened(data, reading) as rows:
+    with open_inputs(data, reading) as rows:
         changed = rows.like(changed).work(
             lambda source: getattr(changed, how)(source, label, weights=weight, threads=reading.threads)
         )
     if calibrate is not None:
-        with opened([calibrate], replace(reading, sql=None, db=None)) as rows:
+        with open_inputs([calibrate], replace(reading, sql=None, db=None)) as rows:
             changed = rows.like(changed).work(
                 lambda source: changed.calibrate(source, label, weights=weight, threads=reading.threads)
             )
@@ -134,4 +134,4 @@ def _save(model: Model, target: str) -> None:
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
     if model.calibration is not None and model.calibration.stale:
-        note("its probabilities are tempered as before the change; --calibrate DATA tempers them anew.")
+        note("the calibration is older than this change; update it with --calibrate DATA.")

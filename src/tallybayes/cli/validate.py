@@ -1,4 +1,4 @@
-"""`tally validate`: how good a model is on rows that it has not seen, and a check that can fail."""
+"""`tally validate`: cross-validate a model, and fail if a required figure is missed."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
 
-__all__ = ["Require", "asked_of", "require", "validate"]
+__all__ = ["Require", "require", "required_figures", "validate"]
 
-# Which figures can be required, and whether more is better.
+# The figures --require takes, and whether higher is better.
 FIGURES = {"accuracy": True, "auc": True, "mcc": True, "kappa": True, "log_loss": False, "brier": False, "ece": False}
 Require = Annotated[
     list[str] | None,
     typer.Option(
         "--require",
         metavar="FIGURE=X",
-        help=f"End with code 1 unless a figure is at least (a loss: at most) X: {', '.join(FIGURES)}. Repeatable.",
+        help=f"Exit with code 1 unless a figure is at least X (a loss: at most): {', '.join(FIGURES)}. Repeatable.",
     ),
 ]
 
@@ -45,30 +45,30 @@ def validate(
         ),
     ] = "10-fold",
     groups: Annotated[
-        str | None, typer.Option("--groups", metavar="NAME", help="Rows of one group are never on both sides.")
+        str | None, typer.Option("--groups", metavar="NAME", help="The group column; a group stays in one fold.")
     ] = None,
     folds: Annotated[
         str | None, typer.Option("--folds", metavar="NAME", help="The column that holds the fold of each row.")
     ] = None,
     order: Annotated[
-        str | None, typer.Option("--order", metavar="NAME", help="What a prequential validation sorts the rows by.")
+        str | None, typer.Option("--order", metavar="NAME", help="The column that sorts rows for prequential.")
     ] = None,
     seed: Seed = 0,
     require_: Require = None,
 ) -> None:
-    """Say how good a model is on rows that it has not seen.
+    """Cross-validate a model: measure it on rows it has not seen.
 
-    The rows are counted once; what each fold would have learned is the total less the fold, exactly, so that even
-    leave-one-out (--how loo) costs one pass.
+    The rows are counted once. Each fold's training counts are the total minus the fold, exactly, so even leave-one-out
+    (--how loo) takes one pass.
     """
     from tallybayes import sources, validation
-    from tallybayes.cli.inputs import opened
+    from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.cli.training import fit_options, label_of
 
-    asked = asked_of(require_)
+    limits = required_figures(require_)
 
-    def validated(source: sources.Source) -> Validation:
+    def work(source: sources.Source) -> Validation:
         label = label_of(source, choosing.label)
         return validation.validate(
             source,
@@ -82,20 +82,20 @@ def validate(
             **fit_options(source, label, choosing),
         )
 
-    with opened(data, reading) as rows:
-        found = rows.work(validated)
+    with open_inputs(data, reading) as rows:
+        found = rows.work(work)
     show(found, showing)
-    require(found.evaluation, asked)
+    require(found.evaluation, limits)
 
 
-def require(found: object, asked: dict[str, float]) -> None:
-    """End with code 1 if a figure is not what was asked for, and say which."""
-    for name in asked:
+def require(found: object, limits: dict[str, float]) -> None:
+    """Exit with code 1 if a figure misses its limit, naming each that does."""
+    for name in limits:
         if not hasattr(found, name):
-            raise BadOption(wanted("--require", "a figure of decisions, there being no probabilities", repr(name)))
+            raise BadOption(wanted("--require", "a figure that needs no probabilities", repr(name)))
     missed = [
         f"{name} is {getattr(found, name):.4g}, {'at least' if more else 'at most'} {limit:g} was required."
-        for name, limit in asked.items()
+        for name, limit in limits.items()
         for more in [FIGURES[name]]
         if not (getattr(found, name) >= limit if more else getattr(found, name) <= limit)
     ]
@@ -105,8 +105,8 @@ def require(found: object, asked: dict[str, float]) -> None:
         raise typer.Exit(1)
 
 
-def asked_of(given: list[str] | None) -> dict[str, float]:
-    """What --require asks for, by figure."""
+def required_figures(given: list[str] | None) -> dict[str, float]:
+    """Parse the limits of --require, by figure."""
     from tallybayes.errors import did_you_mean
 
     out = {}
@@ -118,5 +118,5 @@ def asked_of(given: list[str] | None) -> dict[str, float]:
         try:
             out[name] = float(value)
         except ValueError:
-            raise BadOption(wanted("--require", f"a number behind {name}=", repr(value))) from None
+            raise BadOption(wanted("--require", f"a number after {name}=", repr(value))) from None
     return out

@@ -189,7 +189,7 @@ class _LeftOut:
 
     @classmethod
     def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
-        chosen = model._choose(rows, label, weights=weights)
+        chosen = model._sample_rows(rows, label, weights=weights)
         batch = chosen.rows()
         if batch is None:
             raise BadData(wanted("importance", "rows that the model has learned", "none"))

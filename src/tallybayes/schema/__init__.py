@@ -1,1 +1,1 @@
-"""What each column is: label, weight, or a feature of an event model."""
+"""The role of each column: label, weight, or a feature with its event model."""

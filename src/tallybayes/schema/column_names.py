@@ -1,4 +1,4 @@
-"""Column names that cost nothing: the columns of an array are called x0, x1, x2, ... without writing them out."""
+"""The names x0, x1, x2, ... of an array's columns, without storing them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ __all__ = ["NumberedNames", "names"]
 
 
 class NumberedNames(Sequence[str]):
-    """The names x0, x1, ... of the columns of an array, made when asked for.
+    """The names x0, x1, ... of an array's columns, computed on access.
 
     Examples
     --------
@@ -38,7 +38,7 @@ class NumberedNames(Sequence[str]):
         return (f"x{i}" for i in range(self._count))
 
     def index(self, value: Any, start: int = 0, stop: int | None = None) -> int:
-        """The position of a name."""
+        """Return the position of a name."""
         digits = value[1:] if isinstance(value, str) and value[:1] == "x" else ""
         if digits.isdecimal() and str(int(digits)) == digits and int(digits) < self._count:
             return int(digits)
@@ -66,7 +66,7 @@ class NumberedNames(Sequence[str]):
 
 
 def names(given: Iterable[str]) -> Sequence[str]:
-    """The names as a tuple, or as `NumberedNames` where they are x0, x1, ... in order.
+    """Return names as a tuple, or as `NumberedNames` if they are x0, x1, ... in order.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Infer what each column is, from what the user declared and the Arrow types."""
+"""Infer the event model of each column from the user's declarations and the Arrow types."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["Events", "SchemaOptions", "infer"]
 
 Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
 _IGNORE = "ignore"
-# Prose has at least so many words on average; two or three make a name, a place, a job.
-_PROSE_WORDS, _PROSE_SAMPLE = 4.0, 1000
+_PROSE_WORDS = 4.0  # mean words per value, at least; two or three make a name, a place, a job
+_PROSE_SAMPLE = 1000  # rows
 
 
 @dataclass(frozen=True)
 class SchemaOptions:
-    """What the user says of the columns: their event models, their missing values, and what makes words of text."""
+    """The options of `fit` about columns: event models, missing values and tokenizer."""
 
     events: Events = None
     missing: Missing = "skip"
@@ -45,7 +45,7 @@ def infer(
     where: str = "the data",
     first: Callable[[], pa.RecordBatch | None] | None = None,
 ) -> Schema:
-    """The schema of a source with these fields.
+    """Infer the schema of a source with these fields.
 
     Parameters
     ----------
@@ -54,15 +54,15 @@ def infer(
     label, weight : str
         The columns of classes and of row weights.
     events : str, Event or mapping, optional
-        One event model for all columns, or a mapping from names or globs to event models. What is not named is
-        inferred: text, booleans, dates and dictionaries are categorical, numbers are Gaussian, sparse rows
-        multinomial. "ignore" leaves a column out.
+        One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred:
+        text, booleans, dates and dictionaries are categorical, numbers are Gaussian, sparse rows multinomial. "ignore"
+        leaves a column out.
     missing : {"skip", "category", "error"}
-        What a null or NaN is.
+        Skip a null or NaN, count it as a value of its own, or raise.
     where : str
-        What messages call the source.
+        The source's name in messages.
     first : callable, optional
-        Gives the first rows. It is asked only where a column of text is not declared, to tell prose from names.
+        Returns the first rows. Called only for an undeclared text column, to distinguish prose from names.
 
     Examples
     --------
@@ -76,22 +76,22 @@ def infer(
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
-    chosen = _Chooser(events, first)
+    finder = _EventFinder(events, first)
     columns: list[Sequence[str]] = []
     blocks: dict[Event, list[Sequence[str]]] = {}
     for field in features:
-        for event, members in chosen.of(field):
+        for event, members in finder.of(field):
             columns.append(members)
             blocks.setdefault(event, []).append(members)
-    chosen.check(n for field in features for n in _columns_of(field))
+    finder.check(n for field in features for n in _columns_of(field))
     if not blocks:
         raise BadData(wanted(where, "at least one column besides the label", "none"))
     grouped = tuple(Block(event, _join(members)) for event, members in blocks.items())
     return Schema(label, weight, grouped, _join(columns), missing)
 
 
-class _Chooser:
-    """Finds each column's event model among what the user declared, or infers it."""
+class _EventFinder:
+    """Finds each column's event model in the declarations, or infers it."""
 
     def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None = None) -> None:
         self._first = None if first is None else cache(first)
@@ -103,10 +103,10 @@ class _Chooser:
         self._used: set[str] = set()
 
     def of(self, field: pa.Field) -> list[tuple[Event, Sequence[str]]]:
-        """The event models of a field's columns, each with the columns it is for."""
+        """Return the event models of a field's columns, each with its columns."""
         columns = _columns_of(field)
         patterns = [p for p in self._declared if p != "*"]
-        if not patterns:  # one event model for all: no need to look at each of a hundred thousand names
+        if not patterns:  # one event model for all: no need to match a hundred thousand names
             event = self._declared.get("*") or self._inferred(field)
             self._used.add("*")
             return [] if event == _IGNORE else [(event, columns)]  # type: ignore[list-item]
@@ -134,7 +134,7 @@ class _Chooser:
         return _inferred(field)
 
     def check(self, columns: Any) -> None:
-        """Raise if a declared name or glob fits no column."""
+        """Raise if a declared name or glob matches no column."""
         unused = [p for p in self._declared if p not in self._used and p != "*"]
         if unused:
             raise BadOption(
@@ -143,7 +143,7 @@ class _Chooser:
 
 
 def _columns_of(field: pa.Field) -> Sequence[str]:
-    """The names of the columns that a field holds: one, or those of a matrix."""
+    """Return the names of a field's columns: one, or those of a matrix."""
     if sources.kind_of(field) == "column":
         return (field.name,)
     given = sources.names_of(field)
@@ -160,13 +160,13 @@ def _inferred(field: pa.Field) -> Event:
     if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_decimal(type_):
         return parse("gaussian")
     if is_.is_nested(type_) or is_.is_binary(type_) or is_.is_duration(type_):
-        what = "text, numbers, booleans or dates"
-        raise BadData(wanted(f"column {field.name!r}", what, str(type_), "Convert it, or declare it 'ignore'"))
+        want = "text, numbers, booleans or dates"
+        raise BadData(wanted(f"column {field.name!r}", want, str(type_), "Convert it, or declare it 'ignore'"))
     return parse("categorical")
 
 
 def _looks_like_prose(column: pa.Array) -> bool:
-    """Whether the values are many words, mostly distinct."""
+    """Whether the values have many words and are mostly distinct."""
     sample = column.slice(0, _PROSE_SAMPLE).drop_null()
     if len(sample) == 0:
         return False

@@ -1,7 +1,7 @@
-"""What each column is: the label, a weight, or a feature with its event model.
+"""The role of each column: the label, a weight, or a feature with its event model.
 
-Columns that share an event model form a block, and a block is
-counted and scored in one go: that is what makes ten thousand pixels as cheap as one matrix.
+Columns that share an event model form a block, which is counted and scored at once: that makes ten thousand pixels as
+cheap as one matrix.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Schema:
-    """What each column of the rows is.
+    """The role of each column: label, weight, or feature with its event model.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Schema:
     columns : sequence of str
         The features in the order of the source.
     missing : {"skip", "category", "error"}
-        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+        Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     """
 
     label: str
@@ -54,44 +54,44 @@ class Schema:
     missing: Missing = "skip"
 
     def event(self, column: str) -> Event:
-        """The event model of a column."""
+        """Return the event model of a column."""
         return self.blocks[self.place(column)[0]].event
 
     def place(self, column: str) -> tuple[int, int]:
-        """The block in which a column stands, and where in it."""
+        """Return the index of a column's block, and the column's index in it."""
         for b, block in enumerate(self.blocks):
             if column in block.columns:
                 return b, block.columns.index(column)
         raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, self.columns)))
 
     def events(self) -> dict[str, str]:
-        """The event model of every column, as it is written."""
+        """Return the event model of every column, as text."""
         return {name: event.spec for name, event in self._events().items()}
 
     def _events(self) -> dict[str, Event]:
         return {name: block.event for block in self.blocks for name in block.columns}
 
     def select(self, columns: Sequence[str]) -> Schema:
-        """The same with some of the columns, in the order that they have here."""
+        """Return the schema of some of the columns, in the order of this one."""
         for name in columns:
             self.place(name)
-        wanted_ones = set(columns)
-        kept = [
-            replace(block, columns=names(name for name in block.columns if name in wanted_ones))
-            for block in self.blocks
-        ]
-        blocks = tuple(block for block in kept if len(block.columns))
-        return replace(self, blocks=blocks, columns=names(name for name in self.columns if name in wanted_ones))
+        selected = set(columns)
+
+        def kept(given: Sequence[str]) -> Sequence[str]:
+            return names(name for name in given if name in selected)
+
+        blocks = (replace(block, columns=kept(block.columns)) for block in self.blocks)
+        return replace(self, blocks=tuple(b for b in blocks if len(b.columns)), columns=kept(self.columns))
 
     def with_tokenizer(self, tokenizer: Tokenizer | Mapping[str, Tokenizer], *, named: bool = False) -> Schema:
-        """The same with a function that makes the words of the columns of text that have none.
+        """Return the schema with a tokenizer for the text columns that have none.
 
         Parameters
         ----------
         tokenizer : callable, or mapping of str to callable
-            The function, for all of them or by column.
+            The function, for all columns or by column.
         named : bool
-            Whether only those are meant of which a file has told the name of their function.
+            Whether to set it only where a model file names a function that is missing.
         """
         lacking = [
             (b, block)
@@ -109,7 +109,7 @@ class Schema:
         return replace(self, blocks=tuple(blocks))
 
     def tokenizers(self) -> dict[str, Tokenizer]:
-        """The functions that make words, by column."""
+        """Return the tokenizers, by column."""
         return {
             name: block.event.tokenizer
             for block in self.blocks
@@ -118,7 +118,7 @@ class Schema:
         }
 
     def check_merges(self, other: Schema) -> None:
-        """Raise unless both speak of the same columns in the same way."""
+        """Raise unless both have the same columns, event models and missing."""
         if self.same_features(other):
             return
         left, right = self._events(), other._events()
@@ -135,12 +135,12 @@ class Schema:
             )
 
     def same_features(self, other: Schema) -> bool:
-        """Whether blocks, columns and missing are the same; the names of label and weight do not matter."""
+        """Whether blocks and missing are equal; the names of label and weight do not matter."""
         return self.blocks == other.blocks and self.missing == other.missing
 
 
 def _for_columns(tokenizer: Tokenizer | Mapping[str, Tokenizer], columns: Sequence[str]) -> Tokenizer:
-    """The function for columns that share one."""
+    """Return the tokenizer for columns that share one."""
     if not isinstance(tokenizer, Mapping):
         return tokenizer
     found = [tokenizer[name] for name in columns if name in tokenizer]

@@ -1,7 +1,7 @@
-"""Naive Bayes as scikit-learn speaks it: five drop-ins, and the one for mixed columns that it never got.
+"""Naive Bayes with scikit-learn's interface: drop-in replacements, and estimators for mixed columns and for texts.
 
-The guest library's conventions stay in this room. Counting, adding and scoring are the spine's; what is here
-translates: arguments in, fitted attributes out.
+scikit-learn's conventions stay in this package. It translates arguments and fitted attributes; the rest of tallybayes
+counts, merges and scores.
 """
 
 from tallybayes.sklearn.bernoulli import BernoulliNB

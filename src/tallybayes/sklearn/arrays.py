@@ -1,4 +1,4 @@
-"""Arrays that scikit-learn has validated, as the kernels take them: classes as codes, rows in slices."""
+"""Convert arrays validated by scikit-learn for the kernels: classes as codes, rows in slices."""
 
 from __future__ import annotations
 
@@ -33,27 +33,24 @@ __all__ = [
 ]
 
 Array: TypeAlias = npt.NDArray[Any]
-# The sums of a slice of rows, given their classes and weights.
+# Returns the sums of a slice of rows, given their classes and weights.
 Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Limbs]]
 
-# Below this many rows NumPy's sorting is quicker than Arrow's hashing.
-_FEW = 4096
-# Rows counted at a time: enough to pay for a thread, and few enough that what is copied of them stays small.
-_LEAST_ROWS = 8192
-_COPY_BYTES = 64 << 20
-# Sums that each slice may have of its own, and those that are added up in no time.
-_SUMS_BYTES = 256 << 20
-_FEW_BYTES = 1 << 20
+_FEW = 4096  # rows; below, NumPy's sorting is faster than Arrow's hashing
+_LEAST_ROWS = 8192  # rows per slice, at least: enough to pay for a thread
+_COPY_BYTES = 64 << 20  # copied per slice, at most, to bound memory
+_SUMS_BYTES = 256 << 20  # sums of all slices together, at most; more means one thread
+_FEW_BYTES = 1 << 20  # sums small enough that merging more slices costs nothing
 _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
 
 def class_codes(y: Array) -> tuple[ClassCodes, Array]:
-    """Each row's class as a position, and the sorted classes, in the type they came in (text as short as it is).
+    """Return each row's class code, and the sorted classes in their own type (text as narrow as possible).
 
     Raises
     ------
     ValueError
-        If these are not classes but quantities.
+        If the values are continuous.
 
     Examples
     --------
@@ -75,7 +72,7 @@ def class_codes(y: Array) -> tuple[ClassCodes, Array]:
 
 
 def _hashed(y: Array) -> tuple[ClassCodes, Array] | None:
-    """The codes and classes of many rows, without sorting them; None if they are neither text nor whole numbers."""
+    """Return codes and classes by hashing; None if the values are neither text nor whole numbers."""
     text = y.dtype.kind == "U" or isinstance(y[0], str)
     if not text and y.dtype.kind not in "bi":
         return None
@@ -90,7 +87,7 @@ def _hashed(y: Array) -> tuple[ClassCodes, Array] | None:
 
 
 def places(y: Array, classes: Array) -> ClassCodes:
-    """Each row's class as a position among known classes.
+    """Return each row's class code among given classes.
 
     Raises
     ------
@@ -99,10 +96,10 @@ def places(y: Array, classes: Array) -> ClassCodes:
     """
     codes, found = class_codes(y)
     place = np.searchsorted(classes, found)
-    strange = classes[np.minimum(place, len(classes) - 1)] != found
-    if np.any(strange):
+    unknown = classes[np.minimum(place, len(classes) - 1)] != found
+    if np.any(unknown):
         raise ValueError(
-            f"The target label(s) {found[strange]} in y do not exist in the initial classes {classes}. "
+            f"The target label(s) {found[unknown]} in y do not exist in the initial classes {classes}. "
             "Name all classes in the first call of partial_fit, or use tallybayes.NaiveBayes, which needs no such list."
         )
     return place.astype(np.int32)[codes]
@@ -111,7 +108,7 @@ def places(y: Array, classes: Array) -> ClassCodes:
 def count(
     counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, sums_bytes: int, copied: int = 0
 ) -> Statistic:
-    """The sums of all rows, counted slice by slice on all cores.
+    """Return the sums of all rows, counted slice by slice on all cores.
 
     Parameters
     ----------
@@ -120,13 +117,13 @@ def count(
     codes : ndarray of int32, shape (n,)
         The class of each row.
     n_classes : int
-        How many classes there are.
+        The number of classes.
     weights : ndarray, shape (n,), or None
-        The weights of the rows. A negative one takes away, as it does in scikit-learn.
+        The weights of the rows. Negative weights subtract, as in scikit-learn.
     sums_bytes : int
-        About how many bytes the sums have.
+        The approximate size of the sums, in bytes.
     copied : int
-        How many bytes of each row are copied to be counted.
+        The bytes of each row that are copied before counting.
     """
     if weights is not None and (weights < 0).any():
         more, less = (
@@ -141,7 +138,7 @@ def count(
     n, threads = len(codes), engines.default_threads(None)
     if threads * sums_bytes > _SUMS_BYTES:
         threads = 1
-    pieces = threads if sums_bytes > _FEW_BYTES else 4 * threads  # more pieces wait less for each other
+    pieces = threads if sums_bytes > _FEW_BYTES else 4 * threads  # more slices balance the load better
     size = min(-(-n // pieces), _COPY_BYTES // max(1, copied))
     sums = engines.fold_rows(n, work, _merge, threads=threads, rows=max(_LEAST_ROWS, size))
     exact = {name: Exact.from_limbs(limbs) for name, limbs in sums.items()}
@@ -153,7 +150,7 @@ def _merge(left: Mapping[str, Limbs], right: Mapping[str, Limbs]) -> Mapping[str
 
 
 def _plus(a: Limbs, b: Limbs) -> Limbs:
-    """The sum of what two slices gave; in place where they are on one grid, since these arrays may be large."""
+    """Add the sums of two slices, in place where both have the same base, since these arrays may be large."""
     if a.base == b.base and a.limbs.shape == b.limbs.shape and a.limbs.flags.writeable:
         np.add(a.limbs, b.limbs, out=a.limbs)
         return a
@@ -167,22 +164,22 @@ def _row_sums(codes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # 
 
 
 def dense(values: Array) -> Dense:
-    """A matrix as floats, which are copied only if they must be."""
+    """Return a matrix as floats, copied only if needed."""
     kind = values.dtype if values.dtype in (np.float64, np.float32) else np.dtype(np.float64)
     return Dense(laid_out(values.astype(kind, copy=False)))
 
 
 def laid_out(values: Array) -> Array | tuple[Array, ...]:
-    """A matrix as the kernels take it: row-major as it is, column-major as its columns, otherwise copied."""
+    """Return a matrix for the kernels: row-major as it is, column-major as its columns, otherwise copied."""
     if values.strides[0] == values.itemsize and values.shape[1] > 1:
         return tuple(values.T)
     return np.ascontiguousarray(values)
 
 
 def reader(X: Any) -> Callable[[slice], Array | Sparse]:
-    """Gives slices of rows: of an array as it is, of a scipy CSR matrix as `Sparse`, neither copied.
+    """Return a function that gives slices of rows without copying; a scipy CSR matrix gives `Sparse`.
 
-    Entries of an unusual type are converted, once.
+    Entries of another type than the kernels take are converted once.
     """
     if not issparse(X):
         return lambda rows: X[rows]
@@ -191,21 +188,21 @@ def reader(X: Any) -> Callable[[slice], Array | Sparse]:
 
 
 def copied(X: Any) -> int:
-    """How many bytes of each row are copied before the kernels take it: none, if it is laid out as they want it."""
+    """Return the bytes copied of each row before the kernels take it; 0 if its layout already fits."""
     if issparse(X) or (X.dtype in (np.float64, np.float32) and (X.flags.c_contiguous or X.flags.f_contiguous)):
         return 0
     return int(8 * X.shape[1])
 
 
 def column_sums(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)
-    """The exact sum of each column in each class; a sparse entry below 0 is refused."""
+    """Return the exact sum of each column in each class; raise for a negative sparse entry."""
     if isinstance(data, Sparse):
         return kernels.count_sparse(*data.parts(), data.width, codes, n_classes, weights=weights)
     return kernels.power_sums(dense(data).columns, codes, n_classes, order=1, weights=weights).first
 
 
 def are_finite(values: Array) -> bool:
-    """Whether none is NaN or infinite: one pass, while the values are in the cache anyway."""
+    """Whether no value is NaN or infinite: one pass, while the values are in the cache."""
     if values.dtype.kind != "f":
         return True
     with np.errstate(over="ignore", invalid="ignore"):

@@ -1,4 +1,4 @@
-"""What scikit-learn's classes share here: `DropIn` scores rows in slices, `Discrete` also learns counts by adding."""
+"""Base classes of the drop-ins: `DropIn` scores rows in slices, `Discrete` also counts and merges."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = [
     "Scorer",
     "contiguous",
     "count_columns",
-    "made",
+    "lazy",
     "over_table",
     "scorer",
     "table_of",
@@ -36,31 +36,29 @@ __all__ = [
 
 T = TypeVar("T")
 
-# Cells of a table computed at a time: few enough to stay in cache.
-_TABLE_CELLS = 1 << 16
+_TABLE_CELLS = 1 << 16  # cells computed at a time: few enough to stay in cache
 
-# Writes the scores of some rows to an array (n, C), and says whether there is nothing odd about them.
+# Writes the scores of a slice of rows to an array (n, C); returns whether the rows are valid.
 Scorer: TypeAlias = Callable[[slice, Floats], bool]
 
 
 class DropIn(ABC):
-    """Stands before one of scikit-learn's classes, whose parameters, tags and checks of them stay as they are."""
+    """Base of a class that replaces one of scikit-learn's and inherits its parameters, tags and checks."""
 
-    # How `validate_data` is to read X. That all values are finite is seen while counting and scoring, which saves
-    # a pass over the data.
+    # Arguments of `validate_data`. Counting and scoring check that values are finite, which saves a pass.
     _reading: ClassVar[dict[str, Any]] = {"ensure_all_finite": False}
     classes_: Array
 
     @abstractmethod
     def _scorer(self, X: Any) -> Scorer:
-        """What scores slices of X."""
+        """Return a function that scores slices of X."""
 
     def _threads(self, X: Any) -> int:
-        """How many threads score."""
+        """Return the number of threads that score."""
         return engines.default_threads(None)
 
     def _refuse(self, X: Any) -> None:
-        """Raise what scikit-learn raises, if X is not what it should be; looked into where something seems odd."""
+        """Raise scikit-learn's own error if X is invalid; called when counting or scoring found a problem."""
         validate_data(self, X, reset=False, **{**self._reading, "ensure_all_finite": True})
 
     def _check_X(self, X: Any) -> Any:  # noqa: N802
@@ -70,7 +68,7 @@ class DropIn(ABC):
         return self._scored(X, None)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -85,7 +83,7 @@ class DropIn(ABC):
         return np.asarray(self.classes_[scores.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """The probability of each class for each row, in the order of `classes_`.
+        """Return the probability of each class for each row, in the order of `classes_`.
 
         Parameters
         ----------
@@ -99,7 +97,7 @@ class DropIn(ABC):
         return self._scored(self._check_X(X), kernels.softmax)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """The logarithm of `predict_proba`, which does not underflow.
+        """Return the logarithm of `predict_proba`, which does not underflow.
 
         Parameters
         ----------
@@ -118,20 +116,20 @@ class DropIn(ABC):
 
         def work(rows: slice) -> bool:
             mine = out[rows]
-            fine = score(rows, mine)
+            valid = score(rows, mine)
             if normalise is not None:
                 possible = np.isfinite(normalise(mine))
                 if not possible.all():
-                    mine[~possible] = np.nan  # what scikit-learn answers where no class is possible
-            return fine
+                    mine[~possible] = np.nan  # scikit-learn's answer where no class is possible
+            return valid
 
         if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=SCORED_ROWS)):
             self._refuse(X)
         return out
 
 
-class made:  # noqa: N801
-    """A fitted attribute computed when it is first read; it may be set, as any attribute may."""
+class lazy:  # noqa: N801
+    """A fitted attribute, computed when first read; it can also be set."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self._compute, self.__doc__ = compute, compute.__doc__
@@ -142,19 +140,19 @@ class made:  # noqa: N801
     def __get__(self, estimator: Any, owner: type | None = None) -> Any:
         if estimator is None:
             return self
-        if "_made" not in vars(estimator):
+        if "_lazy" not in vars(estimator):
             raise AttributeError(f"{type(estimator).__name__} has no {self._name!r} before it is fitted")
-        kept = estimator._made
+        kept = estimator._lazy
         if self._name not in kept:
             kept[self._name] = self._compute(estimator)
         return kept[self._name]
 
 
 class Discrete(DropIn):
-    """Stands before one of scikit-learn's classes for counts.
+    """Base of a class that replaces one of scikit-learn's classes for counts.
 
-    A subclass counts (`_count`) and scores (`_scorer`). Between the two lies `_statistic`, the exact sums of all rows
-    learned, which batches are added to.
+    A subclass counts (`_count`) and scores (`_scorer`). `_statistic` holds the exact sums of all rows learned; each
+    batch is added to it.
     """
 
     _reading: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": False}
@@ -163,11 +161,11 @@ class Discrete(DropIn):
 
     @abstractmethod
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-        """The sums of the rows of each class."""
+        """Return the sums of the rows of each class."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from these rows and no others.
+        """Learn from these rows only.
 
         Parameters
         ----------
@@ -193,7 +191,7 @@ class Discrete(DropIn):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes there will ever be; the first call wants them.
+            All classes; required in the first call.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -213,50 +211,50 @@ class Discrete(DropIn):
         except (kernels.NotFinite, kernels.BadEntry):
             self._refuse(X)
             raise
-        # An estimator to which bad rows were given is as it was: nothing has been set until here.
+        # Nothing was set before this line, so bad rows leave the estimator unchanged.
         alpha = self._check_alpha()  # type: ignore[attr-defined]
-        self._forget_made()
+        self._drop_lazy()
         self.classes_, self._statistic, self._alpha = classes, self._add(past, new), alpha
         self.class_count_ = writeable(self._statistic.rows.to_float())
         self._update_class_log_prior(class_prior=self.class_prior)  # type: ignore[attr-defined]
         return self
 
-    def _forget_made(self) -> None:
-        """Let go of what was computed, or set by hand, of other rows."""
-        self._made: dict[str, Any] = {}
-        for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), made)]:
+    def _drop_lazy(self) -> None:
+        """Drop lazy attributes computed, or set by hand, for other rows."""
+        self._lazy: dict[str, Any] = {}
+        for name in [name for name in vars(self) if isinstance(getattr(type(self), name, None), lazy)]:
             delattr(self, name)
 
     def _add(self, past: Statistic | None, new: Statistic) -> Statistic:
         return new if past is None else past.add(new, past.rows + new.rows)
 
     def _threads(self, X: Any) -> int:
-        return super()._threads(X) if issparse(X) else 1  # the product of dense matrices has threads of its own
+        return super()._threads(X) if issparse(X) else 1  # the dense matrix product uses its own threads
 
     def __getstate__(self) -> dict[str, Any]:
         state: dict[str, Any] = super().__getstate__()  # type: ignore[assignment]
-        return {**state, "_made": {}} if "_made" in state else state
+        return {**state, "_lazy": {}} if "_lazy" in state else state
 
 
 def count_columns(counter: Counter, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-    """The sums of all rows, where there is one for each class and column."""
+    """Return the sums of all rows, one for each class and column."""
     return count(counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 8)
 
 
 def writeable(values: Floats) -> Floats:
-    """The same numbers in an array of their own, for attributes that users may write to."""
+    """Return a writeable array, for attributes that users may change."""
     return values if values.flags.writeable else values.copy()
 
 
 def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # (F, C)
-    """A table of a row per column, made of counts (C, F) a block at a time: they are never in memory as floats too.
+    """Compute a table (F, C) from counts (C, F) block by block, never holding all counts as floats.
 
     Parameters
     ----------
     counts : Exact, shape (C, F)
         The counts.
     log : callable
-        Overwrites some columns' counts (columns, C) with their part of the table; takes the place of the columns too.
+        Overwrites a block of counts (columns, C) with its part of the table; also takes the slice of columns.
     """
     C, F = counts.shape
     table = np.empty((F, C))
@@ -272,13 +270,13 @@ def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # 
 
 
 def over_table(table: Floats, work: Callable[[slice], T]) -> list[T]:
-    """The results of work on slices of a table (F, C), each small enough to be in cache from step to step."""
+    """Return the results of work on slices of a table (F, C), each small enough for the cache."""
     rows = max(1, _TABLE_CELLS // max(1, table.shape[1]))
     return engines.map_rows(len(table), work, threads=engines.default_threads(None), rows=rows)
 
 
 def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Floats) -> Scorer:
-    """Score rows by Σ value · table + constant; refuse values that are not finite before multiplying."""
+    """Return a function that scores rows by Σ value · table + constant, and rejects non-finite values first."""
     step = max(1, _TABLE_CELLS // max(1, len(table)))
 
     def score(rows: slice, out: Floats) -> bool:
@@ -289,7 +287,7 @@ def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Flo
             out[:] = constant
             kernels.score_sparse(*data.parts(), table, out)
             return True
-        for start in range(0, len(data), step):  # few enough rows to be in cache when they are multiplied
+        for start in range(0, len(data), step):  # few enough rows to stay in cache
             some, scores = data[start : start + step], out[start : start + step]
             if not are_finite(some):
                 return False
@@ -303,5 +301,5 @@ def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Flo
 
 
 def contiguous(table: Array) -> Floats:
-    """A fitted table (C, F) as the kernels take it, (F, C); ours are stored that way and not copied."""
+    """Return a fitted table (C, F) as (F, C) for the kernels; our own are stored that way and not copied."""
     return np.ascontiguousarray(table.T, np.float64)

@@ -1,4 +1,4 @@
-"""BernoulliNB: scikit-learn's, from exact counts."""
+"""BernoulliNB: a drop-in for scikit-learn's, from exact counts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tallybayes.sklearn.base import (
     Scorer,
     contiguous,
     count_columns,
-    made,
+    lazy,
     over_table,
     scorer,
     table_of,
@@ -41,18 +41,18 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
     alpha : float or array-like of shape (n_features,)
         Pseudo-counts of each value.
     force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     binarize : float or None
-        Values above it are 1, others 0. With None they are taken as they are.
+        Values above it are 1, others 0. With None, values are used unchanged.
     fit_prior : bool
-        Whether class probabilities are learned; if not, they are all the same.
+        Whether class probabilities are learned; if not, they are equal.
     class_prior : array-like of shape (n_classes,), optional
         The probabilities of the classes.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, n_features_in_, feature_names_in_
-        As scikit-learn's. `feature_count_` and `feature_log_prob_` are computed when they are first read.
+        As in scikit-learn. `feature_count_` and `feature_log_prob_` are computed when first read.
 
     Examples
     --------
@@ -62,12 +62,12 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
     [[0.75], [0.333]]
     """
 
-    @made
+    @lazy
     def feature_count_(self) -> Floats:  # (C, F)
         """The weight of ones of each feature in each class."""
         return writeable(self._statistic.sums["ones"].to_float())
 
-    @made
+    @lazy
     def feature_log_prob_(self) -> Floats:  # (C, F)
         """The log-probability of a one of each feature in each class."""
         ones = self._statistic.sums["ones"]
@@ -93,12 +93,12 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
             return {"ones": kernels.count_sparse(*data.parts(), data.width, mine, n_classes, weights=w, binary=True)}
 
         if self.binarize == 0 and issparse(X):
-            with suppress(kernels.BadEntry):  # an entry below 0, which is a zero here, or one that is not finite
+            with suppress(kernels.BadEntry):  # a negative entry, which counts as zero here, or a non-finite one
                 return count_columns(present, X, codes, n_classes, weights)
         return count_columns(counter, X, codes, n_classes, weights)
 
     def _reader(self, X: Any) -> Callable[[slice], Array | Sparse]:
-        """Gives slices of rows as ones and zeros, or as they are if that is wanted."""
+        """Return a function that gives slices of rows as ones and zeros; unchanged if `binarize` is None."""
         read = reader(X)
 
         def ones_and_zeros(rows: slice) -> Array | Sparse:
@@ -133,12 +133,12 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
 
 
 def _ones(data: Array | Sparse, codes: ClassCodes, n_classes: int, weights: Weights) -> Limbs:  # (C, F)
-    """The exact sum of each column in each class."""
+    """Return the exact sum of each column in each class."""
     if isinstance(data, Sparse) and data.data.min(initial=0) < 0:
         more, less = (replace(data, data=np.maximum(sign * data.data, 0)) for sign in (1, -1))
         gain, loss = (Exact.from_limbs(column_sums(part, codes, n_classes, weights)) for part in (more, less))
         return (gain - loss).to_limbs()
     if isinstance(data, Sparse) or data.dtype != bool:
         return column_sums(data, codes, n_classes, weights)
-    sizes = np.ones(data.shape[1], np.int64)  # of the codes 0 and 1 only the latter is counted
+    sizes = np.ones(data.shape[1], np.int64)  # of the codes 0 and 1 only 1 is counted
     return kernels.count_codes(laid_out(data.view(np.int8)), codes, n_classes, sizes, low=1, weights=weights)[0]

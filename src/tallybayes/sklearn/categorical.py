@@ -1,4 +1,4 @@
-"""CategoricalNB: scikit-learn's, from exact counts."""
+"""CategoricalNB: a drop-in for scikit-learn's, from exact counts."""
 
 from __future__ import annotations
 
@@ -16,14 +16,13 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, count, laid_out
-from tallybayes.sklearn.base import Discrete, Scorer, made
+from tallybayes.sklearn.base import Discrete, Scorer, lazy
 
 __all__ = ["CategoricalNB"]
 
 Sizes = npt.NDArray[np.int64]
 
-# How many rows the number of categories is guessed from; a guess that was too low is seen while counting.
-_GUESS_ROWS = 256
+_GUESS_ROWS = 256  # rows to guess the number of categories from; counting detects a guess that is too low
 
 
 class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
@@ -34,23 +33,23 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
     alpha : float
         Pseudo-counts of each category.
     force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     fit_prior : bool
-        Whether class probabilities are learned; if not, they are all the same.
+        Whether class probabilities are learned; if not, they are equal.
     class_prior : array-like of shape (n_classes,), optional
         The probabilities of the classes.
     min_categories : int or array-like of shape (n_features,), optional
-        The least number of categories of each feature.
+        The minimum number of categories of each feature.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, category_count_, feature_log_prob_, n_categories_, n_features_in_
-        As scikit-learn's. `category_count_` and `feature_log_prob_` are computed when they are first read.
+        As in scikit-learn. `category_count_` and `feature_log_prob_` are computed when first read.
 
     Notes
     -----
-    A category that was not there in training is an IndexError, as in scikit-learn. `tallybayes.NaiveBayes` takes it,
-    and text, and missing values.
+    A category not seen in training raises IndexError, as in scikit-learn. `tallybayes.NaiveBayes` accepts it, and also
+    text and missing values.
 
     Examples
     --------
@@ -63,12 +62,12 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
     _reading: ClassVar[dict[str, Any]] = {"dtype": "int", "accept_sparse": False, "ensure_all_finite": True}
     _sizes: Sizes
 
-    @made
+    @lazy
     def category_count_(self) -> list[Floats]:  # F × (C, V)
         """The weight of each category of each feature in each class."""
         return self._split(self._statistic.sums["counts"].to_float().copy())
 
-    @made
+    @lazy
     def feature_log_prob_(self) -> list[Floats]:  # F × (C, V)
         """The log-probability of each category of each feature in each class."""
         smoothed = self._statistic.sums["counts"].to_float() + self._alpha
@@ -102,7 +101,7 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
     def _scorer(self, X: Array) -> Scorer:
         tables = self.feature_log_prob_
         sizes = np.array([table.shape[1] for table in tables], np.int64)
-        # Behind each column's categories stands a row of NaN: what a code that is none of them finds.
+        # A row of NaN follows each column's categories, for codes outside them.
         table = np.insert(np.concatenate(tables, axis=1), np.cumsum(sizes), np.nan, axis=1)
         table = np.ascontiguousarray(table.T, np.float64)
 
@@ -116,10 +115,10 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
     def _refuse(self, X: Array) -> None:
         self._refuse_negative(X)
         sizes = np.array([table.shape[1] for table in self.feature_log_prob_])
-        strange = np.argwhere(sizes <= X)
-        if len(strange):
-            row, f = strange[0]
-            do = f"Set min_categories to {X[row, f] + 1} or more, or use tallybayes.NaiveBayes, which takes it"
+        unseen = np.argwhere(sizes <= X)
+        if len(unseen):
+            row, f = unseen[0]
+            do = f"Set min_categories to {X[row, f] + 1} or more, or use tallybayes.NaiveBayes, which accepts it"
             want = f"categories below {sizes[f]}, as in training"
             raise IndexError(wanted(f"feature {f}", want, f"{X[row, f]} (row {row + 1})", do))
 
@@ -128,7 +127,7 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
 
 
 def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, sizes: Sizes) -> Statistic | None:
-    """The counts of each column's categories up to the given number; None if there are others."""
+    """Count each column's categories below the given number; return None if there are others."""
     outside = []
 
     def counter(rows: slice, mine: ClassCodes, w: Weights) -> dict[str, Limbs]:
@@ -141,7 +140,7 @@ def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, 
 
 
 def _widened(statistic: Statistic, sizes: Sizes, wider: Sizes) -> Statistic:
-    """The same counts with room for more categories."""
+    """Return the same counts with room for more categories."""
     if np.array_equal(sizes, wider):
         return statistic
     shift = (np.cumsum(wider) - wider) - (np.cumsum(sizes) - sizes)

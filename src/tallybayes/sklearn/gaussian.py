@@ -1,4 +1,4 @@
-"""GaussianNB: scikit-learn's, from exact sums."""
+"""GaussianNB: a drop-in for scikit-learn's, from exact sums."""
 
 from __future__ import annotations
 
@@ -29,20 +29,19 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
     Parameters
     ----------
     priors : array-like of shape (n_classes,), optional
-        The probabilities of the classes; if not given, their shares of the rows.
+        The probabilities of the classes; by default their shares of the rows.
     var_smoothing : float
-        The share of the largest variance of all features that is added to every variance.
+        The share of the largest feature variance that is added to every variance.
 
     Attributes
     ----------
     classes_, class_count_, class_prior_, theta_, var_, epsilon_, n_features_in_, feature_names_in_
-        As scikit-learn's.
+        As in scikit-learn.
 
     Notes
     -----
-    Σx and Σx² are kept exactly, so that `theta_` is the same to the bit however the rows were cut into batches.
-    What scikit-learn adds to the variances depends on the last batch, and so it does here;
-    `tallybayes.NaiveBayes` has no such memory.
+    Σx and Σx² are kept exactly, so `theta_` is the same to the bit for any split of the rows into batches. The ε added
+    to the variances depends on the last batch, as in scikit-learn; `tallybayes.NaiveBayes` does not have this problem.
 
     Examples
     --------
@@ -61,7 +60,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GaussianNB:
-        """Learn from these rows and no others.
+        """Learn from these rows only.
 
         Parameters
         ----------
@@ -86,7 +85,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         X : array-like of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         classes : array-like of shape (n_classes,), optional
-            All classes there will ever be; the first call wants them.
+            All classes; required in the first call.
         sample_weight : array-like of shape (n_samples,), optional
 
         Returns
@@ -105,10 +104,10 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X, dtype=kind)
         prior = None if self.priors is None else _checked(self.priors, len(classes), kind)
         new = self._counted(X, codes, len(classes), weights)
-        # What scikit-learn adds a share of is the spread of the rows as they are, whatever their weights.
+        # scikit-learn computes ε from the variance of the unweighted rows.
         plain = new if weights is None else self._counted(X, np.zeros_like(codes), 1, None)
         epsilon = float(self.var_smoothing * _moments(plain, over_classes=True)[1].max())
-        # An estimator to which bad rows were given is as it was: nothing has been set until here.
+        # Nothing was set before this line, so bad rows leave the estimator unchanged.
         self.classes_, self.epsilon_ = classes, kind.type(epsilon)
         if past is None:
             self._statistic, self._added = new, np.full(len(classes), epsilon)
@@ -123,7 +122,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         return self
 
     def _counted(self, X: Array, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
-        """The exact sums of w, wx and wx² in each class."""
+        """Return the exact sums of w, wx and wx² in each class."""
         weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
 
         def counter(rows: slice, mine: ClassCodes, w: Weights) -> Any:
@@ -138,7 +137,7 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
             self._refuse(X)
             raise
         if weights is None and (counted.sums["present"].to_float() != counted.rows.to_float()[:, None]).any():
-            self._refuse(X)  # NaN is left out in counting
+            self._refuse(X)  # counting skipped a NaN
         return counted
 
     def _scorer(self, X: Array) -> Scorer:
@@ -171,7 +170,7 @@ def _checked(priors: Any, n_classes: int, kind: npt.DTypeLike) -> Array:
 
 
 def _moments(statistic: Statistic, *, over_classes: bool = False) -> tuple[Floats, Floats]:
-    """Mean and variance of each class and column, or of each column; 0 where there is no weight."""
+    """Return mean and variance of each class and column, or of each column; 0 where there is no weight."""
     parts = [statistic.sums[name].to_limbs() for name in ("present", "first", "second")]
     parts = [Limbs(limbs.sum(axis=0), base) for limbs, base in parts] if over_classes else parts
     n, mean, m2 = kernels.exact_moments(*parts)
@@ -179,10 +178,10 @@ def _moments(statistic: Statistic, *, over_classes: bool = False) -> tuple[Float
 
 
 def _added_again(added: Floats, epsilon: float, before: Exact, after: Exact) -> Floats:  # (C,)
-    """What has been added to each class's variances, after a further batch.
+    """Return the total ε in each class's variances after another batch, as scikit-learn computes it.
 
-    scikit-learn takes the new batch's ε from the variances of before, as if that one had been added to them, pools,
-    and adds it again. The difference stays behind, in proportion to the rows of before.
+    scikit-learn subtracts the new batch's ε from the old variances, though another ε was added to them, pools, and adds
+    the new one again. The difference remains, in proportion to the old rows.
     """
     old, new = before.to_float(), after.to_float()
     share = np.divide(old, new, out=np.zeros_like(new), where=new != 0)

@@ -1,4 +1,4 @@
-"""MultinomialNB and ComplementNB: scikit-learn's, from exact counts."""
+"""MultinomialNB and ComplementNB: drop-ins for scikit-learn's, from exact counts."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.events.statistic import Statistic
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import column_sums, reader
-from tallybayes.sklearn.base import Discrete, Scorer, contiguous, count_columns, made, scorer, table_of, writeable
+from tallybayes.sklearn.base import Discrete, Scorer, contiguous, count_columns, lazy, scorer, table_of, writeable
 
 __all__ = ["ComplementNB", "MultinomialNB"]
 
 
 class _Bags(Discrete):
-    """Rows are bags of things, counted in each class."""
+    """Base of the classes whose rows are counts of features."""
 
     feature_log_prob_: Any
 
-    @made
+    @lazy
     def feature_count_(self) -> Floats:  # (C, F)
-        """How often each feature was met in each class."""
+        """The count of each feature in each class."""
         return writeable(self._statistic.sums["counts"].to_float())
 
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
@@ -49,7 +49,7 @@ class _Bags(Discrete):
         return scorer(reader(X), contiguous(self.feature_log_prob_), self._constant())
 
     def _constant(self) -> Floats:
-        """What is added to the scores of all rows."""
+        """Return what is added to the scores of all rows."""
         return self.class_log_prior_
 
 
@@ -61,17 +61,17 @@ class MultinomialNB(_Bags, naive_bayes.MultinomialNB):
     alpha : float or array-like of shape (n_features,)
         Pseudo-counts of each feature.
     force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     fit_prior : bool
-        Whether class probabilities are learned; if not, they are all the same.
+        Whether class probabilities are learned; if not, they are equal.
     class_prior : array-like of shape (n_classes,), optional
         The probabilities of the classes.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, feature_count_, feature_log_prob_, n_features_in_, feature_names_in_
-        As scikit-learn's. `feature_count_` and `feature_log_prob_` are computed when they are first read, since each
-        is as large as all that is remembered.
+        As in scikit-learn. `feature_count_` and `feature_log_prob_` are computed when first read, since each is as
+        large as the evidence itself.
 
     Examples
     --------
@@ -81,7 +81,7 @@ class MultinomialNB(_Bags, naive_bayes.MultinomialNB):
     [[0.2, 0.8], [0.6, 0.4]]
     """
 
-    @made
+    @lazy
     def feature_log_prob_(self) -> Floats:  # (C, F)
         """The log-probability of each feature in each class."""
         counts, alpha = self._statistic.sums["counts"], np.asarray(self._alpha, np.float64)
@@ -107,17 +107,17 @@ class ComplementNB(_Bags, naive_bayes.ComplementNB):
     alpha : float or array-like of shape (n_features,)
         Pseudo-counts of each feature.
     force_alpha : bool
-        Whether an alpha below 1e-10 is taken as it is.
+        Whether an alpha below 1e-10 is used unchanged.
     fit_prior, class_prior
-        As in scikit-learn not used, unless there is a single class. `tallybayes.NaiveBayes(events="complement")`
-        respects its prior.
+        Unused unless there is a single class, as in scikit-learn. `tallybayes.NaiveBayes(events="complement")` uses
+        its prior.
     norm : bool
         Whether the weights of each class are divided by their sum.
 
     Attributes
     ----------
     classes_, class_count_, class_log_prior_, feature_all_, feature_count_, feature_log_prob_, n_features_in_
-        As scikit-learn's. `feature_count_`, `feature_all_` and `feature_log_prob_` are computed when first read.
+        As in scikit-learn. `feature_count_`, `feature_all_` and `feature_log_prob_` are computed when first read.
 
     Examples
     --------
@@ -127,14 +127,14 @@ class ComplementNB(_Bags, naive_bayes.ComplementNB):
     [[0.6, 0.4], [0.2, 0.8]]
     """
 
-    @made
+    @lazy
     def feature_all_(self) -> Floats:  # (F,)
-        """How often each feature was met."""
+        """The count of each feature in all classes."""
         return writeable(self._statistic.sums["counts"].sum(axis=0).to_float())
 
-    @made
+    @lazy
     def feature_log_prob_(self) -> Floats:  # (C, F)
-        """The weights of each feature for each class: minus the log-probability of the feature outside the class."""
+        """The weight of each feature for each class: minus its log-probability outside the class."""
         counts = self._statistic.sums["counts"]
         pseudo = self.feature_all_ + np.asarray(self._alpha, np.float64)
         totals = pseudo.sum() - counts.sum(axis=1).to_float()

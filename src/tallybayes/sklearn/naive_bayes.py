@@ -1,4 +1,4 @@
-"""NaiveBayes: the estimator for tables as they come, with all kinds of columns, missing values and new categories."""
+"""NaiveBayes: the estimator for tables with columns of any kind, missing values and new categories."""
 
 from __future__ import annotations
 
@@ -33,23 +33,22 @@ __all__ = ["NaiveBayes"]
 
 
 class _Learned:
-    """A model, and the rows by which to calibrate it; that is done when it is first asked for.
+    """A model and the sampled rows that calibrate it, which happens when the model is first used.
 
-    Rows are for this process only: in a pickle there are none, and what is learned after it leaves the calibration
-    stale.
+    A pickle contains no rows: after unpickling, learning more leaves the calibration stale.
     """
 
-    def __init__(self, model: Model, chosen: BottomKSample | None, fresh: bool) -> None:
-        self.model, self.chosen, self.fresh = model, chosen, fresh
+    def __init__(self, model: Model, sample: BottomKSample | None, fresh: bool) -> None:
+        self.model, self.sample, self.fresh = model, sample, fresh
 
     def calibrated(self) -> Model:
-        if not self.fresh and self.chosen is not None:
-            self.model = self.model._calibrated(self.chosen)
+        if not self.fresh and self.sample is not None:
+            self.model = self.model._calibrated(self.sample)
         self.fresh = True
         return self.model
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"model": self.calibrated(), "chosen": None, "fresh": True}
+        return {"model": self.calibrated(), "sample": None, "fresh": True}
 
 
 class NaiveBayes(ClassifierMixin, BaseEstimator):
@@ -58,47 +57,47 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     Parameters
     ----------
     events : str, Event or mapping, optional
-        One event model for all columns, or a mapping from names or globs to event models; what is not named is
-        inferred (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
+        One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred
+        (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
     estimate : {"bayes", "map", "mle"}
-        Average over the parameters, take the most probable, or those under which the rows are most likely.
+        Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     alpha : float, "loo", "evidence", "auto" or mapping
-        The weight of the prior, for all columns or by name or glob; chosen by rows left out ("loo") or by the counts
-        themselves ("evidence"). "auto" is "loo" for text and 1 for all else.
+        The weight of the prior, for all columns or by name or glob. "loo" chooses it by leave-one-out, "evidence" by
+        marginal likelihood; "auto" is "loo" for text and 1 otherwise.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
-        What Gaussian sums of squares are divided by under "mle" and "map".
+        The divisor of Gaussian sums of squares for "mle" and "map".
     floor : float
-        The least variance of a Gaussian column, as a share of its variance over all rows.
+        The smallest variance of a Gaussian column, as a share of its variance over all rows.
     calibrate : {"loo", None}
-        Whether probabilities are tempered so that they are right of rows left out, each scored as if never seen.
+        Whether probabilities are calibrated by a temperature, fitted on leave-one-out scores.
     missing : {"skip", "category", "error"}
-        What a null or NaN is: nothing, a value of its own (categorical columns), or an error.
+        Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
-        What a value never seen in training is when a row is scored.
+        When scoring a value never seen in training: smooth, skip or raise.
     missing_values : sequence of str
-        Texts that stand for a missing value, such as "?".
+        Texts that mean a missing value, such as "?".
     tokenizer : callable, optional
-        What makes words of the columns of text: given a text, it returns a list of its words.
+        Splits a text of a text column into a list of words.
     threads : int, optional
-        How many threads work; one per core by default. The result does not depend on it.
+        The number of threads; one per core by default. The result does not depend on it.
 
     Attributes
     ----------
     model_ : Model
-        The model behind it: tables, leave-one-out, saving.
+        The underlying model: tables, leave-one-out, saving.
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
     n_features_in_ : int
-        How many columns there are.
+        The number of columns.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Their names, if they have any.
 
     Notes
     -----
-    What is remembered are exact sums, so `partial_fit` equals `fit` on all rows, to the bit, and `forget` equals never
-    having seen the rows.
+    The sums are exact, so `partial_fit` equals `fit` on all rows, to the bit, and `forget` equals never having seen the
+    rows.
 
     Examples
     --------
@@ -148,12 +147,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return tags
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
-        """Learn from these rows and no others.
+        """Learn from these rows only.
 
         Parameters
         ----------
         X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-            A DataFrame of any library that speaks Arrow (pandas, polars, pyarrow, ...) may have columns of all kinds.
+            A DataFrame of any Arrow-compatible library (pandas, polars, pyarrow, ...) may have columns of all kinds.
         y : array-like of shape (n_samples,)
             The classes: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
@@ -165,7 +164,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        model, chosen = begin(
+        model, sample = begin(
             rows,
             y,
             FitOptions(columns=SchemaOptions(self.events, self.missing, self.tokenizer), choices=choices),  # type: ignore[arg-type]
@@ -173,7 +172,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             threads=self.threads,
         )
         self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
-        return self._now(model, None if chosen is None else chosen.resolved(), fresh=True)
+        return self._now(model, None if sample is None else sample.resolved(), fresh=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn from further rows: the same, to the bit, as `fit` on all of them.
@@ -183,9 +182,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
             Rows with the columns of the first.
         y : array-like of shape (n_samples,)
-            The classes, new ones among them or not.
+            The classes; new ones are allowed.
         classes : array-like, optional
-            Not needed and not looked at; here so that code written for other estimators runs.
+            Ignored; accepted so that code for other estimators runs.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the rows.
 
@@ -193,17 +192,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         -------
         NaiveBayes
         """
-        if "_learned" not in vars(self):  # to ask for model_ would be to calibrate it
+        if "_learned" not in vars(self):  # reading model_ would calibrate it
             return self.fit(X, y, sample_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         self._decide(rows)
-        model, chosen = self._learned.model, self._learned.chosen
-        if chosen is not None:
-            chosen = (chosen + model._choose(rows, y, weights=weights, threads=self.threads)).resolved()
-        return self._now(model.learn(rows, y, weights=weights, threads=self.threads), chosen)
+        model, sample = self._learned.model, self._learned.sample
+        if sample is not None:
+            sample = (sample + model._sample_rows(rows, y, weights=weights, threads=self.threads)).resolved()
+        return self._now(model.learn(rows, y, weights=weights, threads=self.threads), sample)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
-        """Forget rows that were learned: the same, to the bit, as if they had never been seen.
+        """Forget learned rows: the same, to the bit, as if they had never been seen.
 
         Parameters
         ----------
@@ -220,13 +219,13 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
-        model, chosen = self._learned.model, self._learned.chosen
-        if chosen is not None:
-            chosen = chosen - model._choose(rows, y, weights=weights, threads=self.threads)
-        return self._now(model.forget(rows, y, weights=weights, threads=self.threads), chosen)
+        model, sample = self._learned.model, self._learned.sample
+        if sample is not None:
+            sample = sample - model._sample_rows(rows, y, weights=weights, threads=self.threads)
+        return self._now(model.forget(rows, y, weights=weights, threads=self.threads), sample)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:
-        """A new estimator that has learned the rows of both."""
+        """Return a new estimator that has learned the rows of both."""
         if not isinstance(other, NaiveBayes):
             return NotImplemented
         check_is_fitted(self)
@@ -234,12 +233,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         both: NaiveBayes = clone(self)
         both.__dict__.update({name: value for name, value in vars(self).items() if name.endswith("_")})
         both._open = self._open & other._open
-        mine, theirs = self._learned.chosen, other._learned.chosen
-        chosen = None if mine is None or theirs is None else (mine + theirs).resolved()
-        return both._now(self.model_ + other.model_, chosen)
+        mine, theirs = self._learned.sample, other._learned.sample
+        sample = None if mine is None or theirs is None else (mine + theirs).resolved()
+        return both._now(self.model_ + other.model_, sample)
 
     def predict(self, X: Any) -> Array:
-        """The most probable class of each row.
+        """Return the most probable class of each row.
 
         Parameters
         ----------
@@ -253,7 +252,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[probabilities.argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class for each row, in the order of `classes_`.
+        """Return the probability of each class for each row, in the order of `classes_`.
 
         Parameters
         ----------
@@ -267,7 +266,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self.model_.predict_proba(rows, threads=self.threads)
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of `predict_proba`, which does not underflow.
+        """Return the logarithm of `predict_proba`, which does not underflow.
 
         Parameters
         ----------
@@ -281,7 +280,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self.model_.predict_log_proba(rows, threads=self.threads)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """The logarithm of prior times likelihood, of each row with each class.
+        """Return the log of prior times likelihood of each row with each class.
 
         Parameters
         ----------
@@ -301,41 +300,41 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
     @property
     def model_(self) -> Model:
-        """The model behind it."""
+        """The underlying model."""
         if "_learned" not in vars(self):
             raise AttributeError(f"{type(self).__name__} has no model_ before it is fitted.")
         return self._learned.calibrated()
 
-    def _now(self, model: Model, chosen: BottomKSample | None = None, *, fresh: bool = False) -> NaiveBayes:
+    def _now(self, model: Model, sample: BottomKSample | None = None, *, fresh: bool = False) -> NaiveBayes:
         choices = self._choices()
         choices.check(model.schema)
-        self._learned = _Learned(replace(model, choices=choices), chosen, fresh)
+        self._learned = _Learned(replace(model, choices=choices), sample, fresh)
         self.classes_ = model.evidence.classes.to_numpy()
         return self
 
     def _labelled(self, X: Any, y: Any, sample_weight: Any, *, reset: bool) -> tuple[Any, Array, Array | None]:
-        """Rows, classes and weights as the model takes them."""
+        """Return rows, classes and weights as the model takes them."""
         if y is None:
-            # scikit-learn's own words, which its checks look for
+            # scikit-learn's checks look for these words
             raise BadData(f"This {type(self).__name__} estimator requires y to be passed, but the target y is None.")
         rows = self._rows(X, reset=reset)
         y = column_or_1d(y, warn=True)
         assert_all_finite(y, input_name="y", estimator_name=type(self).__name__)
         if y.dtype.kind == "f":
-            class_codes(y)  # refuses quantities
+            class_codes(y)  # raises for continuous values
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
         return rows, y, weights
 
     def _to_score(self, X: Any) -> Any:
         check_is_fitted(self)
         if not len(self.classes_):
-            raise BadData(wanted("the model", "at least one class", "none: all rows are forgotten", "Learn some first"))
+            raise BadData(wanted("the model", "at least one class", "none: all rows forgotten", "Learn some first"))
         return self._rows(X, reset=False)
 
     def _rows(self, X: Any, *, reset: bool) -> Any:
-        """Rows as the model takes them: a table as it is, anything else as an array or CSR matrix."""
+        """Return rows as the model takes them: a table unchanged, anything else as an array or CSR matrix."""
         if isinstance(X, pa.RecordBatch):
-            X = pa.Table.from_batches([X])  # which scikit-learn knows to have names
+            X = pa.Table.from_batches([X])  # scikit-learn reads column names from tables only
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
             return sources.read(X, missing=self.missing_values)
@@ -346,23 +345,23 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return sources.read(X, names=names, missing=self.missing_values)
 
     def _still_open(self, rows: sources.Source, schema: Schema) -> frozenset[str]:
-        """The columns of which no value was there to tell what they are, nor a declaration."""
+        """Return undeclared columns that were entirely null so far, so their type is still unknown."""
         empty = {field.name for field in rows.schema if pa.types.is_null(field.type)}
         numbers = pa.schema([field.with_type(pa.float64()) if field.name in empty else field for field in rows.schema])
         return frozenset(name for name in empty if self._event(numbers, name) != schema.events().get(name))
 
     def _decide(self, rows: Any) -> None:
-        """Refuse values of a kind that the first batches, all missing there, would have been counted otherwise for."""
+        """Raise if a column that was all null has values now that need another event model than inferred."""
         if not self._open or not isinstance(rows, sources.Source):
             return
         for field in rows.schema:
             if field.name not in self._open or pa.types.is_null(field.type):
                 continue
-            event, believed = self._event(rows.schema, field.name), self._learned.model.schema.events()[field.name]
-            if event != believed:
-                got = "values missing in all batches before, and numbers or prose now"
-                do = f"Begin again with events={{{field.name!r}: {event!r}}}"
-                raise BadData(wanted(f"column {field.name!r}", f"values for {believed}", got, do))
+            event, inferred = self._event(rows.schema, field.name), self._learned.model.schema.events()[field.name]
+            if event != inferred:
+                got = "only missing values in earlier batches, and numbers or prose now"
+                do = f"Start again with events={{{field.name!r}: {event!r}}}"
+                raise BadData(wanted(f"column {field.name!r}", f"values for {inferred}", got, do))
             self._open -= {field.name}
 
     def _event(self, fields: pa.Schema, name: str) -> str | None:

@@ -1,4 +1,4 @@
-"""TextNB: the estimator for documents, from strings to classes without a matrix between."""
+"""TextNB: the estimator for documents, from strings to classes without a matrix in between."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ class TextNB(NaiveBayes):
     Parameters
     ----------
     event : {"multinomial", "bernoulli", "complement", "binary"}
-        Whether a word counts as often as it occurs, by being there or not, by how the other classes use it, or once
+        Whether a word counts as often as it occurs, by presence or absence, by how the other classes use it, or once
         per document.
     ngram_range : tuple of int
-        The least and the greatest number of words (or characters) in a token.
+        The smallest and largest number of words (or characters) in a token.
     lowercase : bool
         Whether "The" is "the".
     strip_accents : {None, "unicode", "ascii"}
@@ -40,37 +40,37 @@ class TextNB(NaiveBayes):
     analyzer : {"word", "char", "char_wb"}
         Tokens are words, runs of characters, or runs of characters within words.
     tokenizer : callable, optional
-        What makes words of a text, instead of scikit-learn's pattern: given the text, it returns a list of its words.
+        Splits a text into a list of words, instead of scikit-learn's pattern.
     min_df, max_df : int or float
-        Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
+        Ignore tokens in fewer or more documents than this (a number, or a share of all).
     max_features : int, optional
-        At most so many tokens are believed in, the most frequent.
+        Use at most this many tokens, the most frequent.
     alpha : float, "loo", "evidence" or "auto"
-        The pseudo-count of each token: given, chosen by documents left out ("loo", which "auto" is too), or by the
-        counts themselves ("evidence").
+        The pseudo-count of each token: a number, or chosen by leave-one-out ("loo", also "auto") or by marginal
+        likelihood ("evidence").
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     estimate : {"bayes", "map", "mle"}
-        Average over the parameters, take the most probable, or those under which the documents are most likely.
+        Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     calibrate : {"loo", None}
-        Whether probabilities are tempered so that they are right of documents left out, each scored as if never seen.
+        Whether probabilities are calibrated by a temperature, fitted on leave-one-out scores.
     unknown : {"skip", "smooth"}
-        Whether a token that is not believed in says nothing, or is one more token with a count of zero.
+        Whether an unknown or pruned token is skipped, or counts as one more token with a count of zero.
     threads : int, optional
-        How many threads work; one per core by default. The result does not depend on it.
+        The number of threads; one per core by default. The result does not depend on it.
 
     Attributes
     ----------
     model_ : Model
-        The model behind it: tables, leave-one-out, saving. Its one column is called "text".
+        The underlying model: tables, leave-one-out, saving. Its one column is "text".
     classes_ : ndarray of shape (n_classes,)
         The classes, sorted.
 
     Notes
     -----
-    A document that is null (None, NaN) is missing; an empty one, or one of unknown words, gets the prior. What is
-    remembered are exact counts, so `partial_fit` equals `fit` on all documents, to the bit, and `forget` equals never
-    having seen them. Pruning (`min_df`, `max_df`, `max_features`) is done on what has been learned so far.
+    A null document (None, NaN) is missing; an empty one, or one of unknown words, gets the prior. The counts are exact,
+    so `partial_fit` equals `fit` on all documents, to the bit, and `forget` equals never having seen them. Pruning
+    (`min_df`, `max_df`, `max_features`) uses all documents learned so far.
 
     Examples
     --------
@@ -130,7 +130,7 @@ class TextNB(NaiveBayes):
 
     @property
     def events(self) -> Text:  # type: ignore[override]
-        """The parameters as an event model, to which the tokenizer comes as to any other."""
+        """The parameters as an event model; the tokenizer is added later, as for any other."""
         if not isinstance(self.ngram_range, tuple | list):
             raise BadOption(wanted("ngram_range", "two whole numbers", repr(self.ngram_range)))
         return Text(
@@ -147,7 +147,7 @@ class TextNB(NaiveBayes):
         )
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> TextNB:
-        """Learn from these documents and no others.
+        """Learn from these documents only.
 
         Parameters
         ----------
@@ -164,7 +164,7 @@ class TextNB(NaiveBayes):
         """
         found = [] if y is None else np.asarray(y).ravel().tolist()
         if len(set(found)) == 1:
-            do = "To learn one class at a time: partial_fit"
+            do = "To learn one class at a time, use partial_fit"
             raise BadData(wanted("y", "at least two classes", f"only {found[0]!r}", do))
         super().fit(X, y, sample_weight)
         return self
@@ -177,9 +177,9 @@ class TextNB(NaiveBayes):
         X : iterable of str
             The documents.
         y : array-like of shape (n_samples,)
-            The classes, new ones among them or not.
+            The classes; new ones are allowed.
         classes : array-like, optional
-            Not needed and not looked at; here so that code written for other estimators runs.
+            Ignored; accepted so that code for other estimators runs.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the documents.
 
@@ -201,12 +201,12 @@ class TextNB(NaiveBayes):
 
 
 def as_texts(given: Any) -> pa.Array:
-    """Documents as an Arrow array of strings; None and NaN are null.
+    """Return documents as an Arrow array of strings; None and NaN are null.
 
     Raises
     ------
     BadData
-        If these are not texts, or not one column of them.
+        If the documents are not one column of texts.
 
     Examples
     --------
@@ -236,13 +236,13 @@ def as_texts(given: Any) -> pa.Array:
 
 
 def as_arrow(given: Any) -> pa.Array | None:
-    """What is a column of strings to Arrow, as one array of them; None for anything else."""
+    """Return an Arrow-compatible column of strings as one array; None for anything else."""
     if not isinstance(given, pa.Array | pa.ChunkedArray):
         if not hasattr(given, "__arrow_c_stream__") or len(getattr(given, "shape", ())) != 1:
             return None
         try:
             given = pa.chunked_array(given)
-        except (pa.ArrowException, TypeError, UnicodeError):  # a Series of all sorts of objects
+        except (pa.ArrowException, TypeError, UnicodeError):  # a Series of mixed objects
             return None
     kind = given.type.value_type if pa.types.is_dictionary(given.type) else given.type
     if not (pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind)):

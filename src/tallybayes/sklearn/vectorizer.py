@@ -1,4 +1,4 @@
-"""CountVectorizer: scikit-learn's, with the compiled kernels wherever they know what is asked."""
+"""CountVectorizer: a drop-in for scikit-learn's that uses the compiled kernels where they support the options."""
 
 from __future__ import annotations
 
@@ -19,19 +19,18 @@ from tallybayes.sklearn.text import as_arrow
 __all__ = ["CountVectorizer"]
 
 _PATTERN = r"(?u)\b\w\w+\b"
-# What a subclass may have made its own: then the kernels do not know what a token is.
+# Methods that a subclass may override: then the kernels do not know what a token is.
 _STEPS = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode", "_word_ngrams", "_char_ngrams")
-# Characters below which a second thread costs more than it brings.
-_FEW = 1 << 18
+_FEW = 1 << 18  # characters (bytes for Arrow); below, a second thread costs more than it saves
 _MOST_NARROW = np.iinfo(np.int32).max
 
 
 class CountVectorizer(_Theirs):
-    """A matrix of token counts, from strings: the same matrix and vocabulary as scikit-learn's, in less time.
+    """Token counts from strings: the same matrix and vocabulary as scikit-learn's, in less time.
 
-    All parameters, attributes and methods are those of :class:`sklearn.feature_extraction.text.CountVectorizer`. With a
-    tokenizer, preprocessor, pattern or analyzer of your own, with files, or with documents that are bytes,
-    scikit-learn's own code does the work. Documents may also be an Arrow array of strings.
+    All parameters, attributes and methods are those of :class:`sklearn.feature_extraction.text.CountVectorizer`. A
+    custom tokenizer, preprocessor, pattern or analyzer, files, and documents of bytes are handled by scikit-learn's own
+    code. Documents may also be an Arrow array of strings.
 
     Parameters
     ----------
@@ -57,23 +56,23 @@ ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
     ['be', 'not', 'or', 'to']
     """
 
-    # No `__init__` of its own: scikit-learn reads the names of the parameters off the one that is inherited.
+    # No `__init__` here: scikit-learn reads the names of the parameters from the inherited one.
 
     def __getstate__(self) -> Any:
         return {name: value for name, value in super().__getstate__().items() if name != "_lookup"}
 
     def _count_vocab(self, raw_documents: Any, fixed_vocab: bool) -> tuple[dict[str, int], Any]:
-        """The matrix, and the vocabulary: sorted, unless it was given."""
+        """Return the vocabulary, sorted unless it was given, and the matrix."""
         documents = _documents(raw_documents)
         options = self._options() if _are_text(documents) else None
         lookup = self._ready(options) if options is not None and fixed_vocab else None
         if options is None or (fixed_vocab and lookup is None):
             plain = documents.to_pylist() if isinstance(documents, pa.Array) else documents
             return super()._count_vocab(plain, fixed_vocab)  # type: ignore[no-any-return]
-        self.build_analyzer()  # warns of stop words that no token can be
+        self.build_analyzer()  # warns of stop words that can never be tokens
         try:
             parts = _in_slices(documents, options, lookup)
-        except UnicodeEncodeError:  # half a character, as Python allows and UTF-8 does not
+        except UnicodeEncodeError:  # a lone surrogate, which Python allows and UTF-8 does not
             return super()._count_vocab(documents, fixed_vocab)  # type: ignore[no-any-return]
         if lookup is not None:
             return self.vocabulary_, _matrix(parts, [None] * len(parts), len(lookup), self.dtype)
@@ -84,25 +83,25 @@ ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
         return vocabulary, _matrix(parts, columns, len(tokens), self.dtype)
 
     def _limit_features(self, X: Any, vocabulary: Any, high: Any = None, low: Any = None, limit: Any = None) -> Any:
-        """As theirs; what keeps every token is not worth a copy of the matrix."""
+        """Do the same as scikit-learn, but copy nothing if every token is kept."""
         n, width = X.shape
         if (high is None or high >= n) and (low is None or low <= 1) and (limit is None or limit >= width):
             return X
         return super()._limit_features(X, vocabulary, high, low, limit)
 
     def _sort_features(self, X: Any, vocabulary: dict[str, int]) -> Any:
-        """As theirs; most often they are sorted already."""
+        """Do the same as scikit-learn, but nothing if the tokens are sorted already."""
         terms = list(vocabulary)
         if list(vocabulary.values()) == list(range(len(terms))) and terms == sorted(terms):
             vocabulary.update(zip(terms, range(len(terms)), strict=True))  # plain ints, where pruning left NumPy's
             return X
         X = super()._sort_features(X, vocabulary)
-        X.has_sorted_indices = False  # theirs are renamed in place, and so no longer increase within a row
+        X.has_sorted_indices = False  # scikit-learn renames them in place, so they no longer increase within a row
         X.sort_indices()
         return X
 
     def _options(self) -> TextOptions | None:
-        """How text becomes tokens, in the kernels' words; None where they have none for it."""
+        """Return the tokenization options for the kernels; None where they do not support them."""
         if any(getattr(type(self), step) is not getattr(_Theirs, step) for step in _STEPS):
             return None
         if self.input != "content" or self.preprocessor is not None or callable(self.strip_accents):
@@ -118,13 +117,13 @@ ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
                 ngram_range=self.ngram_range,
                 stop_words=tuple(sorted(words)),
             )
-        except (TypeError, ValueError):  # odd, but scikit-learn may know what to make of it
+        except (TypeError, ValueError):  # scikit-learn may still accept it
             return None
 
     def _ready(self, options: TextOptions) -> Lookup | None:
-        """The vocabulary made ready to find tokens in, kept as long as it is the same dict."""
-        held, size, known, lookup = getattr(self, "_lookup", (None, 0, None, None))
-        if held is self.vocabulary_ and size == len(held) and known == options:
+        """Return a lookup of the vocabulary, cached while it is the same dict."""
+        held, size, used, lookup = getattr(self, "_lookup", (None, 0, None, None))
+        if held is self.vocabulary_ and size == len(held) and used == options:
             return lookup
         terms: list[Any] = [None] * len(self.vocabulary_)
         try:
@@ -140,7 +139,7 @@ ngram_range, analyzer, max_df, min_df, max_features, vocabulary, binary, dtype
 
 
 def _documents(given: Any) -> Any:
-    """Documents as an Arrow array of strings, if that is what they are, or else as a list."""
+    """Return documents as an Arrow array if they are one, otherwise as a list."""
     arrow = as_arrow(given)
     if arrow is None:
         return given if isinstance(given, list) else list(given)
@@ -155,15 +154,15 @@ def _are_text(documents: Any) -> bool:
 
 
 def _in_slices(documents: Any, options: TextOptions, lookup: Lookup | None) -> list[Vectors]:
-    """The vectors of slices of the documents, which threads make side by side."""
+    """Vectorise slices of the documents in parallel."""
     n = len(documents)
     arrow = isinstance(documents, pa.Array)
     size = documents.nbytes if arrow else sum(map(len, documents))
     threads = engines.default_threads(None)
-    pieces = 1 if size < _FEW else threads  # not more: each has most of the vocabulary, to be merged with the others'
+    pieces = 1 if size < _FEW else threads  # not more: each has most of the vocabulary, which must be merged
 
     def work(rows: slice) -> Vectors:
-        # A list is turned to Arrow here, so that one thread does so while others count.
+        # A list is converted to Arrow here, so that one thread does so while others count.
         some = documents.slice(rows.start, rows.stop - rows.start) if arrow else documents[rows]
         return vectorise(some if arrow else pa.array(some, pa.large_string()), options, lookup)
 
@@ -173,7 +172,7 @@ def _in_slices(documents: Any, options: TextOptions, lookup: Lookup | None) -> l
 
 
 def _united(parts: list[Vectors]) -> tuple[Any, list[Array | None]]:
-    """One vocabulary of all slices, and the column in it of each slice's tokens (None: they are its own)."""
+    """Return the common vocabulary, and the column in it of each slice's tokens (None: unchanged)."""
     if len(parts) == 1:
         return parts[0].vocabulary, [None]
     union = reduce(lambda left, right: merge_vocabularies(left, right)[0], [part.vocabulary for part in parts])
@@ -181,7 +180,7 @@ def _united(parts: list[Vectors]) -> tuple[Any, list[Array | None]]:
 
 
 def _matrix(parts: list[Vectors], columns: list[Array | None], width: int, dtype: Any) -> csr_matrix:
-    """The slices' vectors one below the other, their tokens renamed to columns."""
+    """Stack the slices' vectors, with their tokens mapped to columns."""
     ends = np.cumsum([0, *(len(part.data) for part in parts)])
     entries = int(ends[-1])
     narrow = np.int32 if entries <= _MOST_NARROW else np.int64

@@ -1,4 +1,4 @@
-"""`tally demo`: the classic examples of naive Bayes, with data that comes along."""
+"""`tally demo`: the classic examples of naive Bayes, with bundled data."""
 
 from tallybayes.cli.demo.data import WEATHER
 

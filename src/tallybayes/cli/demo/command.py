@@ -1,4 +1,4 @@
-"""`tally demo`: one example, or all of them one after another, and a report at the end."""
+"""`tally demo`: run one example, or all of them and a report."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["PARTS", "demo", "play"]
 
-# The parts in their order, and what runs each.
+# The parts in order, and the function that runs each.
 PARTS = {
     "weather": "weather.run",
     "numeric": "weather.run_numeric",
@@ -33,13 +33,13 @@ def demo(
         str | None,
         typer.Argument(metavar="[PART]", help=f"One of {', '.join(PARTS)}; all of them, and a report, by default."),
     ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where the report goes.")] = PAGE,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite a report that is there.")] = False,
+    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to save the report.")] = PAGE,
+    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing report.")] = False,
 ) -> None:
-    """Walk through the classic examples, with data that comes along.
+    """Walk through the classic examples, with bundled data.
 
-    The weather and a new day, by hand and with numbers; spam; digits in pictures; the exclusive or, and why it fails;
-    leave-one-out. At the end, the report of the messages as one HTML page.
+    The weather and a new day, with words and with numbers; spam; digits as pictures; XOR, and why it fails;
+    leave-one-out. At the end, a report on the messages as one HTML page.
     """
     from rich.console import Console
 
@@ -61,7 +61,7 @@ def demo(
 
 
 def play(name: str, console: Console) -> None:
-    """One part."""
+    """Run one part."""
     module, function = PARTS[name].split(".")
     getattr(import_module(f"tallybayes.cli.demo.{module}"), function)(console)
 
@@ -72,9 +72,9 @@ def _report(console: Console, output: str, *, force: bool) -> None:
     from tallybayes.cli.outputs import replacing
     from tallybayes.reporting import report
 
-    heading(console, "All of it on one page")
-    made = report(messages(), "kind", source="messages.csv", command="tally report messages.csv --label kind")
+    heading(console, "A report on one page")
+    page = report(messages(), "kind", source="messages.csv", command="tally report messages.csv --label kind").to_html()
     with replacing(output, force=force) as file:
-        file.write(made.to_html().encode())
-    tell(console, f"The report of the messages is in {output}: open it in a browser.")
-    tell(console, "Next: tally YOUR.csv, which looks at a file of your own and says what to do.")
+        file.write(page.encode())
+    tell(console, f"The report on the messages is in {output}: open it in a browser.")
+    tell(console, "Next: tally YOUR.csv looks at a file of your own and suggests what to do.")

@@ -1,4 +1,4 @@
-"""The data that comes along: the weather, written out; messages made up for the purpose; flowers and digits."""
+"""The bundled data: the weather, invented messages, flowers and digits."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ NEW_NUMERIC_DAY = {"outlook": "sunny", "temperature": 66, "humidity": 90, "windy
 
 
 def numeric_weather() -> dict[str, list[Any]]:
-    """The same days, temperature and humidity measured."""
+    """Return the same days with temperature and humidity as numbers."""
     temperature = [85, 80, 83, 70, 68, 65, 64, 72, 69, 75, 75, 72, 81, 71]
     humidity = [85, 90, 86, 96, 80, 70, 65, 95, 70, 80, 70, 90, 75, 91]
     return {**WEATHER, "temperature": temperature, "humidity": humidity}
 
 
 def messages() -> str:
-    """The path of the messages: who sent each, at which hour, with how many links, its text, and ham or spam."""
+    """Return the path of the messages: sender, hour, links, text, and ham or spam."""
     return str(files("tallybayes.cli.demo") / "messages.csv")
 
 
 def iris() -> dict[str, Any]:
-    """Fisher's 150 flowers of three species."""
+    """Return Fisher's 150 flowers of three species."""
     from sklearn.datasets import load_iris
 
     found = load_iris()
@@ -51,17 +51,17 @@ def iris() -> dict[str, Any]:
 
 
 def digits(*of: int) -> tuple[Any, Any]:
-    """Handwritten digits of these kinds, 8 × 8 pixels from 0 to 16, and what they are."""
+    """Return images of these digits, 8 × 8 pixels from 0 to 16, and their labels."""
     import numpy as np
     from sklearn.datasets import load_digits
 
     images, kinds = load_digits(return_X_y=True)
-    chosen = np.isin(kinds, of)
-    return images[chosen], kinds[chosen]
+    kept = np.isin(kinds, of)
+    return images[kept], kinds[kept]
 
 
 def xor(n: int = 1000) -> dict[str, Any]:
-    """Two switches, and a light that is on when exactly one of them is."""
+    """Return two switches, and a light that is on when exactly one of them is."""
     import numpy as np
 
     a, b = np.random.default_rng(0).integers(0, 2, (2, n)).astype(bool)

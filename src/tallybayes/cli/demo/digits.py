@@ -1,4 +1,4 @@
-"""Digits 5 against 6: training is averaging the images, and each pixel says its part."""
+"""Digits 5 against 6: training averages the images, and each pixel adds its evidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LIT = "bernoulli(threshold=7)"
 
 
 def run(console: Console) -> None:
-    """Averages, what a pixel says, and how many are right."""
+    """Show the class averages, the evidence of each pixel and the accuracy."""
     images, kinds = digits(5, 6)
     half = len(kinds) // 2
     heading(console, f"Digits: 5 against 6, {len(kinds)} handwritten ones of 8 × 8 pixels, black or white")
@@ -24,10 +24,9 @@ def run(console: Console) -> None:
     show(console, seen)
     show(console, seen.against(6, 5))
     p = model.predict_proba(images[half:])
-    told = tb.evaluate(kinds[half:], p, model.classes)
     n = len(kinds) - half
-    right = round(told.accuracy * n)
-    tell(console, f"Of {n} others it gets {right} right. The one it is least sure of:")
+    right = round(tb.evaluate(kinds[half:], p, model.classes).accuracy * n)
+    tell(console, f"Of {n} other images it gets {right} right. The one it is least sure of:")
     doubtful = int(abs(p[:, 0] - 0.5).argmin())
     for line in images[half + doubtful].reshape(8, 8):
         tell(console, "  " + "".join("██" if pixel > 7 else "░░" for pixel in line))

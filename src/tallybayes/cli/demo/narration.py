@@ -1,4 +1,4 @@
-"""How the demo speaks: headings, sentences, tables."""
+"""Printing for the demo: headings, sentences, tables."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ __all__ = ["heading", "shares", "show", "tell"]
 
 
 def heading(console: Console, text: str) -> None:
-    """Begin a part."""
+    """Print the heading of a part."""
     console.print(Text(text, style="bold"))
 
 
 def tell(console: Console, text: str, style: str = "") -> None:
-    """A sentence or two; what is in brackets is text and no markup."""
+    """Print text as it is, without rich's markup."""
     console.print(Text(text, style=style))
 
 
 def show(console: Console, result: Any) -> None:
-    """A result, and an empty line behind it."""
+    """Print a result and an empty line."""
     console.print(result)
     console.print()
 
 
 def shares(found: Mapping[Any, float]) -> str:
-    """Probabilities in a line."""
+    """Return probabilities on one line."""
     return ", ".join(f"{name} {p:.4f}" for name, p in found.items())

@@ -1,4 +1,4 @@
-"""XOR, where naive Bayes must fail, and how that is found; and leaving out one row, which costs one pass."""
+"""XOR, where naive Bayes must fail, with its diagnosis; and leave-one-out in one pass."""
 
 from __future__ import annotations
 
@@ -13,14 +13,11 @@ __all__ = ["run_loo", "run_xor"]
 
 
 def run_xor(console: Console) -> None:
-    """The failure, the diagnosis and the cure."""
+    """Show the failure, the diagnosis and the cure."""
     rows = xor()
     heading(console, "XOR: a light that is on when exactly one of two switches is")
-    told = tb.validate(rows, "light", "holdout").evaluation
-    tell(
-        console,
-        f"Naive Bayes, a third of the rows by the rest: {told.accuracy:.3f} right, no better than a coin. Why?\n",
-    )
+    failed = tb.validate(rows, "light", "holdout").evaluation
+    tell(console, f"Naive Bayes, a third of the rows held out: {failed.accuracy:.3f} right, as bad as chance. Why?\n")
     show(console, tb.dependence(rows, "light"))
     both = np.char.add(rows["left"].astype(str), rows["right"].astype(str))
     cured = tb.validate({"both": both, "light": rows["light"]}, "light", "holdout").evaluation
@@ -28,17 +25,14 @@ def run_xor(console: Console) -> None:
 
 
 def run_loo(console: Console) -> None:
-    """Each row by all others, without fitting a model for each."""
+    """Score each row by a model of all others, without fitting one for each."""
     heading(console, "Leave-one-out: each row judged by a model of all others")
-    tell(
-        console,
-        "Its counts are subtracted, the row is scored: 150 models of 149 flowers, and none of them is fitted.\n",
-    )
+    tell(console, "Subtract a row's counts, then score it: 150 models of 149 flowers, and none of them is fitted.\n")
     show(console, tb.validate(iris(), "species", "loo"))
-    told = tb.validate(WEATHER, "play", "loo").evaluation
-    low, high = told.accuracy_interval()
+    found = tb.validate(WEATHER, "play", "loo").evaluation
+    low, high = found.accuracy_interval()
     tell(
         console,
-        f"Of the 14 days of weather {round(14 * told.accuracy)} are foretold: accuracy {told.accuracy:.2f}, "
-        f"which may be anything from {low:.2f} to {high:.2f}. So few days teach little, and this says so.",
+        f"Of the 14 days of weather {round(14 * found.accuracy)} are predicted: accuracy {found.accuracy:.2f}, "
+        f"with an interval from {low:.2f} to {high:.2f}. Fourteen days are not enough to say more.",
     )

@@ -1,4 +1,4 @@
-"""Spam: one word, all words, a new message and the reasons, how good that is."""
+"""Spam: one word, all words, new messages with an explanation, and the accuracy."""
 
 from __future__ import annotations
 
@@ -19,15 +19,14 @@ _NEW = (
 
 
 def run(console: Console) -> None:
-    """From one word to a filter."""
+    """Go from one word to a filter."""
     path = messages()
-    heading(console, "Spam: 300 messages made up for the purpose")
+    heading(console, "Spam: 300 invented messages")
     tell(console, "One word, by counting:\n")
     for word in ("free", "prince", "bring"):
         show(console, tb.probability(path, f"kind=spam | text~{word}"))
     model = tb.fit(path, "kind", events=_BESIDE)
-    tell(console, "All words: each has a probability of its own in ham and in spam. The most telling:")
-    console.print()
+    tell(console, "All words: each has its own probability in ham and in spam. The most informative:\n")
     show(console, model.table("text"))
     heading(console, "New messages")
     for text in _NEW:
@@ -39,4 +38,4 @@ def run(console: Console) -> None:
     show(console, tb.validate(path, "kind", "10-fold", events=_BESIDE))
     whole = tb.validate(path, "kind", "10-fold")
     more = f"accuracy {whole.evaluation.accuracy:.3f}, log-loss {whole.evaluation.log_loss:.3f}"
-    tell(console, f"With sender, hour and links beside the words: {more}. Columns of any kind go into one model.")
+    tell(console, f"With sender, hour and links as well: {more}. Columns of any kind go into one model.")

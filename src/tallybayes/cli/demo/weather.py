@@ -1,4 +1,4 @@
-"""The weather data: its tables as a lecture would print them, a new day, the same with numbers."""
+"""The weather data: its tables as textbooks print them, a new day, and the same with numbers."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def run(console: Console) -> None:
     tell(console, f"  add-one (α = 1) P = {shares(_row(model, NEW_DAY))}")
     tell(console, f"  play? {model.predict([NEW_DAY])[0]}", "bold green")
     without = model.forget({name: values[:1] for name, values in WEATHER.items()})
-    tell(console, f"\nAnd had the first day never been counted: {shares(_row(without, NEW_DAY))}")
+    tell(console, f"\nWith the first day forgotten: {shares(_row(without, NEW_DAY))}")
 
 
 def run_numeric(console: Console) -> None:
-    """The same days, two columns measured: a bell for each class."""
+    """Show the same days with two numeric columns: a Gaussian for each class."""
     rows = numeric_weather()
     likely = tb.fit(rows, "play", estimate="mle", variance="n-1", calibrate=None)
     heading(console, "The same days with numbers: a normal density for each class")
@@ -52,13 +52,13 @@ def run_numeric(console: Console) -> None:
         tell(console, f"  prior × likelihood of {name:<3} = {math.exp(score):.9f}")
     tell(console, f"  as counted P = {shares(_row(likely, day))}")
     honest = tb.fit(rows, "play")
-    tell(console, f"  averaged over what mean and deviation may be, and calibrated P = {shares(_row(honest, day))}")
+    tell(console, f"  averaged over mean and deviation, and calibrated P = {shares(_row(honest, day))}")
     tell(console, f"\nHow sure is that? {honest.predict_interval([day]).of(0)}\n")
     show(console, honest.explain(day))
 
 
 def grid(counted: Table, smoothed: Table) -> Grid:
-    """One column's counts, shares and smoothed shares, a row per value."""
+    """Return one column's counts, shares and smoothed shares, a row per value."""
     table = Grid(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False)
     table.add_column(Text(f"{counted.column}\n", style="bold not dim"), min_width=12)
     for title in ("count", "share", "smoothed"):

@@ -145,7 +145,7 @@ class Checkpoint:
         try:
             trail.begin, trail.before = begun.place, begun.passed
             left = sources.Source(rows.schema, None, False, rows.name, lambda: saving.left(rows))
-            total = task.over(left, threads, begun.parcel, begun.rows, saving.tell)
+            total = task.over(left, threads, begun.parcel, begun.rows, saving.update)
         except sources.LateType:  # the run starts over, with another type
             self.remove()
             raise
@@ -233,8 +233,8 @@ class _Saving:
             yield batch
         self.places.append((passed, self.trail.spot))
 
-    def tell(self, parcel: PartialEvidence, rows: int) -> None:
-        """Hear what is known so far; save it if it is time to."""
+    def update(self, parcel: PartialEvidence, rows: int) -> None:
+        """Take the result so far; save it if it is time to."""
         while len(self.places) > 1 and self.places[1][0] <= rows:
             self.places.popleft()
         self.begun = Begun(rows, parcel, *self.places[0])

@@ -1,7 +1,7 @@
-"""What one pass finds in some rows: their evidence, a sample of them, and some of their columns; also as bytes.
+"""The result of a pass over some rows: evidence, a sample and some columns; also as bytes.
 
-So it travels from the workers of a cluster, and so a long run is saved on its way. It is what a model file holds of
-evidence, with the sample and the columns beside it as Arrow streams. Partial evidence adds as its parts do.
+Workers of a cluster send it, and checkpoints of a long run store it. The bytes are those of a model file's evidence,
+with the sample and the columns as Arrow streams. Partial evidence adds as its parts do.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "merged", "open_partial"]
 
-# The column of rows chosen that tells which of all rows each is, for who wants to know.
+# Extra column: each sampled row's index in the full data.
 NUMBER = "tallybayes.number"
 
 
 class KeptColumns(NamedTuple):
-    """Some columns of all rows of a partition, the texts among them as codes; packed while in transit."""
+    """Some columns of all rows of a partition, texts as codes; as bytes once unpacked from an answer."""
 
     partition: int
     content: pa.RecordBatch | bytes
@@ -53,18 +53,18 @@ class KeptColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialEvidence:
-    """Evidence, and beside it a sample and columns of the rows where they are wanted.
+    """Evidence of some rows, with a sample and columns of them where requested.
 
     Attributes
     ----------
     evidence : Evidence
         The exact counts and sums of some rows.
     chosen : BottomKSample or None
-        Of these rows those by which a model is calibrated.
+        The sample of these rows that calibrates a model.
     kept : tuple of KeptColumns
         Columns of the rows, partition by partition.
     more : mapping
-        What else goes along, of plain values; a sum has none of it.
+        Further plain values; `+` drops them.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class PartialEvidence:
         )
 
     def pack(self) -> bytes:
-        """As bytes."""
+        """Return all of it as bytes."""
         tensors: serialize.Tensors = {}
         header = serialize.put(self.evidence, tensors)
         header["chosen"] = None if self.chosen is None else _put_chosen(self.chosen, tensors)
@@ -98,17 +98,17 @@ class PartialEvidence:
         return serialize.pack({**header, "more": dict(self.more)}, tensors)
 
 
-def open_partial(content: bytes, schema: Schema | None = None, where: str = "parcel") -> PartialEvidence:
-    """What was packed.
+def open_partial(content: bytes, schema: Schema | None = None, where: str = "partial evidence") -> PartialEvidence:
+    """Return the partial evidence that was packed.
 
     Parameters
     ----------
     content : bytes
-        What `PartialEvidence.pack` gave.
+        The result of `PartialEvidence.pack`.
     schema : Schema, optional
-        The schema that the evidence is known to have: of functions that make words, bytes hold only the names.
+        The schema of the evidence. It brings the tokenizer functions, which bytes hold only by name.
     where : str
-        What messages call it.
+        The name of the content in messages.
     """
     header, tensors = serialize.unpack(content, where)
     try:
@@ -124,11 +124,11 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
         )
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
-        raise BadModelFile(wanted(where, "the parts of a parcel", f"something else ({what})")) from None
+        raise BadModelFile(wanted(where, "the parts of partial evidence", f"something else ({what})")) from None
 
 
 def merged(parcels: Iterable[bytes], zero: PartialEvidence) -> bytes:
-    """Of several parcels the sum; `zero` is that of none, and has the schema of all."""
+    """Return the packed sum of several; `zero` is the sum of none and has their schema."""
     schema = zero.evidence.schema
     return reduce(add, (open_partial(one, schema) for one in parcels), zero).pack()
 
@@ -164,6 +164,6 @@ def _get_chosen(header: dict[str, Any], tensors: serialize.Tensors, schema: Sche
 
 
 def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
-    """Only the columns that are read: features, label and weight; and the number of each row, where it has one."""
-    wanted_ones = {*schema.columns, schema.label, schema.weight, NUMBER}
-    return batch.select([f.name for f in batch.schema if f.name in wanted_ones or sources.kind_of(f) != "column"])
+    """Return only the columns that are read: features, label, weight and row numbers."""
+    used = {*schema.columns, schema.label, schema.weight, NUMBER}
+    return batch.select([f.name for f in batch.schema if f.name in used or sources.kind_of(f) != "column"])

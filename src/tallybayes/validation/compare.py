@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tallybayes import sources
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.evaluation import evaluate
+from tallybayes.evaluation import Evaluation, evaluate
 from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events import Event, registered
 from tallybayes.events.inputs import Floats
@@ -126,6 +126,8 @@ class _Comparer:
         self._table, self._label, self._weight, self._base, self._how = table, label, weight, base, how
         self._first = self._validate({})
         self._losses = _losses(self._first)
+        given = self._first.weights
+        self._weights = np.ones(len(self._losses)) if given is None else given
         self._schema = self._inferred()
 
     def compare(self, partners: Sequence[str]) -> Comparison:
@@ -153,8 +155,10 @@ class _Comparer:
         return self._candidate(name, kind, choice, self._validate(choice))
 
     def _candidate(self, name: str, kind: str, choice: dict[str, Any], validation: Validation) -> Candidate:
-        scores = validation.evaluation
-        ahead, error = self._ahead(_losses(validation))
+        return self._judged(name, kind, choice, validation.evaluation, _losses(validation))
+
+    def _judged(self, name: str, kind: str, choice: dict[str, Any], scores: Evaluation, losses: Floats) -> Candidate:
+        ahead, error = self._ahead(losses)
         return Candidate(name, kind, choice, scores.accuracy, scores.log_loss, scores.brier, scores.auc, ahead, error)
 
     def _ahead(self, losses: Floats) -> tuple[float, float]:
@@ -162,20 +166,17 @@ class _Comparer:
         with np.errstate(invalid="ignore"):
             difference = self._losses - losses
         difference[np.isnan(difference)] = 0.0  # both infinite
-        weights = self._first.weights if self._first.weights is not None else np.ones(len(difference))
-        mean = float(np.average(difference, weights=weights))
+        mean = float(np.average(difference, weights=self._weights))
         if not np.isfinite(mean):
             return mean, float("nan")
-        spread = float(np.average((difference - mean) ** 2, weights=weights))
+        spread = float(np.average((difference - mean) ** 2, weights=self._weights))
         return mean, float(np.sqrt(spread / max(1, len(difference) - 1)))
 
     def _inferred(self) -> Schema:
         source = sources.read(self._table)
         options = {key: self._base[key] for key in ("events", "missing") if key in self._base}
-        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=self._look, **options)
-
-    def _look(self) -> pa.RecordBatch | None:
-        return next(iter(self._table.to_batches()), None)
+        first = self._table.to_batches()[0]
+        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=lambda: first, **options)
 
     def _events(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         """Yield other event models for columns of the inferred one, where their values allow them."""
@@ -195,10 +196,9 @@ class _Comparer:
     def _prior(self) -> Candidate:
         """Return the candidate that predicts the class shares of the training rows and reads no column."""
         classes, codes = len(self._first.classes), self._first.class_codes
-        weights = self._first.weights if self._first.weights is not None else np.ones(len(codes))
 
         def shares(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
-            counts = np.bincount(codes[train], weights[train], classes) + 1e-9
+            counts = np.bincount(codes[train], self._weights[train], classes) + 1e-9
             return np.tile(counts / counts.sum(), (int(test.sum()), 1))
 
         return self._by_folds("the class prior alone", "prior", shares)
@@ -227,8 +227,7 @@ class _Comparer:
         rows = np.tile(np.flatnonzero(known), first.repeats)
         weights = None if first.weights is None else first.weights[rows]
         scores = evaluate(first.labels[rows], p[:, known].reshape(len(rows), -1), first.classes, weights=weights)
-        ahead, error = self._ahead(_mean_loss(p, first.class_codes))
-        return Candidate(name, kind, {}, scores.accuracy, scores.log_loss, scores.brier, scores.auc, ahead, error)
+        return self._judged(name, kind, {}, scores, _mean_loss(p, first.class_codes))
 
 
 def _losses(validation: Validation) -> Floats:  # (n,)

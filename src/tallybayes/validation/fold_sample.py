@@ -140,6 +140,6 @@ class FoldSample:
         found = self._sample.among(fold.trained_on(self._of), all_kept=self._all_sampled)
         if found is not None:
             return found
-        # A pass of its own: few rows from each partition, and all of them if these are too few.
+        # A pass of its own: few rows from each partition, or all of them if these are too few.
         found = self.take(Sampling(1.0, self._share, fold))
         return found if found.complete else self.take(Sampling(1.0, 1.0, fold))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -88,7 +89,7 @@ class CountFolds(Summing):
         return engines.fold(
             [batch if some.all() else batch.filter(pa.array(some))],
             lambda part, first: count(self.schema, part, first),
-            lambda one, other: one + other,
+            operator.add,
             Evidence.empty(self.schema),
             threads=1 if batch.nbytes < _THREAD_BYTES else threads,
         )
@@ -190,20 +191,15 @@ def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
     order = np.argsort(narrow, kind="stable")  # NumPy sorts 16 bits by radix
     starts = np.searchsorted(place[order], np.arange(folds.start, folds.stop + 1))
     index = order[starts[0] : starts[-1]]
-    return _Held(_taken(batch, index), index, starts - starts[0])
+    in_order = len(index) == batch.num_rows and (index[1:] > index[:-1]).all()
+    return _Held(batch if in_order else sources.take(batch, index), index, starts - starts[0])
 
 
-def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
-    if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
-        return batch  # already sorted by fold
-    return sources.take(batch, index)
-
-
-def among(classes: Categories, model: Model, values: Floats) -> Floats:
-    """Return values of a model's classes as values of all classes; −∞ for those not in the model."""
+def among(classes: Categories, model: Model, values: Floats, fill: float = -np.inf) -> Floats:
+    """Return values of a model's classes as values of all classes; `fill` for those not in the model."""
     if len(model.classes) == len(classes):
         return values
-    spread = np.full((*values.shape[:-1], len(classes)), -np.inf)
+    spread = np.full((*values.shape[:-1], len(classes)), fill)
     spread[..., classes.find(model.evidence.classes.array)] = values
     return spread
 

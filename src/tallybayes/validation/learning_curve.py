@@ -21,6 +21,7 @@ from tallybayes.fitting import FitOptions
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.model import Model
 from tallybayes.validation import split
+from tallybayes.validation.fold_tasks import among
 from tallybayes.validation.folds import Folds
 from tallybayes.validation.logistic import PARTNERS, LogisticPartner
 from tallybayes.validation.plan import check_seed
@@ -136,17 +137,7 @@ class LearningCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; None where they are infinite."""
-        out = {
-            "sizes": self.sizes,
-            "models": self.models,
-            "accuracy": self.accuracy,
-            "log_loss": self.log_loss,
-            "held": self.held,
-            "seed": self.seed,
-            "points": self.points(),
-            "notes": self.notes,
-        }
-        return dict(plain(out))
+        return dict(plain(vars(self) | {"points": self.points(), "notes": self.notes}))
 
     def chart(self) -> Any:
         """Return an Altair chart of the means and their bands; ``chart().save("curve.png")`` writes it."""
@@ -315,21 +306,15 @@ class _Shuffle:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImpossibleRowWarning)
             p = model.predict_proba(held, threads=self.threads)
-        classes = self.learned.model.evidence.classes
-        if len(model.classes) == len(classes):
-            return p
-        spread = np.zeros((len(p), len(classes)))
-        spread[:, classes.find(model.evidence.classes.array)] = p
-        return spread
+        return among(self.learned.model.evidence.classes, model, p, fill=0.0)
 
     def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
         """Yield the same probabilities, by logistic regression."""
         held, (total, info, _) = self.batch(self.held), self.learned
         for size in sizes:
             first = self.order[:size]
+            first = first[info.classes[first] >= 0]
             weights = None if info.weights is None else info.weights[first]
-            known = info.classes[first] >= 0
-            first, weights = first[known], None if weights is None else weights[known]
             model = LogisticPartner(name, total.schema, self.batch(first), info.classes[first], weights)  # type: ignore[arg-type]
             yield model.probabilities(held, len(total.classes))
 

@@ -151,17 +151,11 @@ class RowInfo:
     def own(self, place: IntCodes | None = None) -> list[PartitionRows]:
         """Return the rows' info by partition; `place`, (R, n), is the fold of each row in each repeat."""
         place = np.zeros((0, len(self)), np.int32) if place is None else place
-        weights = self.weights
-        return [
-            PartitionRows(
-                at.start,
-                place[:, at],
-                partial(self.seal, k),
-                self.classes[at],
-                None if weights is None else weights[at],
-            )
-            for k, at in enumerate(self.slices())
-        ]
+        own = []
+        for k, at in enumerate(self.slices()):
+            weights = None if self.weights is None else self.weights[at]
+            own.append(PartitionRows(at.start, place[:, at], partial(self.seal, k), self.classes[at], weights))
+        return own
 
 
 @dataclass(frozen=True)

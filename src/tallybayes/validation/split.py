@@ -34,7 +34,7 @@ def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) ->
     seed : int
         The same seed gives the same folds.
     """
-    check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
+    _check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
     streams = [np.random.default_rng([seed, repeat]) for repeat in range(plan.repeats)]
     if plan.kind == "holdout":
         return np.stack([holdout(classes, plan.share, rng, groups) for rng in streams])
@@ -43,7 +43,7 @@ def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) ->
     return np.stack([grouped(classes, groups, plan.folds, rng) for rng in streams])
 
 
-def check_size(plan: Plan, rows: int, groups: int | None) -> None:
+def _check_size(plan: Plan, rows: int, groups: int | None) -> None:
     """Raise unless there are enough rows and groups for the folds."""
     least = max(plan.folds, 2)
     if groups is not None and groups < least:
@@ -70,9 +70,7 @@ def stratified(classes: IntCodes, folds: int, rng: np.random.Generator) -> IntCo
     return fold
 
 
-def holdout(
-    classes: IntCodes, share: float, rng: np.random.Generator, groups: IntCodes | None = None
-) -> IntCodes:  # (n,)
+def holdout(classes: IntCodes, share: float, rng: np.random.Generator, groups: IntCodes | None = None) -> IntCodes:
     """Assign fold 0 to a share of each class, −1 to the rest; groups are never split.
 
     Examples
@@ -119,20 +117,20 @@ def grouped(classes: IntCodes, groups: IntCodes, folds: int, rng: np.random.Gene
     return place[groups]
 
 
-def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tuple[IntCodes, int]:
-    """Return the block of each row, in the given order, and the number of blocks.
+def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> IntCodes:  # (n,)
+    """Return the block of each row, in the given order.
 
     Examples
     --------
     >>> blocks(5, 2, None)
-    (array([0, 0, 1, 1, 2], dtype=int32), 3)
+    array([0, 0, 1, 1, 2], dtype=int32)
     """
     size = -(-n // _BLOCKS) if size is None else size
     if size >= n:
         raise BadOption(wanted("how", f"blocks of fewer rows than there are ({n})", f"'prequential({size})'"))
     place = np.empty(n, np.int32)
     place[slice(None) if order is None else order] = np.arange(n, dtype=np.int32) // np.int32(size)
-    return place, -(-n // size)
+    return place
 
 
 def _shuffled_by_class(classes: IntCodes, rng: np.random.Generator) -> npt.NDArray[np.intp]:

@@ -6,7 +6,7 @@ total minus every fold is one subtraction, and the training evidence of a fold i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -51,8 +51,9 @@ class OtherFolds:
     def beliefs(self, choices: Choices) -> list[Belief] | None:
         """Return the belief of each fold of the last call, estimated all at once; None where unsupported."""
         left, folds = self._left, self._folds
-        if not left.rows.nonzero().all() or not all(map(_is_plain, _alphas(choices))):
-            return None
+        alphas = choices.alpha.values() if isinstance(choices.alpha, Mapping) else [choices.alpha]
+        if not left.rows.nonzero().all() or not {"evidence", "loo"}.isdisjoint(alphas):
+            return None  # a class is empty, or a smoothing depends on the evidence
         resolved, each = choices.resolved(left, {}), []
         for block, statistic in zip(left.schema.blocks, left.statistics, strict=True):
             likelihoods = block.event.estimate_each(statistic, options_for(block, resolved), folds)
@@ -83,15 +84,6 @@ class EarlierBlocks:
         for k in range(folds):
             yield self._so_far
             self._so_far = self._so_far + _part(parts, k, self._classes)
-
-
-def _alphas(choices: Choices) -> Iterable[float | str]:
-    return choices.alpha.values() if isinstance(choices.alpha, Mapping) else (choices.alpha,)
-
-
-def _is_plain(alpha: float | str) -> bool:
-    """Return whether a smoothing does not depend on the evidence."""
-    return alpha not in ("evidence", "loo")
 
 
 def _codes(counted: Evidence) -> np.ndarray[tuple[int], np.dtype[np.intp]]:

@@ -235,7 +235,7 @@ def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, 
             raise BadOption(wanted(role, "at least 2", f"1, {names.values[0]!r}"))
         return place[None], names.values
     if plan.kind == "prequential":
-        return blocks(len(rows), plan.block, rows.order())[0][None], None
+        return blocks(len(rows), plan.block, rows.order())[None], None
     groups = rows.codes("groups")[0] if "groups" in rows.others else None
     return assign(plan, rows.strata, groups, seed), None
 
@@ -263,24 +263,14 @@ def _result(
     place = np.arange(len(rows), dtype=np.int32)[None] if place is None else place
     scored = ~np.isnan(scores[..., 0])
     unknown = _unknown(plan, rows, place, len(total.classes))
-    notes = remarks(
-        plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
-    )
+    unscored = int((~scored.any(axis=0)).sum())
+    notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(answers))
     if len(place) == 1:
         place, scores, unknown, temperature = place[0], scores[0], unknown[0], temperature[0]
+    factors = None if (temperature == 1).all() else temperature
+    classes, weights = total.evidence.classes, rows.weights
     return Validation(
-        plan.how,
-        seed,
-        total.evidence.classes,
-        rows.classes,
-        scores,
-        place,
-        unknown,
-        rows.weights,
-        notes,
-        names,
-        None if (temperature == 1).all() else temperature,
-        answers,
+        plan.how, seed, classes, rows.classes, scores, place, unknown, weights, notes, names, factors, answers
     )
 
 

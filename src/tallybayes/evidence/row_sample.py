@@ -170,6 +170,11 @@ class BottomKSample:
         one = self._one()
         return None if one is None else one.batch
 
+    def in_order(self) -> pa.RecordBatch:
+        """Return the sampled rows, at least one, in the order in which they were added."""
+        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
+        return _in_order(parts, np.arange(sum(map(len, parts))))
+
     def _one(self) -> Part | None:
         """Return all sampled rows in one batch, sorted by hash."""
         parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)

@@ -244,7 +244,7 @@ def _on_client(
     watched, level = as_completed(leaves), leaves
     while merge is not None and len(level) > 1:  # submitted at once, so that merging starts as answers arrive
         groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
-        level = [client.submit(_joined_list, merge, group, pure=False) for group in groups]
+        level = [client.submit(joined, merge, group, pure=False) for group in groups]
     for done, future in enumerate(watched, 1):
         if future.status == "error":
             failed.append(place[future.key])
@@ -273,7 +273,7 @@ def _locally(answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], 
             return list(dask.compute(*answers))
         level = answers
         while len(level) > 1:
-            join = dask.delayed(_joined_list, pure=False)
+            join = dask.delayed(joined, pure=False)
             level = [join(merge, level[at : at + FAN_IN]) for at in range(0, len(level), FAN_IN)]
         return level[0].compute()
 
@@ -293,10 +293,6 @@ def _run_file(shared: _Shared, reading: Reading, files: Files, partition: int) -
     """Return the answer of one file; runs on a worker, which opens it."""
     label = f"{partition} ({files.tasks[0][0].path})"
     return attempted(shared.task, reading, files.source(0, reading.schema), label, PartitionInfo(partition))
-
-
-def _joined_list(merge: Task[Any], answers: list[bytes]) -> bytes:
-    return joined(merge, answers)
 
 
 def _rows_of(part: Any) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import reduce
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -119,28 +119,22 @@ def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], thread
         for piece in pieces:
             yield work(*piece)
         return
-    pool: ThreadPoolExecutor | None = None
-    waiting: deque[Future[T]] = deque()
     pieces = iter(pieces)
-    head = next(pieces, None)
-    if head is None:
+    first = list(islice(pieces, 2))
+    if len(first) < 2:  # a single piece needs no thread
+        yield from (work(*piece) for piece in first)
         return
-    second = next(pieces, None)
-    if second is None:  # a single piece needs no thread
-        yield work(*head)
-        return
+    waiting: deque[Future[T]] = deque()
+    pool = ThreadPoolExecutor(threads)
     try:
-        pool = ThreadPoolExecutor(threads)
-        waiting.extend([pool.submit(work, *head), pool.submit(work, *second)])
-        for piece in pieces:
+        for piece in chain(first, pieces):
             waiting.append(pool.submit(work, *piece))
             if len(waiting) > threads + 1:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
     finally:
-        if pool is not None:
-            pool.shutdown(wait=True, cancel_futures=True)
+        pool.shutdown(wait=True, cancel_futures=True)
 
 
 @dataclass(frozen=True, eq=False)

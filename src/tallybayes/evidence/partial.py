@@ -6,10 +6,8 @@ with the sample and the columns as Arrow streams. Partial evidence adds as its p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +20,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample, Part
 from tallybayes.schema.schema import Schema
 
-__all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "merged", "open_partial"]
+__all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "open_partial"]
 
 # Extra column: each sampled row's index in the full data.
 NUMBER = "tallybayes.number"
@@ -80,12 +78,8 @@ class PartialEvidence:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __add__(self, other: PartialEvidence) -> PartialEvidence:
-        both = self.chosen is not None and other.chosen is not None
-        return PartialEvidence(
-            self.evidence + other.evidence,
-            self.chosen + other.chosen if both else None,  # type: ignore[operator]
-            self.kept + other.kept,
-        )
+        chosen = None if self.chosen is None or other.chosen is None else self.chosen + other.chosen
+        return PartialEvidence(self.evidence + other.evidence, chosen, self.kept + other.kept)
 
     def pack(self) -> bytes:
         """Return all of it as bytes."""
@@ -119,18 +113,11 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
         chosen, more = header["chosen"], header["more"]
         serialize.require(isinstance(more, dict), "more")
         kept = tuple(KeptColumns(k, tensors[f"kept.{k}"].tobytes()) for k in header.get("kept", ()))
-        return PartialEvidence(
-            evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), kept, more
-        )
+        sample = None if chosen is None else _get_chosen(chosen, tensors, evidence.schema)
+        return PartialEvidence(evidence, sample, kept, more)
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of partial evidence", f"something else ({what})")) from None
-
-
-def merged(parcels: Iterable[bytes], zero: PartialEvidence) -> bytes:
-    """Return the packed sum of several; `zero` is the sum of none and has their schema."""
-    schema = zero.evidence.schema
-    return reduce(add, (open_partial(one, schema) for one in parcels), zero).pack()
 
 
 def _names(schema: Schema) -> Any:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -21,7 +20,6 @@ import pyarrow as pa
 from tallybayes.categories import Categories, kind, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
-from tallybayes.events.event import Event
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
@@ -80,7 +78,10 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         {
             "event": block.event.spec,
             "columns": _put_names(block.columns),
-            "sums": _put_sums(b, block.event, statistic.sums, tensors),
+            "sums": {
+                k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
+                for k, v in statistic.sums.items()
+            },
             "labels": [_put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
@@ -107,14 +108,8 @@ class Reader:
         """Return the evidence that `put` was given."""
         header = self.header
         blocks = tuple(Block(parse(b["event"]), self.names(b["columns"])) for b in header["blocks"])
-        weight = header["weight"]
-        schema = Schema(
-            text(header["label"]),
-            None if weight is None else text(weight),
-            blocks,
-            self.names(header["columns"]),
-            header["missing"],
-        )
+        weight = None if header["weight"] is None else text(header["weight"])
+        schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
         require(sorted(schema.columns) == sorted(n for b in blocks for n in b.columns), "columns")
         require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
@@ -132,10 +127,8 @@ class Reader:
         declared = block.event.sums
         width = len(block.columns)
         found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
-        require(
-            len(found) == (width if any(sum_.axis == "value" for sum_ in declared.values()) else 0),
-            "labels for each column",
-        )
+        labelled = any(sum_.axis == "value" for sum_ in declared.values())
+        require(len(found) == (width if labelled else 0), "labels for each column")
         sizes = {"column": width, "value": sum(map(len, found))}
         require(set(stored["sums"]) == set(declared), f"sums of {block.event.name}")
         shape = {k: (rows.shape[0], sizes[sum_.axis]) for k, sum_ in declared.items()}
@@ -251,10 +244,6 @@ def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
         return None
     tensors[name] = value.limbs.astype(np.uint32)  # the last limb's sign wraps, and is restored on reading
     return value.base
-
-
-def _put_sums(b: int, event: Event, sums: Mapping[str, Exact], tensors: Tensors) -> dict[str, Any]:
-    return {k: _put_sum(f"{b}.{k}", v, tensors, scattered=event.sums[k].sparse) for k, v in sums.items()}
 
 
 def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:

@@ -110,13 +110,7 @@ class Checkpoint:
         return {field.name: field.type for field in found}
 
     def count(
-        self,
-        schema: Schema,
-        rows: engines.Partitioned,
-        threads: int,
-        *,
-        sampled: bool,
-        missing_values: Sequence[str],
+        self, schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool, missing_values: Sequence[str]
     ) -> PartialEvidence:
         """Count all rows, as `evidence.count` does, resuming a saved run.
 

@@ -46,7 +46,8 @@ def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
             head = found.head()
             for field in vague:
                 kind = pa.null() if head is None else head.schema.field(field.name).type
-                meta = meta.set(meta.get_field_index(field.name), field.with_type(_plain(kind)))
+                kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+                meta = meta.set(meta.get_field_index(field.name), field.with_type(kind))
             found = replace(found, reading=Reading(meta, missing, name))
         return found
     if hasattr(collection, "take") and hasattr(collection, "map_partitions"):
@@ -324,10 +325,6 @@ def _add_items(items: Any, reading: Reading, work: Any) -> list[dict[str, Any]]:
     source = reading.source(_rows_of(rows), "of them")
     answers = [answer for batch in source for answer in work(batch).to_pylist()]
     return [{**row, **answer} for row, answer in zip(rows, answers, strict=True)]
-
-
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
 
 
 def _first_line(error: BaseException) -> str:

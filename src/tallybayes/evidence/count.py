@@ -131,7 +131,7 @@ class Count(Summing):
         """Count the rows of one partition."""
         found = self.over(rows, info.threads)
         if self.keep:
-            kept = [one.batch() for one in found.kept] or [self._kept(_no_rows(rows))]
+            kept = [one.batch() for one in found.kept] or [self._kept(pa.RecordBatch.from_pylist([], rows.schema))]
             found = replace(found, kept=(KeptColumns.of(kept, info.partition),))
         if found.chosen is not None and self.share < 1:
             found = replace(found, chosen=found.chosen.few(self.share))
@@ -188,10 +188,6 @@ class Count(Summing):
             if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
                 columns[name] = pc.dictionary_encode(column)
         return pa.record_batch(columns)
-
-
-def _no_rows(rows: sources.Source) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], rows.schema)
 
 
 def _join_small(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:

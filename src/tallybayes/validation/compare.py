@@ -243,8 +243,8 @@ def _mean_loss(p: Floats, codes: Any) -> Floats:  # (n,) of (R, n, C)
 
 
 def _best(found: Iterable[Candidate], kind: str) -> Candidate | None:
-    better = [one for one in found if one.kind == kind and one.surely_better]
-    return min(better, key=lambda one: one.log_loss) if better else None
+    better = (one for one in found if one.kind == kind and one.surely_better)
+    return min(better, key=lambda one: one.log_loss, default=None)
 
 
 def _joined(best: Iterable[Candidate]) -> dict[str, Any]:

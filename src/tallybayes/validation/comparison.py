@@ -102,9 +102,8 @@ class Comparison(Result):
     @property
     def recommended(self) -> Candidate:
         """The naive Bayes of the lowest log-loss if it is surely better than the default, else the default."""
-        naive = [one for one in self.candidates if one.kind not in ("partner", "prior")]
-        better = [one for one in naive if one.surely_better]
-        return min(better, key=lambda one: one.log_loss) if better else self.default
+        better = (one for one in self.candidates if one.kind not in ("partner", "prior") and one.surely_better)
+        return min(better, key=lambda one: one.log_loss, default=self.default)
 
     @property
     def recommendation(self) -> str:

@@ -1,6 +1,6 @@
-"""What a model says of rows, as columns beside them: the class, the probabilities, their bounds.
+"""Predictions of a model as columns beside the rows: class, probabilities and their bounds.
 
-So `tally predict` writes them, and so rows of a cluster get them where they are, when they are asked for.
+`tally predict` writes these columns, and a cluster adds them to its rows lazily.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from tallybayes.storage.transit import Models
 
 __all__ = ["Answers"]
 
-# What the columns of each method are called, a class behind each.
-_CALLED = {
+# The names of each method's columns, each followed by a class in brackets.
+_NAMES = {
     "predict_proba": ("P",),
     "predict_log_proba": ("log P",),
     "log_joint": ("log joint",),
@@ -34,13 +34,13 @@ class Answers(Columns):
     Parameters
     ----------
     model : Model
-        Who answers.
+        The model.
     methods : tuple of str
-        "predict" (a column "predicted") and those that give numbers for each class, as in "P(yes)".
+        "predict" (a column "predicted") and methods with a number for each class, as in "P(yes)".
     options : mapping of str to mapping
         The keywords of each method.
     name : str
-        What messages call the rows.
+        The name of the rows in messages.
 
     Examples
     --------
@@ -66,43 +66,43 @@ class Answers(Columns):
             for field in (
                 [pa.field("predicted", kind)]
                 if method == "predict"
-                else [pa.field(f"{what}({c})", pa.float64()) for what in _CALLED[method] for c in model.classes]
+                else [pa.field(f"{what}({c})", pa.float64()) for what in _NAMES[method] for c in model.classes]
             )
         ]
         self.schema = pa.schema(self.fields)
         self.reads = list(model.schema.columns)
 
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The answers to the rows of a batch."""
+        """Return the columns for the rows of a batch."""
         rows = Source(batch.schema, batch.num_rows, True, self._name, lambda: [batch])
-        told = {method: self._told(method, rows) for method in self._methods if method != "predict"}
+        numbers = {method: self._numbers(method, rows) for method in self._methods if method != "predict"}
         columns: list[pa.Array] = []
         for method in self._methods:
             if method == "predict":
-                columns.append(self._classes(rows, told))
+                columns.append(self._classes(rows, numbers))
             else:
-                parts = told[method]
+                parts = numbers[method]
                 columns += [pa.array(np.ascontiguousarray(part[:, c])) for part in parts for c in range(part.shape[1])]
         return pa.RecordBatch.from_arrays(columns, schema=self.schema)
 
-    def _told(self, method: str, rows: Source) -> list[Floats]:
-        told = getattr(self._model, method)(rows, **self._options.get(method, {}))
-        return [told.probability, told.low, told.high] if method == "predict_interval" else [told]
+    def _numbers(self, method: str, rows: Source) -> list[Floats]:
+        result = getattr(self._model, method)(rows, **self._options.get(method, {}))
+        return [result.probability, result.low, result.high] if method == "predict_interval" else [result]
 
-    def _classes(self, rows: Source, told: Mapping[str, list[Floats]]) -> pa.Array:
-        """The class of each row: of what is known already the most probable, where nothing else was asked for."""
+    def _classes(self, rows: Source, numbers: Mapping[str, list[Floats]]) -> pa.Array:
+        """Return the class of each row, from numbers already computed unless `predict` has options."""
         options = self._options.get("predict", {})
-        if told and all(value is None for name, value in options.items() if name != "threads"):
-            [first, *_] = told.values()
+        if numbers and all(value is None for name, value in options.items() if name != "threads"):
+            [first, *_] = numbers.values()
             return self._model.evidence.classes.array.take(pa.array(np.argmax(first[0], axis=1)))
         return pa.array(self._model.predict(rows, **options).tolist(), self.schema.field("predicted").type)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _arrived, (Models((self._model,)), self._methods, dict(self._options), self._name)
+        return _unpickle, (Models((self._model,)), self._methods, dict(self._options), self._name)
 
 
-def _arrived(models: Models, *how: Any) -> Answers:
-    """The same, where the rows are."""
+def _unpickle(models: Models, *how: Any) -> Answers:
+    """Return the same object on a worker."""
     [model] = models.models
     assert model is not None
     return Answers(model, *how)

@@ -242,7 +242,7 @@ def test_partitions_that_are_not_whole_files_are_counted_as_they_are(
 
 def test_labels_are_named_and_other_collections_refused(table: pa.Table) -> None:
     there = dd.from_pandas(as_pandas(table), npartitions=2)
-    with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Put it among the columns"):
+    with pytest.raises(BadOption, match=r"^label: wanted the name of a column, got a list\. Add it to the collection"):
         tb.fit(there, ["no"] * len(table))
     with pytest.raises(BadData, match=r"^the Dask Array: wanted a DataFrame or a Bag"):
         tb.fit(there[["size"]].to_dask_array(), "label")

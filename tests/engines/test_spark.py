@@ -301,7 +301,7 @@ def test_no_rows_are_refused_as_in_a_local_fit(spark):
 def test_an_rdd_and_a_stream_are_refused(spark):
     with pytest.raises(BadData, match=r"wanted a DataFrame, got a .*RDD"):
         tb.fit(spark.sparkContext.parallelize([1, 2]), "y")
-    with pytest.raises(BadData, match="wanted rows that have an end, got a stream"):
+    with pytest.raises(BadData, match="wanted a finite number of rows, got a stream"):
         tb.fit(spark.readStream.format("rate").load(), "value")
 
 

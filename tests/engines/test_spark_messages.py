@@ -37,7 +37,7 @@ TOO_MUCH = (
         ),
         (
             CAUSED + GONE,
-            "rows: wanted partitions that can be read, got an error while they were "
+            "rows: wanted partitions that can be read, got an error while reading "
             "(File does not exist. It may have been).",
         ),
         (WORKER, "rows: wanted partitions that can be read, got an error of a worker (RuntimeError: no words today)."),
@@ -49,11 +49,11 @@ TOO_MUCH = (
         ),
         (
             TOO_MUCH,
-            "rows: wanted answers that the driver takes, got Total size of serialized results of 16 tasks (1.1 GiB) "
+            "rows: wanted answers that fit into the driver, got Total size of serialized results of 16 tasks (1.1 GiB) "
             "is bigger than spark.driver.maxResultSize (1024.0 MiB). Raise spark.driver.maxResultSize.",
         ),
-        ("", "rows: wanted partitions that can be read, got an error while they were (no more is known)."),
-        ("Connection refused\nat x", "rows: wanted partitions that can be read, got an error while they were "
+        ("", "rows: wanted partitions that can be read, got an error while reading (no details)."),
+        ("Connection refused\nat x", "rows: wanted partitions that can be read, got an error while reading "
          "(Connection refused)."),
     ],
 )  # fmt: skip

@@ -12,7 +12,7 @@ from tallybayes import sources
 from tallybayes.engines import Threads
 from tallybayes.errors import BadModelFile
 from tallybayes.evidence.count import Count, count
-from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
+from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
 from tests.engines.rows import EVENTS, mixed
@@ -42,14 +42,14 @@ def test_what_is_opened_is_what_was_packed() -> None:
 
 
 def test_partial_results_add_in_any_order() -> None:
-    parts = [known(TABLE.slice(at, 100)).pack() for at in (0, 100, 200, 300)]
+    a, b, c, d = [open_partial(known(TABLE.slice(at, 100)).pack(), SCHEMA) for at in (0, 100, 200, 300)]
     zero = Count(SCHEMA, sampled=True).zero()
-    one = open_partial(merged([merged(parts[:2], zero), merged(parts[2:], zero)], zero), SCHEMA)
-    other = open_partial(merged(parts[::-1], zero), SCHEMA)
+    one = open_partial(((zero + a + b) + (zero + c + d)).pack(), SCHEMA)
+    other = open_partial((d + c + b + a).pack(), SCHEMA)
     assert one.evidence == other.evidence == known(TABLE).evidence
     np.testing.assert_equal(rows_of(one), rows_of(known(TABLE)))
     np.testing.assert_equal(rows_of(other), rows_of(known(TABLE)))
-    assert open_partial(merged([], zero), SCHEMA).evidence == zero.evidence
+    assert open_partial(zero.pack(), SCHEMA).evidence == zero.evidence
 
 
 def test_bytes_that_are_not_whole_or_of_other_rows_are_refused() -> None:

@@ -188,7 +188,7 @@ def test_a_command_that_is_killed_goes_on_to_the_same_bits(
     assert 0 < rows < ROWS
     ran = tally(line)
     assert ran.code == 0, ran.err
-    assert f"tally: checkpoint 'ck.tally': going on after {rows:,} rows." in ran.err
+    assert f"tally: checkpoint 'ck.tally': resuming after {rows:,} rows." in ran.err
     assert Path("part.tally").read_bytes() == Path("whole.tally").read_bytes()
     assert not left_beside()
     if "skip" in how:  # the line before the place where the run goes on is counted, the one behind it told
@@ -249,7 +249,7 @@ def test_a_command_is_killed_from_outside_and_goes_on(tally: Shell) -> None:
 def test_ctrl_c_saves_and_says_how_to_go_on(stopped: Path, capfd: pytest.CaptureFixture[str]) -> None:
     rows = rows_saved()
     assert dump(tb.fit("one.csv", "y", checkpoint="ck.tally")) == dump(tb.fit("one.csv", "y"))
-    assert capfd.readouterr().err == f"tallybayes: checkpoint 'ck.tally': going on after {rows:,} rows.\n"
+    assert capfd.readouterr().err == f"tallybayes: checkpoint 'ck.tally': resuming after {rows:,} rows.\n"
     assert not left_beside()
 
 
@@ -262,7 +262,7 @@ def test_a_failed_run_saves_its_progress(
         tb.fit("one.csv", "y", checkpoint="ck.tally")  # which saves every minute
     rows = rows_saved()
     assert rows > ROWS / 2
-    said = f"checkpoint 'ck.tally': {rows:,} rows are saved; the same again goes on after them."
+    said = f"checkpoint 'ck.tally': {rows:,} rows are saved; run the same again to resume."
     assert said in capfd.readouterr().err
 
 
@@ -314,7 +314,7 @@ def test_other_options_are_refused(stopped: Path, options: dict[str, Any], diffe
     before = Path("ck.tally").read_bytes()
     with pytest.raises(BadOption) as caught:
         tb.fit("one.csv", checkpoint="ck.tally", **{"label": "y", **options})
-    do = "Go on with the same data and options, or delete it to start over."
+    do = "Resume with the same data and options, or delete it to start over."
     assert str(caught.value) == f"checkpoint 'ck.tally': {difference}. {do}"
     assert Path("ck.tally").read_bytes() == before
 
@@ -323,7 +323,7 @@ def test_other_data_is_refused(stopped: Path) -> None:
     def refused(data: Any) -> str:
         with pytest.raises(BadOption, match=r"checkpoint 'ck.tally': wanted the files as they were, got ") as caught:
             tb.fit(data, "y", checkpoint="ck.tally")
-        return str(caught.value).split(", got ")[1].split(". Go on")[0].replace(f"{stopped}/", "")
+        return str(caught.value).split(", got ")[1].split(". Resume with")[0].replace(f"{stopped}/", "")
 
     assert refused("many/*.csv") == "another one, 'many/0.csv'"
     assert refused(["one.csv", "many/0.csv"]) == "another one, 'many/0.csv'"
@@ -363,7 +363,7 @@ def test_a_file_that_is_not_a_checkpoint_is_refused_and_kept(stopped: Path, part
     before = file.read_bytes()
     with pytest.raises(BadModelFile) as caught:
         tb.fit("one.csv", "y", checkpoint=file)
-    want = "wanted what a run has saved there, got another file, or a damaged one"
+    want = "wanted a saved run, got another file, or a damaged one"
     assert str(caught.value) == f"checkpoint 'ck.tally': {want}. Delete it to start over, or name another."
     assert file.read_bytes() == before
 
@@ -385,8 +385,8 @@ def test_labels_that_are_not_in_the_files_are_refused(folder: Path) -> None:
     [
         ("nowhere/ck.tally", 60, "checkpoint: wanted a place to write, got no folder 'nowhere' to write to."),
         ("many", 60, "checkpoint: wanted a place to write, got the folder 'many'."),
-        ("ck.tally", -1, "checkpoint: wanted a number of seconds between savings, got -1."),
-        ("ck.tally", float("nan"), "checkpoint: wanted a number of seconds between savings, got nan."),
+        ("ck.tally", -1, "checkpoint: wanted a number of seconds between saves, got -1."),
+        ("ck.tally", float("nan"), "checkpoint: wanted a number of seconds between saves, got nan."),
     ],
 )
 def test_a_checkpoint_that_cannot_be_is_refused_before_the_run(
@@ -404,7 +404,7 @@ def test_a_disk_that_is_full_does_not_stop_the_run(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.warns(UserWarning, match="No space left.*The run goes on without"):
+    with pytest.warns(UserWarning, match="No space left.*The run continues without it"):
         model = tb.fit("one.csv", "y", checkpoint=Checkpoint("ck.tally", 0))
     assert dump(model) == dump(tb.fit("one.csv", "y"))
     assert not left_beside()
@@ -429,6 +429,6 @@ def test_the_checkpoint_stays_until_the_model_is_saved(
         patch.setattr("tallybayes.model.Model.save", full)
         assert tally(line).code == 2
     assert rows_saved() == ROWS
-    assert f"going on after {ROWS:,} rows" in tally(line).err
+    assert f"resuming after {ROWS:,} rows" in tally(line).err
     assert tb.load("m.tally") == tb.fit("one.csv", "y")
     assert not left_beside()

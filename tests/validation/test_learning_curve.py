@@ -57,7 +57,7 @@ def test_each_size_equals_refitting_on_that_many_rows(options: dict[str, Any], m
 
 def test_every_beginning_has_the_shares_of_the_classes() -> None:
     strata = np.repeat([0, 1, 2], [60, 30, 10]).astype(np.int32)
-    order = curves._dealt(strata, np.ones(100, bool), np.random.default_rng(0))
+    order = curves._shuffle(strata, np.ones(100, bool), np.random.default_rng(0))
     assert sorted(order) == list(range(100))
     for size in (20, 50, 80):
         counts = np.bincount(strata[order[:size]], minlength=3)
@@ -89,7 +89,7 @@ def test_the_partner_is_scikit_learns_logistic_regression() -> None:
     X = rng.normal(y[:, None], 1.0, (90, 3))
     curve = tb.learning_curve(X, y, sizes=[60], shuffles=1, compare=["ridge"])
     held = split.holdout(y.astype(np.int32), 1 / 3, rng := np.random.default_rng([0, 0])) == 0
-    order = curves._dealt(y.astype(np.int32), ~held, rng)
+    order = curves._shuffle(y.astype(np.int32), ~held, rng)
     scale = StandardScaler().fit(X[order[:60]])
     model = LogisticRegression(max_iter=1000).fit(scale.transform(X[order[:60]]), y[order[:60]])
     assert curve.accuracy[1, 0, 0] == pytest.approx(model.score(scale.transform(X[held]), y[held]))

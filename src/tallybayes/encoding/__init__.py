@@ -1,1 +1,1 @@
-"""Rows as event models take them: values checked and encoded, wherever they came from."""
+"""Rows as event models take them: values checked and encoded, whatever their source."""

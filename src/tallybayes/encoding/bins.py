@@ -1,8 +1,7 @@
-"""What a column is counted as when two columns are counted together: one of a few slots.
+"""Columns discretised into a few slots, so that two columns can be counted together.
 
-Values are their own slots, the most frequent of them, and all others share one. Numbers fall into bins of about equal
-weight, whose edges are taken from a first look at the rows. Slots are settled before anything is counted, so that
-counts made by the same slots add, whatever rows they are of.
+The most frequent values have a slot each, and all others share one. Numbers are put into bins of about equal weight,
+with edges taken from a first sample of the rows. Slots are fixed before counting, so counts of different rows add.
 """
 
 from __future__ import annotations
@@ -26,11 +25,11 @@ from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["Bins", "Slots", "Values", "code", "look"]
 
-# So many rows, spread over the first batch, are looked at: enough to place ten edges to a fraction of a percent.
-_LOOKED_AT = 1 << 16
-# A table of fewer rows for each of its cells shows little but noise (Cochran 1954).
+# Rows sampled evenly from the first batch: enough to place ten edges to a fraction of a percent.
+_SAMPLE_ROWS = 1 << 16
+# A table with fewer rows per cell shows little but noise (Cochran 1954).
 _ROWS_A_CELL = 5
-# Codes are bytes or pairs of bytes: there are always few slots.
+# There are always few slots, so two bytes are enough.
 _Code = npt.NDArray[np.int16]
 
 
@@ -42,17 +41,17 @@ class Cells:
         self._dense: dict[int, Dense] = {}
 
     def values(self, block: Block, f: int) -> tuple[npt.NDArray[np.int32], Categories]:
-        """A column's codes, and what they stand for."""
+        """Return a column's codes, and the values they stand for."""
         data = self._rows.encode(block)
         assert isinstance(data, Codes)
-        if data.settle is not None:  # the whole numbers of a matrix, whose span was only guessed
+        if data.settle is not None:  # whole numbers of a matrix, whose span was only guessed
             return encode(self._rows.column(block.columns[f]))
         return np.asarray(data.columns[f]), data.labels[f]
 
     def numbers(self, block: Block, f: int) -> npt.NDArray[Any]:
-        """A column of numbers, NaN where they are missing."""
+        """Return a column of numbers, NaN where they are missing."""
         data = self._rows.encode(block)
-        if isinstance(data, Sparse):  # so few columns that all pairs can be counted have room for their zeros
+        if isinstance(data, Sparse):  # columns few enough to count all pairs are few enough to store dense
             if id(block) not in self._dense:
                 self._dense[id(block)] = data.dense()
             data = self._dense[id(block)]
@@ -66,15 +65,15 @@ class Slots(ABC):
     @property
     @abstractmethod
     def size(self) -> int:
-        """How many there are."""
+        """The number of slots."""
 
     @abstractmethod
     def names(self) -> tuple[str, ...]:
-        """What each holds, in words."""
+        """Return the content of each slot, in words."""
 
     @abstractmethod
     def code(self, cells: Cells, block: Block, f: int) -> _Code:  # (n,)
-        """The slot of each row, −1 where the value is missing; `f` is the column's place in its block."""
+        """Return the slot of each row, −1 where missing; `f` is the column's position in its block."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,17 +95,17 @@ class Values(Slots):
 
     @property
     def size(self) -> int:
-        """The values, and all others."""
+        """The number of values, and one for all others."""
         return len(self.values) + 1
 
     def names(self) -> tuple[str, ...]:
-        """The values as text."""
+        """Return the values as text."""
         return (*map(str, self.values.values), "other")
 
     def code(self, cells: Cells, block: Block, f: int) -> _Code:
-        """Each value's place; what is not among the values is behind the last."""
+        """Return each value's slot; the last slot for other values."""
         codes, found = cells.values(block, f)
-        place = np.full(len(found) + 1, -1, np.int16)  # the last entry is where a missing value's −1 looks
+        place = np.full(len(found) + 1, -1, np.int16)  # code −1, a missing value, indexes the last entry
         place[:-1] = self.values.find(found.array, where=f"column {block.columns[f]!r}")
         place[:-1][place[:-1] < 0] = len(self.values)
         return place[codes]
@@ -114,7 +113,7 @@ class Values(Slots):
 
 @dataclass(frozen=True)
 class Bins(Slots):
-    """Numbers up to each edge and above the one before it; the last bin is above all.
+    """Bins of numbers: up to each edge and above the one before it; the last bin is above all.
 
     Examples
     --------
@@ -126,17 +125,17 @@ class Bins(Slots):
 
     @property
     def size(self) -> int:
-        """One more than there are edges."""
+        """One more than the number of edges."""
         return len(self.edges) + 1
 
     def names(self) -> tuple[str, ...]:
-        """Up to which edge."""
+        """Return the edges of each bin in words."""
         if not self.edges:
             return ("any",)
         return (*(f"up to {edge:g}" for edge in self.edges), f"above {self.edges[-1]:g}")
 
     def code(self, cells: Cells, block: Block, f: int) -> _Code:
-        """How many edges lie below each number."""
+        """Return the number of edges below each number."""
         values = cells.numbers(block, f)
         codes = np.searchsorted(np.asarray(self.edges, values.dtype), values).astype(np.int16)
         codes[np.isnan(values)] = -1
@@ -144,23 +143,23 @@ class Bins(Slots):
 
 
 def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, bins: int, values: int) -> list[Slots]:
-    """The slots of some columns, after a look at rows spread over the first batch.
+    """Choose the slots of some columns from rows spread over the first batch.
 
     Parameters
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     columns : sequence of str
-        Those wanted.
+        The columns to discretise.
     first : RecordBatch or None
         The first rows; None if there are none.
     bins, values : int
-        The most bins of a column of numbers, and the most slots of a column of values.
+        The largest number of bins of a number column, and of slots of a categorical column.
 
     Notes
     -----
-    Numbers that have more values than bins are put into √(n / 5C) bins if that is less, n rows of C classes having been
-    looked at: so there are five rows for each cell of a table, below which nothing is seen for all the noise.
+    Numbers with more values than bins are put into √(n / 5C) bins if that is fewer, for n sampled rows of C classes. So
+    each cell of a table of two columns has five rows on average; with fewer, noise hides everything.
     """
     if first is None:
         return [_slots_of(*_at(schema, name), None, bins, bins, values) for name in columns]
@@ -172,7 +171,7 @@ def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, b
 
 
 def code(schema: Schema, columns: Sequence[str], slots: Sequence[Slots], rows: RowBatch) -> list[_Code]:
-    """The slot of each row in each of the columns."""
+    """Return the slot of each row in each of the columns."""
     cells = Cells(rows)
     return [slot.code(cells, *_at(schema, name)) for name, slot in zip(columns, slots, strict=True)]
 
@@ -195,21 +194,21 @@ def _most_frequent(codes: npt.NDArray[np.int32], found: Categories, most: int) -
     if len(found) <= most:
         return Values(found)
     count = np.bincount(codes[codes >= 0], minlength=len(found))
-    kept = np.argsort(-count, kind="stable")[:most]  # of equally frequent values the first in order
+    kept = np.argsort(-count, kind="stable")[:most]  # ties are broken by the order of the values
     return Values(found.take(np.sort(kept)))
 
 
 def _edges(values: npt.NDArray[Any], bins: int, fair: int) -> tuple[float, ...]:
-    """Numbers as they are if they are few, else the quantiles that part them into bins of about equal weight."""
-    known = np.sort(values[~np.isnan(values)]).astype(np.float64)
-    distinct = np.unique(known)
+    """Return the distinct numbers as edges if they are few, else quantiles for bins of about equal weight."""
+    present = np.sort(values[~np.isnan(values)]).astype(np.float64)
+    distinct = np.unique(present)
     if len(distinct) > bins:
-        # values that were seen, never between two of them: ties stay together
-        distinct = np.unique([*np.quantile(known, np.arange(1, fair) / fair, method="inverted_cdf"), known[-1]])
+        # Edges are observed values, never between two of them: ties stay together.
+        distinct = np.unique([*np.quantile(present, np.arange(1, fair) / fair, method="inverted_cdf"), present[-1]])
     return tuple(distinct[:-1].tolist())
 
 
 def _spread(batch: pa.RecordBatch) -> pa.RecordBatch:
-    if batch.num_rows <= _LOOKED_AT:
+    if batch.num_rows <= _SAMPLE_ROWS:
         return batch
-    return sources.take(batch, np.linspace(0, batch.num_rows - 1, _LOOKED_AT).astype(np.intp))
+    return sources.take(batch, np.linspace(0, batch.num_rows - 1, _SAMPLE_ROWS).astype(np.intp))

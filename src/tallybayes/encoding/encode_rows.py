@@ -1,4 +1,4 @@
-"""Rows as event models take them: a few plain rows by the short way, record batches by the ordinary one."""
+"""Encode rows for event models: a few plain rows without Arrow, record batches with it."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ __all__ = ["encode_rows"]
 
 
 def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen: str) -> Iterable[Encoded] | None:
-    """Return the rows as the event model of each block takes them; None for plain rows that have to be opened first.
+    """Return the rows as each block's event model takes them; None if they must be read as a source first.
 
     Parameters
     ----------
     rows : RowBatch, list or array
         The rows.
     schema : Schema
-        What each column is.
+        The type of each column.
     likelihoods : sequence of Likelihood
         The likelihood of each block.
     unseen : {"smooth", "skip", "error"}

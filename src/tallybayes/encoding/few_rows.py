@@ -1,7 +1,7 @@
-"""A few rows without Arrow: what makes one row cost microseconds.
+"""A few rows encoded without Arrow, so that scoring one row takes microseconds.
 
-Only what is plain takes this way: a small array for a model of one block, or a few dicts of plain values. Anything
-else, and anything that might deserve a sentence, gets None here and goes the ordinary way, with the same answers.
+This covers a small array for a model of one block, and a few dicts of plain values. For anything else, and anything
+that may need an error message, `encode` returns None and the rows take the ordinary path, with the same answers.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["MOST_ROWS", "encode"]
 
-# From here on Arrow's fixed costs no longer show.
+# Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
 _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
 _NUMBERS = (float, int, bool, type(None))
 
 
 def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen: str) -> list[Encoded] | None:
-    """The rows as each block's event takes them, or None if they are not plain enough.
+    """Return the rows as each block's event takes them, or None if they are not plain enough.
 
     Examples
     --------
@@ -48,8 +48,8 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
         if data is None:
             return None
         encoded.append(data)
-    known = any(name in row for row in rows for block in schema.blocks for name in block.columns)
-    return encoded if known else None
+    any_column = any(name in row for row in rows for block in schema.blocks for name in block.columns)
+    return encoded if any_column else None
 
 
 def _array(
@@ -73,10 +73,10 @@ def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Categories], unse
     codes = np.array(
         [[place.get(value, -1) for place, value in zip(places, row, strict=True)] for row in rows.tolist()], np.int32
     )
-    strange = codes < 0
-    if strange.any() and unseen == "error":
+    new = codes < 0
+    if new.any() and unseen == "error":
         return None
-    codes = np.where(strange, lengths, codes).astype(np.int32)
+    codes = np.where(new, lengths, codes).astype(np.int32)
     return Codes(codes, lengths + 1, tuple(slots))
 
 

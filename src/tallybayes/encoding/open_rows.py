@@ -1,4 +1,4 @@
-"""Opening what the user gave: rows to learn from, with label and weights among them, or rows to score."""
+"""Open the user's source: rows to learn from, with label and weights as columns, or rows to score."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Types = Mapping[str, pa.DataType]
 
 
 class Labelled(NamedTuple):
-    """Rows, and which of their columns are the label and the weights."""
+    """Rows, and the names of their label and weight columns."""
 
     rows: Partitioned
     label: str
@@ -47,9 +47,9 @@ def labelled(
     reading: sources.ReadOptions = sources.PLAIN_OPTIONS,
     types: Types | None = None,
 ) -> Labelled:
-    """Open a source with label and weights among its columns, whether they are names or arrays."""
+    """Open a source with label and weights as columns, whether given as names or as arrays."""
     if reading.where is not None and not all(isinstance(column, str | None) for column in (label, weights)):
-        do = "Put it among the columns of the rows"
+        do = "Add it to the rows as a column"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
     rows = engines.read(source, reading, types=types)
     rows, label = beside(rows, "label", label)
@@ -61,7 +61,7 @@ def labelled(
 def without_ignored(
     rows: Partitioned, source: Any, schema: Schema, reading: sources.ReadOptions, types: Types | None
 ) -> Partitioned:
-    """The rows of a source without the columns that the schema ignores, which then are not read from files at all."""
+    """Return the rows without the columns that the schema ignores, so that files need not read them."""
     if not sources.is_path(source) or reading.connection is not None:
         return rows
     used = {*schema.columns, schema.label, schema.weight}
@@ -72,9 +72,9 @@ def without_ignored(
 def as_in(
     schema: Schema, source: Any, label: Any, weights: Any, types: Types | None = None
 ) -> tuple[Partitioned, Schema]:
-    """Labelled rows like those of a schema, and the schema with the names that label and weights have there.
+    """Open labelled rows of a schema; return them and the schema with their label and weight names.
 
-    By default they have the names that they have in the schema.
+    By default the names are those of the schema.
     """
     weights = schema.weight if weights is None and label is None else weights
     rows, name, weight = labelled(source, schema.label if label is None else label, weights, types=types)
@@ -82,14 +82,14 @@ def as_in(
 
 
 def beside(rows: Partitioned, name: str, column: Any) -> tuple[Partitioned, str]:
-    """Return the rows with a column given as values, and the name it has there; or as they are, if it is a name."""
+    """Return the rows and the name of a column, which is added first if given as values."""
     return (rows, column) if isinstance(column, str) else rows.attach(name, column)
 
 
 def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partitioned:
-    """The columns that a model wants, of rows whose label (if any) is not looked at.
+    """Open rows to score, with the columns of a model; a label is ignored.
 
-    The columns of an array have no names: they are taken to be the model's, in the order of its training data.
+    The columns of an array have no names: they are taken as the model's, in the order of its training data.
     """
     source = engines.read(rows, types=types)
     fields = source.schema
@@ -111,12 +111,12 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
 
 
 def are_named_cells(rows: Any) -> bool:
-    """Whether each row names its own values, as a dict does: what is not named is then missing, not a mistake."""
+    """Return whether each row names its values, as a dict does: a name left out is then a missing value."""
     return isinstance(rows, list | tuple) and len(rows) > 0 and isinstance(rows[0], Mapping)
 
 
 def one_row(rows: Any) -> Any:
-    """A single row given as a dict of plain values, as a list of one row; anything else as it is."""
+    """Return a single row, a dict of plain values, as a list of one row; anything else unchanged."""
     if (
         isinstance(rows, Mapping)
         and rows
@@ -127,9 +127,9 @@ def one_row(rows: Any) -> Any:
 
 
 def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
-    """Do work that reads a source; start over where a text file needs a wider type than its first rows showed.
+    """Run work that reads a source; restart it when a text file needs a wider type than its first rows showed.
 
-    `types` are those of which that is known already.
+    `types` are the wider types that are already known.
     """
     types = dict(types or {})
     while True:
@@ -140,7 +140,7 @@ def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
 
 
 def widened(types: Types, late: sources.LateType) -> dict[str, pa.DataType]:
-    """Return the types with which to start over; raise where they are known already."""
+    """Return the types to restart with; raise if they are already known."""
     if late.types.items() <= types.items():
         raise late
     return {**types, **late.types}

@@ -1,7 +1,7 @@
-"""From a record batch to what an event model takes: the one place where values are looked at before they are counted.
+"""Encode a record batch for event models: the one place where values are checked before counting.
 
-Numbers become float columns with NaN for missing, values become codes, sparse rows stay sparse. What does not fit is
-refused here with the column, the value and the row (rows are counted from 1).
+Numbers become float columns with NaN for missing, categories become codes, sparse rows stay sparse. An invalid value
+raises an error with the column, the value and the row (rows are counted from 1).
 """
 
 from __future__ import annotations
@@ -25,25 +25,25 @@ from tallybayes.schema.schema import Block, Missing
 
 __all__ = ["RowBatch"]
 
-# Whole numbers spanning less than this are their own codes; a table of that many rows per column stays small.
+# Whole numbers spanning less than this are their own codes; a table with this many rows per column stays small.
 _DIRECT_SPAN = 4096
-# How many rows the span of a matrix of whole numbers is guessed from.
+# Rows from which the span of a matrix of whole numbers is guessed.
 _GUESS_ROWS = 256
 
 
 class RowBatch:
-    """A record batch whose columns are found by name, be they fields or columns of a matrix field.
+    """A record batch whose columns are found by name, as fields or as columns of a matrix field.
 
     Parameters
     ----------
     batch : pyarrow.RecordBatch
         The rows.
     first : int
-        How many rows came before these, for messages.
+        The number of rows before these, for messages.
     missing : {"skip", "category", "error"}
-        What a null or NaN is.
+        How to treat a null or NaN.
     partial : bool
-        Whether a column that is not there is missing in every row, rather than a mistake.
+        Whether an absent column counts as missing in every row, rather than as an error.
     """
 
     def __init__(
@@ -57,25 +57,25 @@ class RowBatch:
 
     @property
     def names(self) -> list[str]:
-        """The names of all columns, those of matrices among them."""
+        """The names of all columns, including those of matrices."""
         return [name for field in self.batch.schema for name in _names(field)]
 
     def encode(self, block: Block, slots: Sequence[Categories] | None = None, *, unseen: str = "smooth") -> Encoded:
-        """The block's columns as its event takes them.
+        """Return the block's columns as its event takes them.
 
         Parameters
         ----------
         block : Block
-            Which columns, and for which event.
-        categories : sequence of Categories, optional
-            The values that codes refer to, one `Categories` per column: those of a model that scores. Without it the
-            values found in these rows, as counting wants.
+            The columns, and their event.
+        slots : sequence of Categories, optional
+            The values that codes refer to, one `Categories` per column, for scoring. By default the values found in
+            these rows, for counting.
         unseen : {"smooth", "skip", "error"}
             Whether a value outside the slots is refused.
         """
         if slots is not None:
             return self._encode(block, slots, unseen)
-        if id(block) not in self._encoded:  # rows that were counted may be hashed after that
+        if id(block) not in self._encoded:  # counted rows may be hashed as well
             self._encoded[id(block)] = block, self._encode(block, None, unseen)
         return self._encoded[id(block)][1]
 
@@ -88,14 +88,14 @@ class RowBatch:
         if field is not None and sources.kind_of(field) == "sparse":
             sparse = Sparse(*sources.sparse_of(self.batch.column(field.name), field))
             if block.event.input == "bag":
-                return sparse  # counting checks every entry, and a negative count scores as what it is
+                return sparse  # counting checks every entry; scoring takes a negative count as it is
             return self._dense(block, sparse.dense().columns)
         if field is not None and sources.kind_of(field) == "matrix":
             return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
         return self._dense(block, tuple(self._numbers(name, block.event) for name in block.columns))
 
     def column(self, name: str) -> pa.Array:
-        """One column by name, wherever it stands."""
+        """Return one column by name, a field or a column of a matrix."""
         at = self.batch.schema.get_field_index(name)
         if at >= 0:
             return self.batch.column(at)
@@ -115,7 +115,7 @@ class RowBatch:
 
     @contextmanager
     def refusing(self, block: Block) -> Iterator[None]:
-        """Put what a kernel refuses of the block's columns into one sentence."""
+        """Turn a kernel's error about the block's columns into one sentence."""
         try:
             yield
         except (kernels.NotFinite, kernels.BadEntry) as bad:
@@ -133,14 +133,14 @@ class RowBatch:
         raise BadData(wanted(f"column {block.columns[column]!r}", want, got, do)) from None
 
     def _whole(self, columns: Sequence[str]) -> pa.Field | None:
-        """The matrix field that holds exactly these columns in this order, if there is one."""
+        """Return the matrix field with exactly these columns in this order, if any."""
         for field in self.batch.schema:
             if sources.kind_of(field) != "column" and _names(field) == columns:
                 return field
         return None
 
     def _numbers(self, name: str, event: Event) -> npt.NDArray[Any]:
-        """A column as floats, null as NaN."""
+        """Return a column as floats, null as NaN."""
         array = self.column(name)
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
@@ -153,7 +153,7 @@ class RowBatch:
         return np.asarray(array.to_numpy(zero_copy_only=False))
 
     def _text(self, name: str) -> pa.Array:
-        """A column of text; anything else is refused."""
+        """Return a column of text; refuse anything else."""
         array = self.column(name)
         if pa.types.is_dictionary(array.type):
             array = array.dictionary_decode()
@@ -170,7 +170,7 @@ class RowBatch:
         return array
 
     def _parsed(self, array: pa.Array, name: str, event: Event) -> pa.Array:
-        """Text that holds numbers as numbers; other text is refused."""
+        """Parse text as numbers; refuse other text."""
         if pa.types.is_null(array.type):
             return array.cast(pa.float64())
         try:
@@ -230,24 +230,24 @@ class RowBatch:
     def _refer(
         self, codes: npt.NDArray[np.int32], found: Categories, slot: Categories, name: str, unseen: str
     ) -> npt.NDArray[np.int32]:
-        """Codes into the values found here as codes into the slot; a value not in it gets the code behind its last."""
+        """Translate codes of the values found here to codes of the slot; other values get the code after its last."""
         if found is slot or found == slot:
             return codes
         place = np.full(len(found) + 1, -1, np.int32)
         place[:-1] = slot.find(found.array, where=f"column {name!r}")
-        strange = np.flatnonzero(place[:-1] < 0)
-        if unseen == "error" and len(strange):
-            row = int(np.argmax(codes == strange[0]))
-            got = f"{found.values[strange[0]]!r} (row {self.first + row + 1})"
+        new = np.flatnonzero(place[:-1] < 0)
+        if unseen == "error" and len(new):
+            row = int(np.argmax(codes == new[0]))
+            got = f"{found.values[new[0]]!r} (row {self.first + row + 1})"
             raise BadData(
                 wanted(f"column {name!r}", "a value seen in training", got, "Choose unseen='smooth' or 'skip'")
             )
-        place[strange] = len(slot)
+        place[new] = len(slot)
         return place[codes]
 
 
 def _columns_with(fault: Callable[[npt.NDArray[Any]], npt.NDArray[np.bool_] | None], dense: Dense) -> Sequence[int]:
-    """The columns to be looked at for a fault: all, but of a matrix only those that have it, found in one go."""
+    """Return the columns to check: all, or for a matrix only those where `fault` is true somewhere."""
     if not isinstance(dense.columns, np.ndarray):
         return range(dense.width)
     found = fault(dense.columns)
@@ -275,7 +275,7 @@ def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
 
 
 def _first_text(array: pa.Array) -> tuple[int, Any]:
-    """The first value that is not a number, and its row."""
+    """Return the row of the first value that is not a number, and the value."""
     for row, value in enumerate(array.to_pylist()):
         try:
             float(value)
@@ -288,7 +288,7 @@ def _first_text(array: pa.Array) -> tuple[int, Any]:
 
 
 def _guess(matrix: npt.NDArray[Any]) -> Codes | None:
-    """Whole numbers as their own codes, their span guessed from the first rows and made certain if that was wrong."""
+    """Return whole numbers as their own codes, with a span guessed from the first rows; `settle` makes it exact."""
     first = matrix[:_GUESS_ROWS]
     return _own_codes(matrix, int(first.min()), int(first.max()), lambda: _certain(matrix)) if first.size else None
 
@@ -311,16 +311,16 @@ def _own_codes(matrix: npt.NDArray[Any], low: int, high: int, settle: Callable[[
 
 
 def _direct(matrix: npt.NDArray[Any], slots: Sequence[Categories]) -> Codes | None:
-    """Whole numbers as their own codes into the slots of a model, where the slots are whole numbers of a small span."""
+    """Return whole numbers as their own codes into a model's slots, if these are whole numbers of a small span."""
     if not all(len(slot) and slot.array.type == pa.int64() and slot.array.null_count == 0 for slot in slots):
         return None
     values = [slot.array.to_numpy() for slot in slots]
     low, high = int(min(v[0] for v in values)), int(max(v[-1] for v in values))
     if high - low >= _DIRECT_SPAN:
         return None
-    behind = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
-    rows = np.repeat(behind[:, None], high - low + 2, axis=1)
+    unseen = np.cumsum([len(v) + 1 for v in values]) - 1  # each column's row for a value never seen
+    rows = np.repeat(unseen[:, None], high - low + 2, axis=1)
     for f, v in enumerate(values):
-        rows[f, v - low] = behind[f] - len(v) + np.arange(len(v))
+        rows[f, v - low] = unseen[f] - len(v) + np.arange(len(v))
     sizes = np.full(len(slots), high - low + 2, np.int64)
     return Codes(matrix, sizes, tuple(slots), low, outside="last", rows=rows.ravel())

@@ -1,4 +1,4 @@
-"""Where the work is done: on threads or on a cluster. Engines know nothing of Bayes."""
+"""Engines: work on rows by threads or by a cluster. They know nothing of Bayes."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def read(source: Any, options: sources.ReadOptions = sources.PLAIN_OPTIONS, **ho
     Parameters
     ----------
     source : object
-        Anything that `sources.read` takes, or a Dask or a Spark collection. Neither of the two is imported to tell
-        whether it is one of theirs.
+        Anything that `sources.read` takes, or a Dask or a Spark collection. Neither library is imported to recognise
+        its collections.
     options : ReadOptions
         How rows are read.
     **how

@@ -16,7 +16,7 @@ from tallybayes.display.progress import counting
 from tallybayes.engines.parquet_splits import Files, Split, is_plain
 from tallybayes.engines.partitioned import (
     FAN_IN,
-    LOOKED_AT,
+    HEAD_ROWS,
     Columns,
     Declined,
     PartitionInfo,
@@ -36,21 +36,22 @@ T = TypeVar("T")
 
 
 def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
-    """The partitions of a Dask DataFrame, or of a Bag of dicts, of tables or of paths."""
+    """Return the partitions of a Dask DataFrame, or of a Bag of dicts, of tables or of paths."""
     name = f"the Dask {type(collection).__name__}"
     if hasattr(collection, "map_partitions") and hasattr(collection, "_meta") and hasattr(collection, "columns"):
         meta = sources.read(collection._meta).schema
         vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
         found = DaskPartitions(collection, Reading(meta, missing, name), _files(collection))
-        if vague:  # what pandas keeps as objects, and categories, only rows can tell
-            head = found.head(LOOKED_AT)
+        if vague:  # the types of pandas objects and categories are only known from rows
+            head = found.head()
             for field in vague:
                 kind = pa.null() if head is None else head.schema.field(field.name).type
-                meta = meta.set(meta.get_field_index(field.name), field.with_type(_plain(kind)))
+                kind = kind.value_type if pa.types.is_dictionary(kind) else kind
+                meta = meta.set(meta.get_field_index(field.name), field.with_type(kind))
             found = replace(found, reading=Reading(meta, missing, name))
         return found
     if hasattr(collection, "take") and hasattr(collection, "map_partitions"):
-        items = list(collection.take(LOOKED_AT, npartitions=-1, warn=False))
+        items = list(collection.take(HEAD_ROWS, npartitions=-1, warn=False))
         if not items:
             raise BadData(wanted(name, "rows", "none"))
         schema = sources.read(_rows_of(items)).schema
@@ -69,16 +70,16 @@ class DaskPartitions(Remote):
 
     @property
     def count(self) -> int:
-        """How many partitions there are."""
+        """The number of partitions."""
         return int(self.collection.npartitions)
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Bring the rows here, one partition after the other."""
+        """Bring the rows to this machine, one partition after the other."""
         for k, part in enumerate(self._parts()):
             yield from self.reading.source(_rows_of(self._computed(part, k)), self._label(k))
 
-    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
-        """The first rows; None if there are none."""
+    def head(self, rows: int = HEAD_ROWS) -> pa.RecordBatch | None:
+        """Return the first rows; None if there are none."""
         held: list[pa.RecordBatch] = []
         for k in range(self.count):
             if self._is_bag:
@@ -94,7 +95,7 @@ class DaskPartitions(Remote):
         return table.slice(0, rows).combine_chunks().to_batches()[0]
 
     def select(self, columns: Sequence[str]) -> DaskPartitions:
-        """The same rows with some of the columns, so that no others are read."""
+        """Return the same rows with some of the columns, so that no others are read."""
         schema = pa.schema([self.schema.field(name) for name in columns])
         narrow = self.collection if self._is_bag else self.collection[list(columns)]
         return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
@@ -108,11 +109,11 @@ class DaskPartitions(Remote):
                 try:
                     return answer_of(task, read._run(read._answers_of(files, task), task, tell))
                 except Declined:
-                    pass  # what Dask makes of such files only Dask knows
+                    pass  # only Dask knows how it reads such files
             return answer_of(task, read._run(read._answers(task, packed(own)), task, tell))
 
     def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
-        """Run a task on each partition; the results in the order of the partitions."""
+        """Run a task on each partition; return the results in the order of the partitions."""
         read = self.select(task.columns)
         with counting(self.name, "partitions", self.count) as tell:
             return [answer_of(task, one) for one in read._run(read._answers(task, packed(own)), None, tell)]
@@ -121,41 +122,41 @@ class DaskPartitions(Remote):
         """Return the same kind of collection with columns added; nothing is computed yet."""
         reading = self.select(columns.reads).reading
         if self._is_bag:
-            return self.collection.map_partitions(_answered_items, reading, columns.of)
+            return self.collection.map_partitions(_add_items, reading, columns.of)
         meta = self.collection._meta.copy()
         for field in columns.fields:
             meta[field.name] = pa.nulls(0, field.type).to_pandas().array
-        return self.collection.map_partitions(_answered_frame, reading, columns.of, tuple(columns.fields), meta=meta)
+        return self.collection.map_partitions(_add_columns, reading, columns.of, tuple(columns.fields), meta=meta)
 
     @property
     def _is_bag(self) -> bool:
         return not hasattr(self.collection, "columns")
 
     def _parts(self) -> list[Any]:
-        """The partitions as tasks, always the same ones: Dask would read several files as one where few columns are."""
+        """Return the partitions as tasks, unoptimized: Dask may otherwise fuse files if few columns are read."""
         if self._is_bag:
             return list(self.collection.to_delayed())
         return list(self.collection.simplify().to_delayed(optimize_graph=False))
 
     def _label(self, k: int) -> str:
-        """What messages call a partition: its number, and its file where that is known."""
+        """Return the name of a partition in messages: its number, and its file where known."""
         return str(k) if self.files is None else f"{k} ({self.files[k].path})"
 
     def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> list[Any]:
-        """What each partition is to answer, as Dask's tasks that have not begun."""
+        """Return the answer of each partition as a delayed Dask task."""
         from dask import delayed
 
         parts = self._parts()
         each = [None] * len(parts) if own is None else own
-        ask = delayed(_asked, pure=False, traverse=False)
-        shared = delayed(_Shared(task), pure=False, traverse=False)  # a task of its own: to each worker it goes once
+        ask = delayed(_run_partition, pure=False, traverse=False)
+        shared = delayed(_Shared(task), pure=False, traverse=False)  # a task of its own: sent once to each worker
         return [
             ask(shared, self.reading, part, self._label(k), PartitionInfo(k, mine))
             for k, (part, mine) in enumerate(zip(parts, each, strict=True))
         ]
 
     def _plain_files(self) -> Files | None:
-        """The files, if the collection is nothing but columns of files on a file system that all workers see."""
+        """Return the files if the collection is only columns of files that all workers see, else None."""
         files = self.files
         if self._is_bag or files is None or not all(is_plain(kind) for kind in self.schema.types):
             return None
@@ -168,10 +169,10 @@ class DaskPartitions(Remote):
         return Files(tuple(self.schema.names), tuple((file,) for file in files))
 
     def _answers_of(self, files: Files, task: Task[Any]) -> list[Any]:
-        """The same of files that workers open themselves."""
+        """Return the same for files that workers open themselves."""
         from dask import delayed
 
-        ask = delayed(_asked_of, pure=False, traverse=False)
+        ask = delayed(_run_file, pure=False, traverse=False)
         shared = delayed(_Shared(task), pure=False, traverse=False)
         return [ask(shared, self.reading, replace(files, tasks=(one,)), k) for k, one in enumerate(files.tasks)]
 
@@ -189,7 +190,7 @@ class DaskPartitions(Remote):
 
     @contextmanager
     def _reading(self, at: list[int]) -> Iterator[None]:
-        """Put what Dask has to say of partitions that it cannot read into one sentence; `at` says which, if known."""
+        """Turn any error of Dask into one sentence; `at` holds the partition's number, if known."""
         try:
             yield
         except (ImportError, TallyError):
@@ -201,9 +202,9 @@ class DaskPartitions(Remote):
 
 
 def _files(collection: Any) -> tuple[Split, ...] | None:
-    """The file of each partition, if each is of one; Dask has no name for this that it promises.
+    """Return the file of each partition, if each has one; this relies on private names of Dask.
 
-    A part that stops at 0 is some of a file's row groups, and only tells of which file.
+    A split that stops at 0 stands for some row groups of a file, and only names the file.
     """
     try:
         from dask.dataframe.dask_expr._expr import Blockwise
@@ -211,11 +212,11 @@ def _files(collection: Any) -> tuple[Split, ...] | None:
         nodes = list(collection.expr.walk())
         [read] = [node for node in nodes if type(node).__name__.startswith("ReadParquet")]
         if read.operand("_partitions") is not None or not all(isinstance(node, Blockwise) for node in nodes):
-            return None  # partitions were chosen, or made anew
+            return None  # partitions were selected or repartitioned
         if hasattr(read, "fragments"):
             found = [Split(fragment.path, 0, sys.maxsize) for fragment in read.fragments]
         else:
-            pieces = [part["piece"] for part in read._plan["parts"]]  # of several files, a part is a list
+            pieces = [part["piece"] for part in read._plan["parts"]]  # for several files, a part is a list
             found = [Split(str(path), 0, sys.maxsize if groups is None else 0) for path, groups, *_ in pieces]
     except (ImportError, AttributeError, KeyError, IndexError, TypeError, ValueError):
         return None
@@ -223,7 +224,7 @@ def _files(collection: Any) -> tuple[Split, ...] | None:
 
 
 def _client() -> Any:
-    """The client of a cluster, if this program has made one."""
+    """Return the client of a cluster, if this program has created one."""
     distributed = sys.modules.get("distributed")
     if distributed is None:
         return None
@@ -236,22 +237,22 @@ def _client() -> Any:
 def _on_client(
     client: Any, answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None], failed: list[int]
 ) -> Any:
-    """The answers, or their sum, by the workers of a cluster; which partition failed is noted if one does."""
+    """Return the answers, or their sum, by the workers of a cluster; append a failed partition to `failed`."""
     from distributed import as_completed
 
     leaves = client.compute(answers)
     place = {future.key: k for k, future in enumerate(leaves)}
     watched, level = as_completed(leaves), leaves
-    while merge is not None and len(level) > 1:  # asked for at once, so that nothing waits that could be merged
+    while merge is not None and len(level) > 1:  # submitted at once, so that merging starts as answers arrive
         groups = [level[at : at + FAN_IN] for at in range(0, len(level), FAN_IN)]
-        level = [client.submit(_joined_list, merge, group, pure=False) for group in groups]
+        level = [client.submit(joined, merge, group, pure=False) for group in groups]
     for done, future in enumerate(watched, 1):
         if future.status == "error":
             failed.append(place[future.key])
             break
         tell(done)
         if merge is not None:
-            future.release()  # what is merged need not be kept
+            future.release()  # a merged answer need not be kept
     return client.gather(level) if merge is None else level[0].result()
 
 
@@ -273,34 +274,30 @@ def _locally(answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], 
             return list(dask.compute(*answers))
         level = answers
         while len(level) > 1:
-            join = dask.delayed(_joined_list, pure=False)
+            join = dask.delayed(joined, pure=False)
             level = [join(merge, level[at : at + FAN_IN]) for at in range(0, len(level), FAN_IN)]
         return level[0].compute()
 
 
 class _Shared(NamedTuple):
-    """A task, as data: what can be called, Dask would call."""
+    """A task wrapped as data: Dask would call a callable."""
 
     task: Task[Any]
 
 
-def _asked(shared: _Shared, reading: Reading, part: Any, called: str, info: PartitionInfo) -> bytes:
-    """What one partition answers; run where it lies."""
-    return attempted(shared.task, reading, _rows_of(part), called, info)
+def _run_partition(shared: _Shared, reading: Reading, part: Any, label: str, info: PartitionInfo) -> bytes:
+    """Return the answer of one partition; runs on the worker that holds it."""
+    return attempted(shared.task, reading, _rows_of(part), label, info)
 
 
-def _asked_of(shared: _Shared, reading: Reading, files: Files, partition: int) -> bytes:
-    """What one file answers; run by a worker, which opens it."""
-    called = f"{partition} ({files.tasks[0][0].path})"
-    return attempted(shared.task, reading, files.source(0, reading.schema), called, PartitionInfo(partition))
-
-
-def _joined_list(merge: Task[Any], answers: list[bytes]) -> bytes:
-    return joined(merge, answers)
+def _run_file(shared: _Shared, reading: Reading, files: Files, partition: int) -> bytes:
+    """Return the answer of one file; runs on a worker, which opens it."""
+    label = f"{partition} ({files.tasks[0][0].path})"
+    return attempted(shared.task, reading, files.source(0, reading.schema), label, PartitionInfo(partition))
 
 
 def _rows_of(part: Any) -> Any:
-    """A partition as something that can be read: a frame is, and items of a Bag may be rows, paths or tables."""
+    """Return a partition in a readable form; items of a Bag may be rows, paths or tables."""
     if hasattr(part, "columns"):
         return part
     items = list(part)
@@ -310,8 +307,8 @@ def _rows_of(part: Any) -> Any:
     return items
 
 
-def _answered_frame(frame: Any, reading: Reading, work: Any, fields: tuple[pa.Field, ...]) -> Any:
-    """A partition with answers beside it."""
+def _add_columns(frame: Any, reading: Reading, work: Any, fields: tuple[pa.Field, ...]) -> Any:
+    """Return a partition of a DataFrame with columns added."""
     frame = frame.copy(deep=False)
     parts = [work(batch) for batch in reading.source(frame[reading.schema.names], "of them")]
     for k, field in enumerate(fields):
@@ -320,8 +317,8 @@ def _answered_frame(frame: Any, reading: Reading, work: Any, fields: tuple[pa.Fi
     return frame
 
 
-def _answered_items(items: Any, reading: Reading, work: Any) -> list[dict[str, Any]]:
-    """Rows of a Bag with answers among them."""
+def _add_items(items: Any, reading: Reading, work: Any) -> list[dict[str, Any]]:
+    """Return rows of a Bag with columns added."""
     rows = list(items)
     if not rows:
         return []
@@ -330,9 +327,5 @@ def _answered_items(items: Any, reading: Reading, work: Any) -> list[dict[str, A
     return [{**row, **answer} for row, answer in zip(rows, answers, strict=True)]
 
 
-def _plain(kind: pa.DataType) -> pa.DataType:
-    return kind.value_type if pa.types.is_dictionary(kind) else kind
-
-
 def _first_line(error: BaseException) -> str:
-    return str(error).strip().split("\n")[0][:300] or "no more is known"
+    return str(error).strip().split("\n")[0][:300] or "no details"

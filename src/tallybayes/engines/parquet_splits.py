@@ -1,8 +1,8 @@
-"""Parquet files that workers open themselves, instead of being handed their rows by an engine.
+"""Parquet files that workers open themselves, instead of receiving their rows from an engine.
 
-An engine takes rows apart to hand them over, or makes pandas of them first, which takes longer than to read and count
-them. Where a collection is nothing but columns of files that all workers see, none of that is needed. Whatever is not
-as it seems (a file without a column, or with another type) a worker declines, and the engine reads it in its way.
+An engine serializes the rows or converts them to pandas first, which takes longer than to read and count them. Where a
+collection is nothing but columns of files that all workers see, neither is needed. A worker declines a file that
+differs from the schema (without a column, or with another type), and the engine then reads the files itself.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """Columns of parquet files, in parts for as many workers.
+    """Columns of parquet files, split into tasks for workers.
 
     Attributes
     ----------
     columns : tuple of str
-        What the columns are called in the files.
+        The names of the columns in the files.
     tasks : tuple of tuples of Split
         The parts that each worker reads.
     """
@@ -45,11 +45,11 @@ class Files:
     tasks: tuple[tuple[Split, ...], ...]
 
     def source(self, task: int, schema: pa.Schema) -> Source:
-        """The rows of one of the parts, with the names that the schema has for the columns."""
+        """Return the rows of one task, with columns named as in the schema."""
         return Source(schema, None, False, "", lambda: self._rows(task, schema))
 
     def label(self, task: int) -> str:
-        """What messages call a part."""
+        """Return the name of a task in messages."""
         paths = dict.fromkeys(split.path for split in self.tasks[task])
         return f"{task} ({next(iter(paths))}{', ...' if len(paths) > 1 else ''})"
 
@@ -64,7 +64,7 @@ class Files:
 
 
 def is_plain(kind: pa.DataType) -> bool:
-    """Whether a type is understood alike by engines and Arrow, whatever wrote the file; dates need not be."""
+    """Return whether engines and Arrow read a type alike, whatever wrote the file; dates may differ."""
     is_ = pa.types
     return bool(
         is_.is_integer(kind)
@@ -79,10 +79,10 @@ def _read(split: Split, columns: Sequence[str], schema: pa.Schema) -> Iterator[p
     from pyarrow import parquet
 
     with parquet.ParquetFile(split.path) as file:
-        there = file.schema_arrow
+        stored = file.schema_arrow
         for name, kind in zip(columns, schema.types, strict=True):
-            at = there.get_all_field_indices(name)
-            if len(at) != 1 or not _same(there.field(at[0]).type, kind):
+            at = stored.get_all_field_indices(name)
+            if len(at) != 1 or not _same(stored.field(at[0]).type, kind):
                 raise Declined(f"{split.path} is unlike the others in {name!r}")
         groups = [g for g in range(file.num_row_groups) if split.start <= _begin(file.metadata, g) < split.stop]
         for batch in file.iter_batches(_BATCH_ROWS, row_groups=groups, columns=list(columns), use_threads=False):
@@ -90,12 +90,12 @@ def _read(split: Split, columns: Sequence[str], schema: pa.Schema) -> Iterator[p
 
 
 def _begin(metadata: Any, group: int) -> int:
-    """The byte at which a row group begins."""
+    """Return the byte at which a row group begins."""
     first = metadata.row_group(group).column(0)
     return int(first.dictionary_page_offset or first.data_page_offset)
 
 
 def _same(one: pa.DataType, other: pa.DataType) -> bool:
-    """Whether two types are one, but for how long texts may be."""
+    """Return whether two types are equal, apart from string and large string."""
     texts = (pa.string(), pa.large_string())
     return bool(one == other or (one in texts and other in texts))

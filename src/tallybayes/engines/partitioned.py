@@ -1,8 +1,8 @@
-"""Rows in partitions, wherever they are: the one interface by which rows are counted, scored and predicted.
+"""Rows in partitions, wherever they are: the one interface to count, score and predict them.
 
-A task is run on each partition where its rows are. On this machine there is one partition, threads share the work and
-results are handed over as objects. The workers of a cluster are sent the task, and send back its results as bytes.
-Results merge in any order and in any tree, so a partition may be empty, and may be counted twice if its worker is lost.
+A task runs on each partition where its rows are. On this machine there is one partition, threads share the work and
+results are objects. The workers of a cluster receive the task and send back its results as bytes. Results merge in any
+order and in any tree, so a partition may be empty, and may be counted again if its worker is lost.
 """
 
 from __future__ import annotations
@@ -37,19 +37,19 @@ __all__ = [
 ]
 
 T = TypeVar("T")
-# So many answers are merged at a time: each worker that merges holds one sum and one answer.
+# Answers merged at a time; a worker that merges holds one sum and one answer.
 FAN_IN = 16
-# As many rows are looked at to find what a column of text is.
-LOOKED_AT = 1000
+# Rows read to infer the type of a text column.
+HEAD_ROWS = 1000
 _DONE, _REFUSED = b"+", b"-"
 
 
 class Declined(TallyError):
-    """Rows are not what they seemed, and have to be read in another way; never shown to a user."""
+    """Files differ from their collection's schema and must be read by the engine; never shown to a user."""
 
 
 class PartitionInfo(NamedTuple):
-    """A partition's number from 0, what is meant for it alone, and how many threads may work on it."""
+    """A partition's number from 0, its own data, and the number of threads that may work on it."""
 
     partition: int
     own: Any = None
@@ -57,21 +57,19 @@ class PartitionInfo(NamedTuple):
 
 
 class Task(ABC, Generic[T]):
-    """Work on the rows of each partition. It is pickled on its way to a cluster.
+    """Work on the rows of each partition; pickled for a cluster.
 
     Attributes
     ----------
     columns : sequence of str
         The columns that it reads.
-    free : bool
-        Whether rows may be cut into other parts than the partitions, where that is faster.
     """
 
     columns: Sequence[str]
 
     @property
     def free(self) -> bool:
-        """Whether rows may be cut into other parts than the partitions."""
+        """Whether rows may be split into other parts than the partitions, where that is faster."""
         return False
 
     @abstractmethod
@@ -96,14 +94,14 @@ class Task(ABC, Generic[T]):
 
 
 class Columns(ABC):
-    """Columns to be added to rows. It is pickled on its way to a cluster.
+    """Columns to add to rows; pickled for a cluster.
 
     Attributes
     ----------
     fields : sequence of Field
-        What the new columns are.
+        The new columns.
     reads : sequence of str
-        The columns that they are made of.
+        The columns that they are computed from.
     """
 
     fields: Sequence[pa.Field]
@@ -115,17 +113,17 @@ class Columns(ABC):
 
 
 class Partitioned(ABC):
-    """Rows in partitions; iterated, they come here batch by batch."""
+    """Rows in partitions; iteration brings them to this machine batch by batch."""
 
     @property
     def trail(self) -> Trail | None:
-        """Of files, where a pass over them is; None for what cannot be read from a place in its midst."""
+        """The reading position, for files; None for rows that can only be read from the start."""
         return None
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """What messages call the rows."""
+        """The name of the rows in messages."""
 
     @property
     @abstractmethod
@@ -135,19 +133,19 @@ class Partitioned(ABC):
     @property
     @abstractmethod
     def count(self) -> int | None:
-        """How many partitions there are; None where only reading them would tell."""
+        """The number of partitions; None where only reading them would tell."""
 
     @abstractmethod
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Bring the rows here, one partition after the other."""
+        """Bring the rows to this machine, one partition after the other."""
 
     @abstractmethod
-    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
+    def head(self, rows: int = HEAD_ROWS) -> pa.RecordBatch | None:
         """Return the first rows, or the whole first batch; None if there are none."""
 
     @abstractmethod
     def here(self) -> Source:
-        """Return the rows as a source, which brings them here as it is read."""
+        """Return the rows as a source, which brings them to this machine as it is read."""
 
     @abstractmethod
     def attach(self, name: str, values: Any) -> tuple[Partitioned, str]:
@@ -155,7 +153,7 @@ class Partitioned(ABC):
 
     @abstractmethod
     def buffered(self) -> Partitioned:
-        """Return the same rows, to be read several times."""
+        """Return the same rows in a form that can be read several times."""
 
     @abstractmethod
     def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
@@ -164,30 +162,30 @@ class Partitioned(ABC):
         Parameters
         ----------
         task : Task
-            What to do; it must have `zero` and `merge`.
+            The work; it must have `zero` and `merge`.
         own : sequence, optional
-            What each partition alone is given, by its number.
+            Data for each partition alone, by its number.
         threads : int
-            How many threads work, of rows that are here.
+            The number of threads, for rows on this machine.
 
         Raises
         ------
         TallyError
-            What is wrong with the rows, the partition named.
+            The rows are invalid; the message names the partition.
         """
 
     @abstractmethod
     def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
-        """Run a task on each partition; the results in the order of the partitions."""
+        """Run a task on each partition; return the results in the order of the partitions."""
 
     @abstractmethod
     def map(self, here: Callable[[Source], T], columns: Callable[[], Columns]) -> T:
-        """Return what `here` makes of rows on this machine; of others, the same collection with columns added."""
+        """Return the result of `here` for local rows; for others, the collection with columns added."""
 
 
 @dataclass(frozen=True)
 class Reading:
-    """How the rows of a partition are to be understood, wherever they are read.
+    """How to interpret the rows of a partition, wherever they are read.
 
     Attributes
     ----------
@@ -196,9 +194,9 @@ class Reading:
     missing : sequence of str
         Texts that stand for a missing value.
     name : str
-        What messages call all of the rows.
+        The name of the rows in messages.
     cast : bool
-        Whether a partition that has other types is brought into these, rather than taken as it is.
+        Whether to cast a partition of other types to these, rather than take it as it is.
     """
 
     schema: pa.Schema
@@ -207,12 +205,12 @@ class Reading:
     cast: bool = True
 
     def source(self, rows: Any, partition: object) -> Source:
-        """The rows of one partition, with the columns that all have."""
+        """Return the rows of one partition, with the common columns."""
         source = replace(sources.read(rows, missing=self.missing), name=self.place(partition))
         return sources.conform(source, {field.name: field.type for field in self.schema}, cast=self.cast)
 
     def place(self, partition: object) -> str:
-        """What messages call one partition."""
+        """Return the name of one partition in messages."""
         return f"{self.name}, partition {partition}"
 
 
@@ -223,7 +221,7 @@ class Remote(Partitioned):
 
     @property
     def name(self) -> str:
-        """What messages call the rows."""
+        """The name of the rows in messages."""
         return self.reading.name
 
     @property
@@ -240,16 +238,16 @@ class Remote(Partitioned):
         """Return the same kind of collection with columns added; nothing is computed yet."""
 
     def here(self) -> Source:
-        """Return the rows as a source, which brings them here as it is read."""
+        """Return the rows as a source, which brings them to this machine as it is read."""
         return Source(self.schema, None, True, self.name, self.__iter__)
 
     def attach(self, name: str, values: Any) -> tuple[Partitioned, str]:
         """Refuse a column given as values."""
-        got, do = f"a {type(values).__name__}", "Put it among the columns first: rows elsewhere have no order to go by"
+        got, do = f"a {type(values).__name__}", "Add it to the collection first: its rows have no fixed order"
         raise BadOption(wanted(name, "the name of a column", got, do))
 
     def buffered(self) -> Remote:
-        """Return the same rows: a cluster keeps what it was asked to."""
+        """Return the same rows: what a cluster keeps in memory is the user's decision."""
         return self
 
     def map(self, here: Callable[[Source], T], columns: Callable[[], Columns]) -> T:
@@ -261,15 +259,15 @@ class Remote(Partitioned):
                 raise BadData(wanted(self.name, f"a column {name!r} as in training", got, do))
         for field in added.fields:
             if field.name in have:
-                want = f"no column {field.name!r}, which is what the answers are called"
+                want = f"no column {field.name!r}, the name of a result"
                 raise BadOption(wanted(self.name, want, "one", "Rename it first"))
         return self.with_columns(added)  # type: ignore[no-any-return]
 
 
 def attempted(task: Task[T], reading: Reading, rows: Any, partition: object, info: PartitionInfo) -> bytes:
-    """Return the packed result of one partition, which messages call so, or why it is refused.
+    """Return the packed result of one partition, or the reason why its rows are refused.
 
-    An error of the rows is an answer, not a failure: an engine would try again what cannot succeed.
+    `partition` is its name in messages. Invalid rows are an answer and not a failure, which the engine would retry.
     """
     try:
         info = info._replace(own=None if info.own is None else pickle.loads(info.own))
@@ -282,7 +280,7 @@ def attempted(task: Task[T], reading: Reading, rows: Any, partition: object, inf
 
 
 def packed(own: Sequence[Any] | None) -> list[bytes] | None:
-    """Return what each partition alone is given as bytes, as `attempted` takes it."""
+    """Return each partition's own data as bytes, as `attempted` takes it."""
     return None if own is None else [pickle.dumps(one) for one in own]
 
 
@@ -297,7 +295,7 @@ def joined(task: Task[T], answers: Iterable[bytes]) -> bytes:
 
 
 def answer_of(task: Task[T], answer: bytes) -> T:
-    """Return the result in an answer; raise where the rows were refused."""
+    """Return the result in an answer; raise if the rows were refused."""
     if answer.startswith(_DONE):
         return task.unpack(answer[1:])
     kind, sentence = json.loads(answer[1:])

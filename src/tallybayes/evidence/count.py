@@ -1,4 +1,4 @@
-"""What is made of all rows in one pass, wherever they are: evidence, a sample to calibrate by, some columns."""
+"""One pass over all rows, wherever they are: their evidence, a calibration sample, and some columns."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
 
-# Sparse rows are counted where they lie, into sums as wide as their columns: each slice more would be a merge more.
+# Bytes. Sparse rows are counted in one slice: each slice has sums as wide as the columns, and costs a merge of them.
 _WHOLE = 1 << 62
-# A merge of vocabularies costs as much as they are long, however few the rows: small batches of text are joined.
+# Bytes. A merge of vocabularies costs their length, however few the rows, so small batches of text are joined.
 _TOGETHER = 32 << 20
 
 
@@ -32,28 +32,28 @@ def count(
     Parameters
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     rows : Partitioned
         The rows.
     threads : int
-        How many threads count, of rows that are here.
+        The number of threads, for rows on this machine.
     sampled : bool
-        Whether to take the sample by which a model is calibrated.
+        Whether to take the sample that calibrates a model.
     keep : sequence of str
         Columns to return as they are, partition by partition.
     """
-    return _passed(Count(schema, sampled=sampled, keep=tuple(keep)), rows, threads)
+    return _run(Count(schema, sampled=sampled, keep=tuple(keep)), rows, threads)
 
 
 def sample(schema: Schema, rows: engines.Partitioned, threads: int) -> BottomKSample:
-    """Return the sample of all rows by which a model is calibrated."""
-    found = _passed(Count(schema, counted=False, sampled=True), rows, threads).chosen
+    """Return the sample of all rows that calibrates a model."""
+    found = _run(Count(schema, counted=False, sampled=True), rows, threads).chosen
     assert found is not None
     return found
 
 
-def _passed(task: Count, rows: engines.Partitioned, threads: int) -> PartialEvidence:
-    """Return what a task finds; a second pass takes more rows of each partition, where the first took too few."""
+def _run(task: Count, rows: engines.Partitioned, threads: int) -> PartialEvidence:
+    """Run a task; a second pass samples more rows of each partition if the first took too few."""
     share = 1.0 if rows.count is None else share_of(rows.count)
     found = rows.fold(replace(task, share=share), threads=threads)
     if found.chosen is not None and not found.chosen.complete:
@@ -68,9 +68,9 @@ def needed(schema: Schema) -> list[str]:
 
 
 def share_of(partitions: int) -> float:
-    """Return the share of the sample that each of so many partitions sends: twice its due, and what chance adds."""
-    due = MOST_ROWS / max(1, partitions)
-    return float(min(1.0, (2 * due + 10 * due**0.5 + 10) / MOST_ROWS))
+    """Return the fraction of the sample each of n partitions sends: twice its expected share plus a margin."""
+    expected = MOST_ROWS / max(1, partitions)
+    return float(min(1.0, (2 * expected + 10 * expected**0.5 + 10) / MOST_ROWS))
 
 
 class Summing(engines.Task[PartialEvidence]):
@@ -93,16 +93,16 @@ class Summing(engines.Task[PartialEvidence]):
 
 @dataclass(frozen=True)
 class Count(Summing):
-    """One pass over rows.
+    """A pass that counts rows, samples them and keeps columns.
 
     Attributes
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     counted, sampled : bool
         Whether to count the rows, and to sample them.
     share : float
-        The share of the sample that each partition sends.
+        The fraction of the sample that each partition sends.
     keep : tuple of str
         Columns to return as they are.
     """
@@ -115,7 +115,7 @@ class Count(Summing):
 
     @property
     def free(self) -> bool:
-        """Columns that are kept go with the partitions that are read again later."""
+        """Whether other parts than the partitions will do; kept columns belong to partitions read again later."""
         return not self.keep
 
     @property
@@ -131,7 +131,7 @@ class Count(Summing):
         """Count the rows of one partition."""
         found = self.over(rows, info.threads)
         if self.keep:
-            kept = [one.batch() for one in found.kept] or [self._kept(_no_rows(rows))]
+            kept = [one.batch() for one in found.kept] or [self._kept(pa.RecordBatch.from_pylist([], rows.schema))]
             found = replace(found, kept=(KeptColumns.of(kept, info.partition),))
         if found.chosen is not None and self.share < 1:
             found = replace(found, chosen=found.chosen.few(self.share))
@@ -143,7 +143,7 @@ class Count(Summing):
         threads: int,
         earlier: PartialEvidence | None = None,
         before: int = 0,
-        tell: Callable[[PartialEvidence, int], None] | None = None,
+        progress: Callable[[PartialEvidence, int], None] | None = None,
     ) -> PartialEvidence:
         """Count rows on threads.
 
@@ -152,27 +152,27 @@ class Count(Summing):
         rows : Source
             The rows.
         threads : int
-            How many threads count.
+            The number of threads.
         earlier : PartialEvidence, optional
-            What was found in rows that come before these, to be added to.
+            The result for the rows before these, to be added to.
         before : int
-            How many rows these are.
-        tell : callable, optional
-            Is called now and then with what was found so far, and in how many rows.
+            The number of rows before these.
+        progress : callable, optional
+            Called now and then with the result so far and the number of rows in it.
         """
         sparse = any(sources.kind_of(field) == "sparse" for field in rows.schema)
         return engines.fold(
-            _gathered(rows, self.schema) if self.counted else rows,
-            self._found,
+            _join_small(rows, self.schema) if self.counted else rows,
+            self._count,
             operator.add,
             self.zero() if earlier is None else earlier,
             threads=threads,
             slice_bytes=_WHOLE if sparse else engines.SLICE_BYTES,
             before=before,
-            tell=tell,
+            progress=progress,
         )
 
-    def _found(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
+    def _count(self, batch: pa.RecordBatch, first: int) -> PartialEvidence:
         rows = RowBatch(batch, first, self.schema.missing)
         return PartialEvidence(
             count_rows(self.schema, rows) if self.counted else Evidence.empty(self.schema),
@@ -181,7 +181,7 @@ class Count(Summing):
         )
 
     def _kept(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """The columns to keep; each text once, as classes and groups repeat."""
+        """Return the columns to keep; texts as codes, since classes and groups repeat."""
         rows = RowBatch(batch)
         columns = {name: rows.column(name) for name in self.keep}
         for name, column in columns.items():
@@ -190,12 +190,8 @@ class Count(Summing):
         return pa.record_batch(columns)
 
 
-def _no_rows(rows: sources.Source) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pylist([], rows.schema)
-
-
-def _gathered(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
-    """The same rows in the same order, small batches joined if there is text among them."""
+def _join_small(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:
+    """Yield the same rows in the same order, with small batches joined if there are text columns."""
     if not any(block.event.input == "text" for block in schema.blocks):
         yield from rows
         return

@@ -1,7 +1,7 @@
-"""Evidence: everything that is remembered of the rows, and nothing else.
+"""Evidence: the exact sufficient statistics of rows, all that a model remembers of them.
 
-The weight of each class and one statistic per block of columns, all of them exact sums. Evidence adds (`+`), subtracts
-(`−`), has an identity (`Evidence.empty`), and does not depend on the order, the batches or the threads that made it.
+It holds the weight of each class and one statistic per block of columns, all of them exact sums. Evidence adds (`+`),
+subtracts (`−`), has an identity (`Evidence.empty`), and does not depend on the order, batches or threads of counting.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Evidence:
     Attributes
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     classes : Categories
         The classes seen, sorted.
     rows : Exact, shape (C,)
@@ -56,7 +56,7 @@ class Evidence:
 
     @classmethod
     def empty(cls, schema: Schema) -> Evidence:
-        """The evidence of no rows: the identity of `+`."""
+        """Return the evidence of no rows: the identity of `+`."""
         rows = Exact.zeros((0,))
         statistics = tuple(_nothing(block.event, len(block.columns), rows) for block in schema.blocks)
         return cls(schema, Categories(pa.nulls(0)), rows, statistics)
@@ -96,7 +96,7 @@ class Evidence:
         return Evidence(self.schema, left.classes, rows, statistics)._without_empty_classes()
 
     def select(self, columns: Sequence[str]) -> Evidence:
-        """The evidence of some of the columns: the same, to the bit, as if the others had not been there.
+        """Return the evidence of some columns, equal to the bit to a count without the others.
 
         Examples
         --------
@@ -106,16 +106,16 @@ class Evidence:
         >>> both.evidence.select(["z"]) == alone.evidence
         True
         """
-        schema, chosen = self.schema.select(columns), set(columns)
+        schema, selected = self.schema.select(columns), set(columns)
         statistics = []
         for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
-            places = [f for f, name in enumerate(block.columns) if name in chosen]
+            places = [f for f, name in enumerate(block.columns) if name in selected]
             if places:
                 statistics.append(statistic.of_columns(np.array(places, np.intp)))
         return Evidence(schema, self.classes, self.rows, tuple(statistics))
 
     def _align(self, other: Evidence) -> tuple[Evidence, Evidence]:
-        """Both with the same classes and the same order of columns."""
+        """Return both with the same classes and the same order of columns."""
         self.schema.check_merges(other.schema)
         other = other._in_order_of(self.schema)
         if self.classes == other.classes:
@@ -141,7 +141,7 @@ class Evidence:
         return Evidence(self.schema, self.classes.take(some), rows, kept)
 
     def _in_order_of(self, schema: Schema) -> Evidence:
-        """The same sums with blocks and columns in the order of another schema that has the same ones."""
+        """Return the same sums with blocks and columns in the order of an equivalent schema."""
         if self.schema.blocks == schema.blocks:
             return self
         statistics = []
@@ -153,22 +153,22 @@ class Evidence:
 
 
 def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
-    """The evidence of one batch of rows.
+    """Count one batch of rows.
 
     Parameters
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     batch : pyarrow.RecordBatch
         The rows, with label and weight among the columns.
     first : int
-        How many rows came before these, for messages.
+        The number of rows before these, for messages.
     """
     return count_rows(schema, RowBatch(batch, first, schema.missing))
 
 
 def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
-    """The evidence of rows that others may want to read too."""
+    """Count rows whose encoded columns others may reuse."""
     classes, labels = class_codes(rows, schema.label)
     weights = row_weights(rows, schema.weight)
     C = len(labels)
@@ -186,7 +186,7 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
 
 
 def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Categories, ...]) -> Statistic:
-    if "present" in sums:  # what is missing is remembered instead, since it is mostly nothing at all
+    if "present" in sums:  # missing weight is stored instead, since it is mostly zero
         present = sums.pop("present")
         sums["missing"] = Statistic(rows, {"missing": present}, event.sums).present().settle()
     return Statistic(rows, {k: sums[k] for k in event.sums}, event.sums, values).without_unused_values()
@@ -200,7 +200,7 @@ def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
 
 
 def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
-    """Each row's class, and the classes found."""
+    """Return each row's class code, and the classes found."""
     codes, labels = encode(rows.column(label))
     if (codes < 0).any():
         row = rows.first + int(np.argmax(codes < 0)) + 1
@@ -210,7 +210,7 @@ def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
 
 
 def row_weights(rows: RowBatch, weight: str | None) -> Weights:
-    """Each row's weight; None where all are 1."""
+    """Return each row's weight; None where all are 1."""
     if weight is None:
         return None
     array: Any = rows.column(weight)

@@ -1,15 +1,13 @@
-"""What one pass finds in some rows: their evidence, a sample of them, and some of their columns; also as bytes.
+"""The result of a pass over some rows: evidence, a sample and some columns; also as bytes.
 
-So it travels from the workers of a cluster, and so a long run is saved on its way. It is what a model file holds of
-evidence, with the sample and the columns beside it as Arrow streams. Partial evidence adds as its parts do.
+Workers of a cluster send it, and checkpoints of a long run store it. The bytes are those of a model file's evidence,
+with the sample and the columns as Arrow streams. Partial evidence adds as its parts do.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,14 +20,14 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample, Part
 from tallybayes.schema.schema import Schema
 
-__all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "merged", "open_partial"]
+__all__ = ["NUMBER", "KeptColumns", "PartialEvidence", "open_partial"]
 
-# The column of rows chosen that tells which of all rows each is, for who wants to know.
+# Extra column: each sampled row's index in the full data.
 NUMBER = "tallybayes.number"
 
 
 class KeptColumns(NamedTuple):
-    """Some columns of all rows of a partition, the texts among them as codes; packed while in transit."""
+    """Some columns of all rows of a partition, texts as codes; as bytes once unpacked from an answer."""
 
     partition: int
     content: pa.RecordBatch | bytes
@@ -53,18 +51,18 @@ class KeptColumns(NamedTuple):
 
 @dataclass(frozen=True)
 class PartialEvidence:
-    """Evidence, and beside it a sample and columns of the rows where they are wanted.
+    """Evidence of some rows, with a sample and columns of them where requested.
 
     Attributes
     ----------
     evidence : Evidence
         The exact counts and sums of some rows.
     chosen : BottomKSample or None
-        Of these rows those by which a model is calibrated.
+        The sample of these rows that calibrates a model.
     kept : tuple of KeptColumns
         Columns of the rows, partition by partition.
     more : mapping
-        What else goes along, of plain values; a sum has none of it.
+        Further plain values; `+` drops them.
 
     Examples
     --------
@@ -80,15 +78,11 @@ class PartialEvidence:
     more: Mapping[str, Any] = field(default_factory=dict)
 
     def __add__(self, other: PartialEvidence) -> PartialEvidence:
-        both = self.chosen is not None and other.chosen is not None
-        return PartialEvidence(
-            self.evidence + other.evidence,
-            self.chosen + other.chosen if both else None,  # type: ignore[operator]
-            self.kept + other.kept,
-        )
+        chosen = None if self.chosen is None or other.chosen is None else self.chosen + other.chosen
+        return PartialEvidence(self.evidence + other.evidence, chosen, self.kept + other.kept)
 
     def pack(self) -> bytes:
-        """As bytes."""
+        """Return all of it as bytes."""
         tensors: serialize.Tensors = {}
         header = serialize.put(self.evidence, tensors)
         header["chosen"] = None if self.chosen is None else _put_chosen(self.chosen, tensors)
@@ -98,17 +92,17 @@ class PartialEvidence:
         return serialize.pack({**header, "more": dict(self.more)}, tensors)
 
 
-def open_partial(content: bytes, schema: Schema | None = None, where: str = "parcel") -> PartialEvidence:
-    """What was packed.
+def open_partial(content: bytes, schema: Schema | None = None, where: str = "partial evidence") -> PartialEvidence:
+    """Return the partial evidence that was packed.
 
     Parameters
     ----------
     content : bytes
-        What `PartialEvidence.pack` gave.
+        The result of `PartialEvidence.pack`.
     schema : Schema, optional
-        The schema that the evidence is known to have: of functions that make words, bytes hold only the names.
+        The schema of the evidence. It brings the tokenizer functions, which bytes hold only by name.
     where : str
-        What messages call it.
+        The name of the content in messages.
     """
     header, tensors = serialize.unpack(content, where)
     try:
@@ -119,18 +113,11 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
         chosen, more = header["chosen"], header["more"]
         serialize.require(isinstance(more, dict), "more")
         kept = tuple(KeptColumns(k, tensors[f"kept.{k}"].tobytes()) for k in header.get("kept", ()))
-        return PartialEvidence(
-            evidence, None if chosen is None else _get_chosen(chosen, tensors, evidence.schema), kept, more
-        )
+        sample = None if chosen is None else _get_chosen(chosen, tensors, evidence.schema)
+        return PartialEvidence(evidence, sample, kept, more)
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
-        raise BadModelFile(wanted(where, "the parts of a parcel", f"something else ({what})")) from None
-
-
-def merged(parcels: Iterable[bytes], zero: PartialEvidence) -> bytes:
-    """Of several parcels the sum; `zero` is that of none, and has the schema of all."""
-    schema = zero.evidence.schema
-    return reduce(add, (open_partial(one, schema) for one in parcels), zero).pack()
+        raise BadModelFile(wanted(where, "the parts of partial evidence", f"something else ({what})")) from None
 
 
 def _names(schema: Schema) -> Any:
@@ -164,6 +151,6 @@ def _get_chosen(header: dict[str, Any], tensors: serialize.Tensors, schema: Sche
 
 
 def _needed(batch: pa.RecordBatch, schema: Schema) -> pa.RecordBatch:
-    """Only the columns that are read: features, label and weight; and the number of each row, where it has one."""
-    wanted_ones = {*schema.columns, schema.label, schema.weight, NUMBER}
-    return batch.select([f.name for f in batch.schema if f.name in wanted_ones or sources.kind_of(f) != "column"])
+    """Return only the columns that are read: features, label, weight and row numbers."""
+    used = {*schema.columns, schema.label, schema.weight, NUMBER}
+    return batch.select([f.name for f in batch.schema if f.name in used or sources.kind_of(f) != "column"])

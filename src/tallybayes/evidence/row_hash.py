@@ -25,7 +25,7 @@ Hashes = npt.NDArray[np.int64]
 
 
 def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
-    """A hash of each row's values, class and weight; what a column is called matters, where it stands does not."""
+    """Hash each row's values, class and weight; column names matter, their order does not."""
     out = np.zeros(len(rows), np.int64)
     for block in schema.blocks:
         with rows.refusing(block):
@@ -35,7 +35,7 @@ def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
     weights = row_weights(rows, schema.weight)
     if weights is not None:
         kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
-    return _stirred(out)
+    return _mix(out)
 
 
 def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
@@ -55,7 +55,7 @@ def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hash
 
 
 def _of_values(labels: Categories, seed: int) -> Hashes:
-    """A hash of each value of a column."""
+    """Hash each value of a column."""
     out = np.zeros(len(labels), np.int64)
     kernels.hash_texts(pc.cast(labels.array, pa.string()), seed, out)
     return out
@@ -63,7 +63,7 @@ def _of_values(labels: Categories, seed: int) -> Hashes:
 
 def _seeds(columns: Sequence[str]) -> Hashes:
     if isinstance(columns, NumberedNames):
-        return _stirred(np.arange(1, len(columns) + 1, dtype=np.int64))
+        return _mix(np.arange(1, len(columns) + 1, dtype=np.int64))
     return np.array([_seed(name) for name in columns], np.int64)
 
 
@@ -74,8 +74,8 @@ def _seed(name: str) -> int:
     )
 
 
-def _stirred(words: Hashes) -> Hashes:
-    """Every bit of each made to depend on all of its bits."""
+def _mix(words: Hashes) -> Hashes:
+    """Return words in which every bit depends on all bits of the input word."""
     bits = words.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x81DADEF4BC2DD44D)

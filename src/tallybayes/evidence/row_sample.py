@@ -1,7 +1,7 @@
-"""Rows chosen by their content: the same of them, whatever the order and the batches in which all came.
+"""A bottom-k sample: the k rows with the lowest content hash, whatever the row order or batching.
 
-Each row has a hash of its values, its class and its weight. Chosen are those with the lowest hashes, as many as there
-is room for. Two choices of different rows merge into the choice of all rows, so a fold can make one while it counts.
+The hash of a row covers its values, its class and its weight. The samples of two sets of rows merge into the sample of
+all of them, so it can be taken while rows are counted.
 """
 
 from __future__ import annotations
@@ -24,58 +24,58 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["BottomKSample"]
 
-# Two numbers are fitted to the rows chosen, and one smoothing: more rows, or more text, would not make them better.
+# Two numbers and a smoothing are fitted to the sample: more rows, or more bytes of text, would not improve them.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
-# So many texts are sent by each of many places, however long they are: the few chosen in all may lie in one of them.
+# Texts that each partition sends at least, however long: the few in the sample may all be in one partition.
 _FEWEST = 8
-# Of batches that are kept for a few of their rows no more than this stays in memory.
+# Bytes of batches that may stay in memory for a few of their rows.
 _HELD_BYTES = 128 << 20
 
 
 @dataclass(frozen=True)
 class Part:
-    """Some rows of a batch: where they stand, and, once there are so many that it matters, their hashes."""
+    """Some rows of a batch, and their hashes once there are too many to keep all."""
 
     batch: pa.RecordBatch
     index: npt.NDArray[np.intp]  # (n,)
-    text: npt.NDArray[np.int64] | None  # (n,) bytes of prose; None where there are no such columns
+    text: npt.NDArray[np.int64] | None  # (n,) bytes of text; None without text columns
     hashes: Hashes | None = None  # (n,)
 
     def __len__(self) -> int:
         return len(self.index)
 
     def hashed(self, schema: Schema, rows: RowBatch | None = None) -> Part:
-        """The same, with hashes."""
+        """Return the same rows with hashes."""
         if self.hashes is not None:
             return self
         rows = RowBatch(self.batch, 0, schema.missing) if rows is None else rows
         return replace(self, hashes=row_hashes(rows, schema)[self.index])
 
     def of(self, places: npt.NDArray[np.integer]) -> Part:
-        """Some of these rows, of which the hashes are known."""
+        """Return some of these rows; their hashes must be known."""
         text = None if self.text is None else self.text[places]
         return Part(self.batch, self.index[places], text, _known(self.hashes)[places])
 
     def alone(self) -> Part:
-        """The same rows in a batch of their own."""
+        """Return the same rows in a batch of their own."""
         return replace(self, batch=sources.take(self.batch, self.index), index=np.arange(len(self)))
 
 
 @dataclass(frozen=True)
 class BottomKSample:
-    """Some of the rows seen, and how they are read.
+    """The rows with the lowest hashes among all rows seen.
 
     Attributes
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     parts : tuple of Part
-        The rows kept so far: twice as many as are chosen in the end, or fewer.
+        The rows kept so far: at most twice the size of the final sample.
     bound : int or None
-        Of rows seen whose hash is above this one, some are no longer among the parts (see `few`).
+        The hash above which rows may be missing (see `few`).
     room : float
-        How many times as many rows as usual are chosen: of them the choice among fewer rows can be made (see `among`).
+        The size as a multiple of the usual: a larger sample contains samples of fewer rows (see `among`).
     """
 
     schema: Schema
@@ -85,7 +85,7 @@ class BottomKSample:
 
     @classmethod
     def of(cls, rows: RowBatch, schema: Schema, room: float = 1.0) -> BottomKSample:
-        """The choice among the rows of one batch; one that weighs nothing is none."""
+        """Return the sample of one batch; rows of weight 0 are left out."""
         weights = row_weights(rows, schema.weight)
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
         text = _text_bytes(rows, schema)
@@ -112,15 +112,15 @@ class BottomKSample:
         return BottomKSample(self.schema, (mine.of(np.array(keep, np.intp)),))
 
     def resolved(self) -> BottomKSample:
-        """The same, in memory of its own."""
+        """Return the same sample as one batch, sorted by hash, in its own memory."""
         one = self._one()
         return replace(self, parts=() if one is None else (one,))
 
     def few(self, share: float) -> BottomKSample:
-        """Of the rows chosen the first ones: a share of what there is room for.
+        """Return the rows of the lowest hashes, at most a fraction of the sample's size.
 
-        Where rows lie in a thousand places, each has to give about a thousandth of the choice, and need not send all
-        that it would choose if it were alone. `complete` tells of the sum whether that was enough.
+        Each of a thousand partitions holds about a thousandth of the final sample, and need not send the sample that
+        it would have alone. `complete` of the sum says whether that was enough.
         """
         parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
@@ -140,25 +140,25 @@ class BottomKSample:
 
     @property
     def complete(self) -> bool:
-        """Whether these are the rows that would be chosen if each place had sent all of its own."""
+        """Whether the sample is the same as if each partition had sent all of its own."""
         one = self._one()
         return self.bound is None or (one is not None and int(_known(one.hashes)[-1]) < self.bound)
 
     def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> BottomKSample | None:
-        """The choice that would have been made among some of the rows seen; None if too few were kept to tell.
+        """Return the sample of a subset of the rows seen; None if too few of them were kept.
 
         Parameters
         ----------
         some : ndarray of bool, shape (n,)
-            Which of the rows chosen, in the order of `rows`, are among them.
+            The mask of the subset, over the sampled rows in the order of `rows`.
         all_kept : bool
-            Whether all rows seen were chosen.
+            Whether all rows seen are in the sample.
         """
         one = self._one()
         if one is None:
             return BottomKSample(self.schema) if all_kept else None
         if self.bound is not None:
-            some = some & (_known(one.hashes) <= self.bound)  # rows of one hash are alike: any of them will do
+            some = some & (_known(one.hashes) <= self.bound)  # rows of equal hash are equal: any of them will do
         part = one.of(np.flatnonzero(some))
         text = 0 if part.text is None else int(part.text.sum())
         if not all_kept and len(part) < MOST_ROWS and text <= MOST_BYTES:
@@ -166,12 +166,17 @@ class BottomKSample:
         return BottomKSample(self.schema, (part,))
 
     def rows(self) -> pa.RecordBatch | None:
-        """The rows chosen, in the order of their hashes; None if there are none."""
+        """Return the sampled rows, sorted by hash; None if there are none."""
         one = self._one()
         return None if one is None else one.batch
 
+    def in_order(self) -> pa.RecordBatch:
+        """Return the sampled rows, at least one, in the order in which they were added."""
+        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
+        return _in_order(parts, np.arange(sum(map(len, parts))))
+
     def _one(self) -> Part | None:
-        """All rows chosen in one batch, in the order of their hashes."""
+        """Return all sampled rows in one batch, sorted by hash."""
         parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return None
@@ -192,7 +197,7 @@ def _all_hashes(parts: Sequence[Part]) -> Hashes:
 
 
 def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
-    """Of rows whose hashes are known those with the lowest, as many as there is room for."""
+    """Return the rows with the lowest hashes, up to the size of the sample; all hashes must be known."""
     if not any(map(len, parts)):
         return ()
     hashes, most = _all_hashes(parts), round(room * MOST_ROWS)
@@ -208,16 +213,15 @@ def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
 
 
 def _fits(parts: Sequence[Part], room: float) -> bool:
-    """Whether so many rows may be kept until there are more: twice as many as are chosen, so that it pays to choose."""
+    """Return whether all rows may be kept for now: up to twice the sample, so that cutting pays."""
     text = sum(int(part.text.sum()) for part in parts if part.text is not None)
     return sum(map(len, parts)) <= 2 * room * MOST_ROWS and text <= 2 * room * MOST_BYTES
 
 
 def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """The same rows, without large batches being kept in memory for a few of their rows.
+    """Return the same rows, without keeping large batches in memory for a few of their rows.
 
-    The last is being read, and stays in memory until that is done: of an array, which is one batch in slices, nothing
-    has to be copied.
+    The last batch is being read and stays in memory anyway. An array is one batch in slices, so none of it is copied.
     """
     read = _memory(parts[-1].batch) if parts else ()
     held = [part for part in parts if len(part) < len(part.batch) and _memory(part.batch) != read]
@@ -227,13 +231,13 @@ def _not_held(parts: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
-    """Where a batch lies: the same for all of its slices."""
+    """Return the addresses of a batch's memory: the same for all of its slices."""
     each = ([buffer.address for buffer in column.buffers() if buffer is not None] for column in batch.columns)
     return next((tuple(addresses) for addresses in each if addresses), ())
 
 
 def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
-    """How many bytes of prose each row has; None where there are no such columns."""
+    """Return the bytes of text in each row; None without text columns."""
     encoded = (rows.encode(block) for block in schema.blocks if block.event.input == "text")
     columns = [column for data in encoded if isinstance(data, Texts) for column in data.columns]
     lengths = [pc.fill_null(pc.binary_length(column), 0) for column in columns]
@@ -241,7 +245,7 @@ def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
 
 
 def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBatch:
-    """The rows of all parts as one batch."""
+    """Return the rows of all parts as one batch."""
     fields = parts[0].batch.schema
     alike = all(part.batch.schema.equals(fields) for part in parts)
     if len(parts) == 1 or (alike and not any(pa.types.is_dictionary(field.type) for field in fields)):
@@ -250,6 +254,6 @@ def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBa
 
 
 def _joined(parts: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """Rows of different batches as one; whole numbers here and fractions there, or nulls alone, are of one kind."""
+    """Return rows of different batches as one; integers, fractions and nulls are cast to a common type."""
     tables = [pa.Table.from_batches([sources.plain(part)]) for part in parts]
     return pa.concat_tables(tables, promote_options="permissive").combine_chunks().to_batches()[0]

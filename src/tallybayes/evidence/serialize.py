@@ -1,16 +1,14 @@
 """Evidence as bytes: arrays in safetensors, the rest as JSON in its header. Nothing in it can run.
 
 The layout is canonical (classes and values sorted, limbs in their one form, one metadata key), so equal evidence is
-equal bytes. A checksum covers everything; what passes it is still rebuilt through the same checks as fresh counts, so
-bytes made with ill will are refused like damaged ones. A model file is this and the choices made; what workers of a
-cluster send is this and the rows to calibrate by.
+equal bytes. A checksum covers everything. Content that passes it is still rebuilt through the same checks as fresh
+counts, so forged bytes are refused like damaged ones. A model file adds the choices; partial evidence adds a sample.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -22,7 +20,6 @@ import pyarrow as pa
 from tallybayes.categories import Categories, kind, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
-from tallybayes.events.event import Event
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
@@ -32,27 +29,26 @@ from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack"]
 
-FORMAT = 2  # the newest; bytes without sums stored by their entries are still of format 1
+FORMAT = 2  # the newest; content without sparse sums is still written as format 1
 _KEY = "tallybayes"
 _CLASSES, _LENGTHS = ".of_class", ".per_column"
-# A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no honest sum lies beyond this many limbs.
+# A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no valid sum needs more limbs.
 _MOST_LIMBS = 400
-# A sum of more bytes than this is stored by its entries where that is smaller; of fewer, a table is simpler to read.
+# Bytes; a larger sum is stored sparsely where that is smaller. A smaller one stays a table, which is simpler to read.
 _LARGE = 1 << 16
-# Zeros are not stored, so a header may declare more numbers than there are bytes: so many for each, or so many in all.
+# Zeros are not stored, so a header may declare more numbers than there are bytes: at most these per byte, or in all.
 _DECLARED_PER_BYTE, _DECLARED = 64, 1 << 22
-# The values of a column are the same in most of many partitions: so many lists of them, each of so few bytes, are
-# remembered, and checked once.
+# The values of a column are the same in most partitions: cache this many lists of at most this many bytes.
 _LISTS, _LIST_BYTES = 4096, 1 << 12
 
 Tensors = dict[str, npt.NDArray[Any]]
 
-# What rebuilding something from parts that do not belong together raises.
+# Errors raised when parts that do not belong together are rebuilt.
 BROKEN = (TallyError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, pa.ArrowException)
 
 
 def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
-    """Header and arrays as bytes, with their checksum."""
+    """Return header and arrays as bytes, with their checksum."""
     from safetensors.numpy import save as to_bytes
 
     header = {**header, "format": 1 + any(name.endswith(_CLASSES) for name in tensors)}
@@ -61,7 +57,7 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
 
 
 def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
-    """Header and arrays, if these are bytes that `pack` made; `where` is what messages call them."""
+    """Return header and arrays; raise unless `pack` made the bytes. `where` names them in messages."""
     header, tensors = _open(content, where)
     if header.get("format") not in range(1, FORMAT + 1):
         raise BadModelFile(
@@ -70,19 +66,22 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
     given = header.pop("checksum", None)
     if given != _checksum(header, tensors):
         raise BadModelFile(
-            wanted(where, "its checksum to fit", "another", "The file was altered or cut; save it again")
+            wanted(where, "a matching checksum", "another", "The file was altered or truncated; save it again")
         )
     return header, tensors
 
 
 def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
-    """What of evidence goes into a header; its arrays are put among the tensors."""
+    """Return the header of evidence, and add its arrays to the tensors."""
     schema = evidence.schema
     blocks = [
         {
             "event": block.event.spec,
             "columns": _put_names(block.columns),
-            "sums": _put_sums(b, block.event, statistic.sums, tensors),
+            "sums": {
+                k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
+                for k, v in statistic.sums.items()
+            },
             "labels": [_put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
@@ -106,17 +105,11 @@ class Reader:
         self.room = max(_DECLARED, _DECLARED_PER_BYTE * sum(array.nbytes for array in tensors.values()))
 
     def evidence(self) -> Evidence:
-        """The evidence that `put` was given."""
+        """Return the evidence that `put` was given."""
         header = self.header
         blocks = tuple(Block(parse(b["event"]), self.names(b["columns"])) for b in header["blocks"])
-        weight = header["weight"]
-        schema = Schema(
-            text(header["label"]),
-            None if weight is None else text(weight),
-            blocks,
-            self.names(header["columns"]),
-            header["missing"],
-        )
+        weight = None if header["weight"] is None else text(header["weight"])
+        schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
         require(sorted(schema.columns) == sorted(n for b in blocks for n in b.columns), "columns")
         require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
@@ -130,14 +123,12 @@ class Reader:
         return Evidence(schema, classes, rows, statistics)
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
-        """The statistic of a block."""
+        """Return the statistic of a block."""
         declared = block.event.sums
         width = len(block.columns)
         found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
-        require(
-            len(found) == (width if any(sum_.axis == "value" for sum_ in declared.values()) else 0),
-            "labels for each column",
-        )
+        labelled = any(sum_.axis == "value" for sum_ in declared.values())
+        require(len(found) == (width if labelled else 0), "labels for each column")
         sizes = {"column": width, "value": sum(map(len, found))}
         require(set(stored["sums"]) == set(declared), f"sums of {block.event.name}")
         shape = {k: (rows.shape[0], sizes[sum_.axis]) for k, sum_ in declared.items()}
@@ -148,16 +139,16 @@ class Reader:
         return statistic
 
     def sum(self, name: str, stored: Any, shape: tuple[int, int], *, scattered: bool) -> Exact:
-        """A sum of a block, whole or stored by its entries."""
+        """Return a sum of a block, stored as a table or sparsely."""
         if not isinstance(stored, dict):
-            value = self.exact(name, stored, shape)  # of format 1 whatever its size
+            value = self.exact(name, stored, shape)  # format 1 has tables of any size
             return SparseExact.from_whole(value) if scattered else value
         few = self.sparse(name, stored["sparse"], shape)
         require(_is_sparse(few, scattered=scattered), f"{name} as a table")
         return few if scattered else few.whole()
 
     def sparse(self, name: str, base: Any, shape: tuple[int, int]) -> SparseExact:
-        """An array of exact numbers stored by its entries."""
+        """Return an array of exact numbers that was stored sparsely."""
         n_classes, width = shape
         classes, lengths = self.tensors[name + _CLASSES], self.tensors[name + _LENGTHS]
         code = _code_type(n_classes)
@@ -173,7 +164,7 @@ class Reader:
         return SparseExact(SparsityPattern(starts, classes.astype(np.int32), n_classes), values)
 
     def exact(self, name: str, base: Any, shape: tuple[int, ...]) -> Exact:
-        """An array of exact numbers."""
+        """Return an array of exact numbers."""
         if base is None:
             require(name not in self.tensors, name)
             require(prod(shape) <= self.room, f"as many numbers as {name} declares")
@@ -188,7 +179,7 @@ class Reader:
         return value
 
     def labels(self, name: str, stored: dict[str, Any]) -> Categories:
-        """The classes, or the values of a column."""
+        """Return the classes, or the values of a column."""
         type_ = plain_types()[stored["kind"]]
         count, null = stored["count"], stored["null"]
         require(isinstance(count, int) and count >= 0 and isinstance(null, bool), name)
@@ -208,7 +199,7 @@ class Reader:
         return _sorted(array, count, null, name)
 
     def names(self, stored: Any) -> Any:
-        """Names of columns."""
+        """Return names of columns."""
         if isinstance(stored, dict):
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
@@ -216,19 +207,19 @@ class Reader:
 
 
 def require(holds: bool, what: str) -> None:
-    """Refuse bytes unless something holds of them."""
+    """Raise unless a condition on the content holds."""
     if not holds:
         raise BadModelFile(what)
 
 
 def text(value: Any) -> str:
-    """A value that has to be text."""
+    """Return a value as text; raise if it is not."""
     require(isinstance(value, str), "text")
     return str(value)
 
 
 def _sorted(array: pa.Array, count: int, null: bool, name: str) -> Categories:
-    """The values as labels, if they are as many as was said, different and in order."""
+    """Return the values as categories; raise unless their number is `count` and they are sorted and distinct."""
     if null and array.type != pa.null():
         array = pa.concat_arrays([array, pa.nulls(1, array.type)])
     require(len(array) == count, name)
@@ -248,19 +239,15 @@ def _put_names(given: Any) -> Any:
 
 
 def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
-    """Store the limbs, unless all are zero; what is returned is their base."""
+    """Store the limbs, unless all are zero; return their base."""
     if value.is_zero:
         return None
     tensors[name] = value.limbs.astype(np.uint32)  # the last limb's sign wraps, and is restored on reading
     return value.base
 
 
-def _put_sums(b: int, event: Event, sums: Mapping[str, Exact], tensors: Tensors) -> dict[str, Any]:
-    return {k: _put_sum(f"{b}.{k}", v, tensors, scattered=event.sums[k].sparse) for k, v in sums.items()}
-
-
 def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:
-    """Store a sum whole, or by its entries where that is smaller."""
+    """Store a sum as a table, or sparsely where that is smaller."""
     if not _is_sparse(value, scattered=scattered):
         return _put_exact(name, value, tensors)
     few = value if isinstance(value, SparseExact) else SparseExact.from_whole(value)
@@ -271,20 +258,20 @@ def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> i
 
 
 def _is_sparse(value: Exact, *, scattered: bool) -> bool:
-    """Whether a sum is stored by its entries: by what it is alone, so that equal evidence is equal bytes."""
+    """Return whether to store a sum sparsely; depends on its values only, so equal evidence is equal bytes."""
     if value.is_zero:
         return False
     entries = len(value.places.rows) if isinstance(value, SparseExact) else np.count_nonzero(value.nonzero())
     digits = 4 * (value.values if isinstance(value, SparseExact) else value).limbs.shape[-1]
     cells, code = prod(value.shape), _code_type(value.shape[0]).itemsize
     few = entries * (digits + code) + value.shape[1] * code
-    # What is kept whole in memory must not be so small in a file that a reader has to take it for a forgery.
+    # A table in memory must not be so small in a file that a reader would take it for a forgery.
     plausible = scattered or cells <= max(_DECLARED, _DECLARED_PER_BYTE * few)
     return _LARGE < cells * digits > few and plausible
 
 
 def _code_type(n_classes: int) -> np.dtype[Any]:
-    """The least type that holds any class, and any number of classes."""
+    """Return the smallest type that holds any class code, and the number of classes."""
     return np.min_scalar_type(n_classes)
 
 
@@ -314,14 +301,14 @@ def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:
 
 
 def _text_buffers(array: pa.Array) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Where each text begins and ends, and the bytes of all."""
+    """Return the offsets of the texts, and the bytes of all."""
     _, offsets, content = array.buffers()
     bounds = np.frombuffer(offsets, np.int32)[array.offset : array.offset + len(array) + 1].astype(np.int64)
     return bounds, np.frombuffer(content if content is not None else b"", np.uint8)
 
 
 def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
-    """Header and arrays, if these are the bytes of a safetensors file with our key."""
+    """Return header and arrays; raise unless these are the bytes of a safetensors file with our key."""
     from safetensors import SafetensorError
     from safetensors.numpy import load as from_bytes
 

@@ -17,8 +17,9 @@ import pyarrow.compute as pc
 from tallybayes import sources
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, did_you_mean, wanted
-from tallybayes.events.inputs import Floats
+from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample, Part
 from tallybayes.schema.column_names import NumberedNames
+from tallybayes.schema.schema import Schema
 
 __all__ = ["MOST_CLASSES", "FirstPass", "look_at"]
 
@@ -76,15 +77,18 @@ def look_at(given: open_rows.Labelled, seed: int) -> FirstPass:
     source, count = sources.buffered(rows.here()), 0
     missing: dict[str, int] = {}
     classes = pa.nulls(0, rows.schema.field(label).type)
-    sample = _Sample(seed)
+    rng, drawn = np.random.default_rng([seed, 7]), BottomKSample(Schema(label, weight, (), ()))
     for batch in source:
         _count_missing(batch, missing)
         classes = _distinct(classes, batch.column(label), rows.name, label)
-        sample.add(batch)
+        if not count:
+            drawn = replace(drawn, room=_fitting(batch) / MOST_ROWS)
+        keys = rng.random(batch.num_rows).view(np.int64)  # the bits of numbers above 0 have their order
+        drawn = drawn + replace(drawn, parts=(Part(batch, np.arange(batch.num_rows), None, keys),))
         count += batch.num_rows
     if not count:
         raise BadData(wanted(rows.name, "rows to report on", "none"))
-    return FirstPass(replace(source, rows=count), label, weight, count, missing, sample.rows())
+    return FirstPass(replace(source, rows=count), label, weight, count, missing, drawn.in_order())
 
 
 def _distinct(known: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
@@ -116,54 +120,6 @@ def _missing(batch: pa.RecordBatch) -> Iterator[tuple[str, Any]]:
                 names = sources.names_of(field) or NumberedNames(values.shape[1])
                 counts = np.isnan(values).sum(axis=0)
                 yield from ((names[f], counts[f]) for f in np.flatnonzero(counts).tolist())
-
-
-def _joined(parts: list[pa.RecordBatch]) -> list[pa.RecordBatch]:
-    """The rows of several batches as one."""
-    if len(parts) == 1:
-        return parts
-    return list(pa.Table.from_batches(parts).unify_dictionaries().combine_chunks().to_batches())
-
-
-class _Sample:
-    """Rows drawn at random as they come by: each has a random number, and the lowest numbers stay."""
-
-    def __init__(self, seed: int) -> None:
-        self._rng = np.random.default_rng([seed, 7])
-        self._parts: list[pa.RecordBatch] = []
-        self._keys: list[Floats] = []
-        self._places: list[npt.NDArray[np.intp]] = []
-        self._seen, self._bar, self._most = 0, np.inf, 0
-
-    def add(self, batch: pa.RecordBatch) -> None:
-        """Look at further rows."""
-        self._most = self._most or _fitting(batch)
-        keys = self._rng.random(batch.num_rows)
-        chosen = np.flatnonzero(keys < self._bar)
-        if len(chosen) > self._most:
-            chosen = np.sort(chosen[np.argpartition(keys[chosen], self._most)[: self._most]])
-        if len(chosen):
-            self._parts.append(sources.take(batch, chosen))
-            self._keys.append(keys[chosen])
-            self._places.append(chosen + self._seen)
-        self._seen += batch.num_rows
-        if sum(map(len, self._keys)) > 2 * self._most:
-            self._cut()
-
-    def rows(self) -> pa.RecordBatch:
-        """The rows that stay, in the order in which they came."""
-        self._cut()
-        return self._parts[0]
-
-    def _cut(self) -> None:
-        [whole] = _joined(self._parts)
-        keys, places = np.concatenate(self._keys), np.concatenate(self._places)
-        if len(keys) > self._most:
-            low = np.argpartition(keys, self._most)[: self._most]
-            low = low[np.argsort(places[low])]
-            whole, keys, places = sources.take(whole, low), keys[low], places[low]
-            self._bar = float(keys.max())
-        self._parts, self._keys, self._places = [whole], [keys], [places]
 
 
 def _fitting(batch: pa.RecordBatch) -> int:

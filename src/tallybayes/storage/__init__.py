@@ -1,1 +1,1 @@
-"""Models and unfinished runs as files."""
+"""Model files and checkpoints of unfinished runs."""

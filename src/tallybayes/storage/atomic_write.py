@@ -1,4 +1,4 @@
-"""Write a file so that it is whole or not there at all."""
+"""Write a file atomically: it is complete or does not exist."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def write(content: bytes, path: str | os.PathLike[str], what: str) -> None:
 
 @contextmanager
 def replacing(target: Path, where: str) -> Iterator[BinaryIO]:
-    """Give a file that takes its name only once all is written; `where` begins messages."""
+    """Open a temporary file that replaces the target once it is complete; `where` begins messages."""
     temporary = None
     try:
         with tempfile.NamedTemporaryFile(dir=target.parent, prefix=f".{target.name}.", delete=False) as file:

@@ -1,8 +1,8 @@
-"""A long run saved on its way, so that it can be stopped, by whatever, and go on later to the same bits.
+"""Checkpoints of a long run, so that it can be interrupted and resumed with bit-identical results.
 
-A checkpoint is the parcel of the first rows, how many they are, the place in the files where to go on, and what the
-run is: its files, with sizes and times, and the options by which rows are read and counted. A run goes on only if all
-of that is as it was; to evidence of other rows, or counted in another way, nothing is ever added.
+A checkpoint holds the partial evidence of the first rows, their number, the position in the files to resume from, and a
+description of the run: its files, with sizes and times, and the options by which rows are read and counted. A run
+resumes only if the description is unchanged, so evidence of other rows or other options is never mixed.
 """
 
 from __future__ import annotations
@@ -33,38 +33,38 @@ from tallybayes.storage import atomic_write
 
 __all__ = ["EVERY", "Checkpoint"]
 
-# A minute's work is no great loss, and what is saved within a second or less is no great cost.
+# Seconds: to lose a minute of work is cheap, and so is the second or less that a save takes.
 EVERY = 60.0
-_START_OVER = "Go on with the same data and options, or delete it to start over"
+_START_OVER = "Resume with the same data and options, or delete it to start over"
 
 
 def _say(sentence: str) -> None:
     print(f"tallybayes: {sentence}", file=sys.stderr)
 
 
-class Begun(NamedTuple):
-    """How far a run has come."""
+class Progress(NamedTuple):
+    """The state of a run: rows counted, their evidence, and a position in the files."""
 
-    rows: int  # of which the parcel is
-    parcel: PartialEvidence
-    passed: int  # rows before the place, not more than `rows`
+    rows: int  # counted in `evidence`
+    evidence: PartialEvidence
+    passed: int  # rows before the position, at most `rows`
     place: Spot
 
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """A file in which a run is saved on its way.
+    """A file in which a run saves its progress.
 
     Attributes
     ----------
     path : str or path
-        The file. One that is there is gone on from.
+        The file. If it exists, the run resumes from it.
     every : float
-        How many seconds lie between two savings.
+        The number of seconds between two saves.
     kept : bool
-        Whether it stays when all rows are counted, until `remove` is called.
+        Whether it stays after all rows are counted, until `remove` is called.
     say : callable
-        Is told what the user should know.
+        Called with messages to the user.
     """
 
     path: str | os.PathLike[str]
@@ -74,7 +74,7 @@ class Checkpoint:
 
     def __post_init__(self) -> None:
         if isinstance(self.every, bool) or not isinstance(self.every, int | float) or not self.every >= 0:
-            raise BadOption(wanted("checkpoint", "a number of seconds between savings", repr(self.every)))
+            raise BadOption(wanted("checkpoint", "a number of seconds between saves", repr(self.every)))
         folder = self._file.parent
         if not os.access(folder, os.W_OK) or self._file.is_dir():
             got = f"the folder {str(self._file)!r}" if self._file.is_dir() else f"no folder {str(folder)!r} to write to"
@@ -82,7 +82,7 @@ class Checkpoint:
 
     @classmethod
     def of(cls, given: str | os.PathLike[str] | Checkpoint | None) -> Checkpoint | None:
-        """What a user gave, as one."""
+        """Return the user's option as a checkpoint."""
         if given is None or isinstance(given, Checkpoint):
             return given
         if not isinstance(given, str | os.PathLike):
@@ -91,7 +91,7 @@ class Checkpoint:
 
     @property
     def name(self) -> str:
-        """What messages call it."""
+        """The name of the file in messages."""
         return f"checkpoint {str(self.path)!r}"
 
     @property
@@ -99,7 +99,7 @@ class Checkpoint:
         return Path(self.path).expanduser()
 
     def types(self) -> Types | None:
-        """The types that the run found while it read, with which it is opened to go on; None if it is new."""
+        """Return the column types that the saved run has found, to resume with; None for a new run."""
         content = self._content()
         if content is None:
             return None
@@ -110,60 +110,54 @@ class Checkpoint:
         return {field.name: field.type for field in found}
 
     def count(
-        self,
-        schema: Schema,
-        rows: engines.Partitioned,
-        threads: int,
-        *,
-        sampled: bool,
-        missing_values: Sequence[str],
+        self, schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool, missing_values: Sequence[str]
     ) -> PartialEvidence:
-        """Count all rows, as `evidence.count` does, from where the run was left.
+        """Count all rows, as `evidence.count` does, resuming a saved run.
 
         Parameters
         ----------
         schema : Schema
-            What each column is.
+            The type of each column.
         rows : Partitioned
             The rows, of files.
         threads : int
-            How many threads count.
+            The number of threads.
         sampled : bool
-            Whether to take the sample by which a model is calibrated.
+            Whether to take the sample that calibrates a model.
         missing_values : sequence of str
             Texts that stand for a missing value.
         """
         trail = _trail_of(rows)
         task = Count(schema, sampled=sampled)
-        run = _described(schema, rows, trail, sampled=sampled, missing_values=missing_values)
-        begun = self._begun(run, schema)
-        if begun is None:
-            begun = Begun(0, task.zero(), 0, Spot())
+        run = _description(schema, rows, trail, sampled=sampled, missing_values=missing_values)
+        start = self._saved(run, schema)
+        if start is None:
+            start = Progress(0, task.zero(), 0, Spot())
         else:
-            self.say(f"{self.name}: going on after {begun.rows:,} rows.")
-        saving = _Saving(self, run, trail, begun)
+            self.say(f"{self.name}: resuming after {start.rows:,} rows.")
+        saver = _Saver(self, run, trail, start)
         try:
-            trail.begin, trail.before = begun.place, begun.passed
-            left = sources.Source(rows.schema, None, False, rows.name, lambda: saving.left(rows))
-            total = task.over(left, threads, begun.parcel, begun.rows, saving.tell)
+            trail.begin, trail.before = start.place, start.passed
+            left = sources.Source(rows.schema, None, False, rows.name, lambda: saver.left(rows))
+            total = task.over(left, threads, start.evidence, start.rows, saver.update)
         except sources.LateType:  # the run starts over, with another type
             self.remove()
             raise
         except BaseException:
-            saving.stopped()
+            saver.stop()
             raise
         finally:
             trail.begin, trail.before = Spot(), 0
-        saving.ended()
+        saver.finish()
         return total
 
     def remove(self) -> None:
-        """Delete the file, and what a run that was killed while it saved has left beside it."""
+        """Delete the file, and temporary files of a run that was killed during a save."""
         file = self._file
         file.unlink(missing_ok=True)
-        halves = re.compile(rf"\.{re.escape(file.name)}\.[a-z0-9_]{{8}}")
+        temporary = re.compile(rf"\.{re.escape(file.name)}\.[a-z0-9_]{{8}}")
         for other in file.parent.iterdir():
-            if halves.fullmatch(other.name):
+            if temporary.fullmatch(other.name):
                 other.unlink(missing_ok=True)
 
     def _content(self) -> bytes | None:
@@ -185,10 +179,10 @@ class Checkpoint:
 
     def _no_checkpoint(self) -> BadModelFile:
         got, do = "another file, or a damaged one", "Delete it to start over, or name another"
-        return BadModelFile(wanted(self.name, "what a run has saved there", got, do))
+        return BadModelFile(wanted(self.name, "a saved run", got, do))
 
-    def _begun(self, run: dict[str, Any], schema: Schema) -> Begun | None:
-        """How far the run has come that was saved; None if there is none. Refused is one of another kind."""
+    def _saved(self, run: dict[str, Any], schema: Schema) -> Progress | None:
+        """Return the progress of the saved run; None if there is none. Raise if it is another run's."""
         content = self._content()
         if content is None:
             return None
@@ -197,35 +191,35 @@ class Checkpoint:
         if difference is not None:
             raise BadOption(wanted(self.name, *difference, _START_OVER))
         try:
-            parcel = open_partial(content, schema, self.name)
-            begun = Begun(int(more["rows"]), parcel, int(more["passed"]), Spot(*map(int, more["place"])))
-            serialize.require(0 <= begun.passed <= begun.rows and min(begun.place) >= 0, "rows")
+            evidence = open_partial(content, schema, self.name)
+            progress = Progress(int(more["rows"]), evidence, int(more["passed"]), Spot(*map(int, more["place"])))
+            serialize.require(0 <= progress.passed <= progress.rows and min(progress.place) >= 0, "rows")
         except (TallyError, TypeError, ValueError):
             raise self._no_checkpoint() from None
-        return begun
+        return progress
 
 
-class _Saving:
-    """A run on its way: which rows are still to come, and what is saved when."""
+class _Saver:
+    """An unfinished run: the rows still to be counted, and when progress is saved."""
 
-    def __init__(self, checkpoint: Checkpoint, run: dict[str, Any], trail: Trail, begun: Begun) -> None:
+    def __init__(self, checkpoint: Checkpoint, run: dict[str, Any], trail: Trail, start: Progress) -> None:
         self.checkpoint, self.run, self.trail = checkpoint, run, trail
-        self.begun = self.saved = begun
-        # Rows are read ahead of those that are counted: these are the places of the pass, with the rows before each.
-        self.places = deque([(begun.passed, begun.place)])
+        self.progress = self.saved = start
+        # Rows are read ahead of those that are counted: the positions of the reader, with the rows before each.
+        self.places = deque([(start.passed, start.place)])
         self.since = time.monotonic()
         self.due = self.since + checkpoint.every
 
     def left(self, rows: engines.Partitioned) -> Iterator[pa.RecordBatch]:
-        """The rows that are still to be counted."""
-        first = self.begun.rows - self.begun.passed
+        """Yield the rows that are still to be counted."""
+        first = self.progress.rows - self.progress.passed
         yield from without_first(self._placed(rows), first)
-        if self.places[-1][0] < self.begun.rows:
-            name, got = self.checkpoint.name, f"{self.places[-1][0]:,}"
-            raise BadData(wanted(name, f"{rows.name} to have the {self.begun.rows:,} rows counted", got, _START_OVER))
+        if self.places[-1][0] < self.progress.rows:
+            want, got = f"{rows.name} to have the {self.progress.rows:,} rows counted", f"{self.places[-1][0]:,}"
+            raise BadData(wanted(self.checkpoint.name, want, got, _START_OVER))
 
     def _placed(self, rows: engines.Partitioned) -> Iterator[pa.RecordBatch]:
-        passed = self.begun.passed
+        passed = self.progress.passed
         for batch in rows:
             if self.trail.spot != self.places[-1][1]:
                 self.places.append((passed, self.trail.spot))
@@ -233,37 +227,37 @@ class _Saving:
             yield batch
         self.places.append((passed, self.trail.spot))
 
-    def tell(self, parcel: PartialEvidence, rows: int) -> None:
-        """Hear what is known so far; save it if it is time to."""
+    def update(self, evidence: PartialEvidence, rows: int) -> None:
+        """Take the result so far; save it if it is time to."""
         while len(self.places) > 1 and self.places[1][0] <= rows:
             self.places.popleft()
-        self.begun = Begun(rows, parcel, *self.places[0])
+        self.progress = Progress(rows, evidence, *self.places[0])
         if time.monotonic() >= self.due:
             self.save()
 
     def save(self) -> None:
-        """Save how far the run has come; a disk that is full is no reason to stop it."""
-        rows, parcel, passed, place = self.begun
+        """Save the progress; a full disk only warns."""
+        rows, evidence, passed, place = self.progress
         types = base64.b64encode(pa.schema(list(self.trail.types.items())).serialize().to_pybytes()).decode()
         more = {"run": self.run, "rows": rows, "passed": passed, "place": place, "types": types}
         try:
-            atomic_write.write(replace(parcel, more=more).pack(), self.checkpoint.path, "checkpoint")
-            self.saved = self.begun
+            atomic_write.write(replace(evidence, more=more).pack(), self.checkpoint.path, "checkpoint")
+            self.saved = self.progress
         except TallyError as error:
-            warnings.warn(f"{error} The run goes on without.", UserWarning, stacklevel=2)
+            warnings.warn(f"{error} The run continues without it.", UserWarning, stacklevel=2)
         self.due = time.monotonic() + self.checkpoint.every
 
-    def stopped(self) -> None:
-        """Save what is known, and say how to go on."""
-        if self.begun.rows > self.saved.rows:
+    def stop(self) -> None:
+        """Save the progress of an interrupted run, and say how to resume."""
+        if self.progress.rows > self.saved.rows:
             self.save()
         if self.saved.rows:
             done = f"{self.saved.rows:,} rows are saved"
-            self.checkpoint.say(f"{self.checkpoint.name}: {done}; the same again goes on after them.")
+            self.checkpoint.say(f"{self.checkpoint.name}: {done}; run the same again to resume.")
 
-    def ended(self) -> None:
-        """All rows are counted; of a run that took long that is saved, for what comes next may be killed, too."""
-        if self.checkpoint.every <= time.monotonic() - self.since and self.begun.rows > self.saved.rows:
+    def finish(self) -> None:
+        """Save the complete count of a long run, since the next step may be killed as well."""
+        if self.checkpoint.every <= time.monotonic() - self.since and self.progress.rows > self.saved.rows:
             self.save()
 
 
@@ -273,14 +267,14 @@ def _trail_of(rows: engines.Partitioned) -> Trail:
         raise BadOption(wanted("checkpoint", "files, whose rows keep their order", rows.name, do))
     for file in rows.trail.files:
         if not file.lasting:
-            raise BadOption(wanted("checkpoint", "files, which can be read again", f"{file.name!r}, which is none", do))
+            raise BadOption(wanted("checkpoint", "files, which can be read again", repr(file.name), do))
     return rows.trail
 
 
-def _described(
+def _description(
     schema: Schema, rows: engines.Partitioned, trail: Trail, *, sampled: bool, missing_values: Sequence[str]
 ) -> dict[str, Any]:
-    """All that decides what is counted, as plain values under the names that a user knows."""
+    """Return everything that decides what is counted, as plain values by option name."""
     return {
         "version": __version__,
         "files": [list(file.stamp()) for file in trail.files],
@@ -297,7 +291,7 @@ def _described(
 
 
 def _difference(then: Any, now: dict[str, Any]) -> tuple[str, str] | None:
-    """What a run was, and what it is now, where the two differ first."""
+    """Return the first difference between two runs, as what was wanted and what was got; None if equal."""
     if not isinstance(then, dict):
         return "a description of the run", "none"
     if then.get("files") != now["files"]:

@@ -1,7 +1,7 @@
-"""One safe file for a model: its evidence as bytes (`stored.py`), and with it the choices made and the calibration.
+"""Model files: evidence as bytes (`evidence.serialize`), the choices and the calibration.
 
-Equal models are equal bytes. Nothing in the file can run, and what is read is rebuilt through the same checks as fresh
-counts and fresh choices.
+Equal models are equal bytes. Nothing in the file can run, and its content is rebuilt through the same checks as fresh
+counts and choices.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model so that the file is whole or not there at all."""
+    """Write a model to a file, atomically."""
     atomic_write.write(dump(model), path, "model file")
 
 
@@ -41,8 +41,8 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
     path : str or path
         The file.
     tokenizer : callable, or mapping of str to callable, optional
-        The function that made the words of the model's texts, if it was fitted with one (or one for each column). A
-        file holds no code: without it the model can be looked at and merged, but knows no words of further texts.
+        The function that split the model's texts into words, if it was fitted with one (or one for each column). A
+        file holds no code: without the function, the model can be inspected and merged but cannot read new texts.
 
     Examples
     --------
@@ -63,13 +63,13 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
 
 
 def with_tokenizer(model: Model, tokenizer: Tokenizer | Mapping[str, Tokenizer]) -> Model:
-    """A model from bytes with the function of which the bytes hold the name."""
+    """Return a loaded model with its tokenizer, which the file holds only by name."""
     schema = model.schema.with_tokenizer(tokenizer, named=True)
     return replace(model, evidence=replace(model.evidence, schema=schema))
 
 
 def dump(model: Model) -> bytes:
-    """The bytes of the file."""
+    """Return the bytes of the file."""
     tensors: serialize.Tensors = {}
     header = serialize.put(model.evidence, tensors)
     header["choices"] = _put_choices(model)
@@ -78,7 +78,7 @@ def dump(model: Model) -> bytes:
 
 
 def parse_bytes(content: bytes, where: str = "model file") -> Model:
-    """The model in the bytes of a file."""
+    """Return the model in the bytes of a file."""
     header, tensors = serialize.unpack(content, where)
     try:
         evidence = serialize.Reader(header, tensors).evidence()

@@ -1,4 +1,4 @@
-"""Models on their way to the workers of a cluster, as model files with the functions that make words of texts."""
+"""Models that can be pickled for the workers of a cluster: model files with their tokenizers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Models:
     models : tuple of Model or None
         The models.
     given : sequence of Belief or None
-        What they believe, where that was computed for all at once; it does not travel.
+        Their beliefs, where they were estimated all at once; not pickled.
     """
 
     models: tuple[Model | None, ...]
@@ -31,18 +31,18 @@ class Models:
 
     @property
     def beliefs(self) -> tuple[Belief | None, ...]:
-        """What each model believes."""
+        """The belief of each model."""
         return self.given or tuple(None if model is None else model.belief for model in self.models)
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions = (model.schema.tokenizers() for model in self.models if model is not None)
         contents = tuple(None if model is None else model_file.dump(model) for model in self.models)
-        return _arrived, (contents, tuple(next(functions, {}).items()))
+        return _unpickle, (contents, tuple(next(functions, {}).items()))
 
 
 @lru_cache(4)
-def _arrived(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> Models:
-    """The models, remembered: a worker has many partitions, and to make beliefs takes longer than to score by them."""
+def _unpickle(contents: tuple[bytes | None, ...], tokenizers: tuple[tuple[str, Tokenizer], ...]) -> Models:
+    """Return the models, cached: a worker has many partitions, and estimating costs more than scoring one."""
     functions = dict(tokenizers)
     models = (None if one is None else model_file.parse_bytes(one) for one in contents)
     return Models(tuple(model_file.with_tokenizer(one, functions) if one and functions else one for one in models))

@@ -1,4 +1,4 @@
-"""Validation: how good a model is on rows it has not seen, by arithmetic on evidence and never by refitting."""
+"""Validation: performance on unseen rows, by arithmetic on evidence and never by refitting."""
 
 from tallybayes.validation.compare import compare
 from tallybayes.validation.comparison import Candidate, Comparison

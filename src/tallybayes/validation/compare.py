@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from tallybayes import sources
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.evaluation import evaluate
+from tallybayes.evaluation import Evaluation, evaluate
 from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events import Event, registered
 from tallybayes.events.inputs import Floats
@@ -23,7 +23,7 @@ from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
 from tallybayes.validation.comparison import Candidate, Comparison
-from tallybayes.validation.logistic import PARTNERS, Partner, fitted
+from tallybayes.validation.logistic import PARTNERS, LogisticPartner, Partner
 from tallybayes.validation.plan import parse
 from tallybayes.validation.result import Validation
 from tallybayes.validation.validate import validate
@@ -31,9 +31,9 @@ from tallybayes.validation.validate import validate
 __all__ = ["compare"]
 
 DEFAULT = "as inferred"
-# Whole numbers of no more values than this may be names.
+# Whole numbers with at most this many distinct values may be codes of categories.
 _FEW = 20
-# Candidates of numbers that are not called after their event model.
+# Names of candidates that are not named after their event model.
 _NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as names"}
 _BAGS = {
     "words that are there or not": 'text(bag="bernoulli")',
@@ -61,20 +61,20 @@ def compare(
     weights: Any = None,
     **options: Any,
 ) -> Comparison:
-    """Ways to model the same rows, each judged on the same folds, and which of them to take.
+    """Compare ways to model the same rows on the same folds, and recommend one.
 
     Parameters
     ----------
     source, label, weights, **options
-        As in `fit`; the options are what all candidates begin with. The rows are kept in memory.
+        As in `fit`; every candidate starts from these options. The rows are kept in memory.
     how : str
         Folds as in `validate`: "10-fold", "5-fold", "10x10".
     partners : sequence of {"ridge", "lasso"}
-        Logistic regression beside naive Bayes, its coefficients kept small by their squares or their absolute values.
+        Logistic regressions to compare with, penalised by squared or by absolute coefficients.
     seed : int
-        What the folds are drawn with.
+        The seed of the folds.
     threads : int, optional
-        How many threads work.
+        The number of threads.
 
     Returns
     -------
@@ -83,8 +83,8 @@ def compare(
     Notes
     -----
     Candidates are tried only where the values allow them: lognormal for numbers above 0, exponential for those not
-    below 0, Poisson for whole ones, other bags for text. Each is compared with what is inferred row by row, so that the
-    standard error is that of the difference and not of each loss.
+    below 0, Poisson for whole ones, other bags for text. Each is compared row by row with the default, the inferred
+    event models, so the standard error is that of the difference and not of each loss.
 
     Examples
     --------
@@ -101,11 +101,11 @@ def compare(
 
     reading = FitOptions.of(options).reading
 
-    def kept(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
+    def load(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
         rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
         return pa.Table.from_batches(list(rows), rows.schema), name, weight
 
-    table, name, weight = open_rows.reading(kept)
+    table, name, weight = open_rows.reading(load)
     if not table.num_rows:
         raise BadData(wanted("compare", "rows to compare on", "none"))
     base = {
@@ -114,92 +114,92 @@ def compare(
         if key not in vars(reading) and (value is not None or key == "calibrate")
     }
     validation_options = {"how": how, "seed": seed, "threads": threads, "weights": weight}
-    return _Comparing(table, name, weight, base, validation_options).compared(partners)
+    return _Comparer(table, name, weight, base, validation_options).compare(partners)
 
 
-class _Comparing:
-    """Tries one candidate after another on the same folds."""
+class _Comparer:
+    """A table, the folds of the default candidate, and the means to try others on them."""
 
     def __init__(
         self, table: pa.Table, label: str, weight: str | None, base: dict[str, Any], how: dict[str, Any]
     ) -> None:
         self._table, self._label, self._weight, self._base, self._how = table, label, weight, base, how
-        self._first = self._validated({})
+        self._first = self._validate({})
         self._losses = _losses(self._first)
+        given = self._first.weights
+        self._weights = np.ones(len(self._losses)) if given is None else given
         self._schema = self._inferred()
 
-    def compared(self, partners: Sequence[str]) -> Comparison:
-        """All candidates, the best first."""
+    def compare(self, partners: Sequence[str]) -> Comparison:
+        """Return all candidates, the lowest log-loss first."""
         found = [self._candidate(DEFAULT, "default", {}, self._first)]
-        found += [self._tried(name, kind, {"events": events}) for kind, name, events in self._events()]
+        found += [self._try(name, kind, {"events": events}) for kind, name, events in self._events()]
         for name, choice in _ESTIMATES.items():
             if not set(choice.items()) <= set(_hashable(self._base)):
-                found.append(self._tried(name, "estimate", choice))
+                found.append(self._try(name, "estimate", choice))
         best = [one for kind in ("numbers", "words", "estimate") if (one := _best(found, kind)) is not None]
         if len(best) > 1:
-            found.append(self._tried(" + ".join(one.name for one in best), "several", _joined(best)))
+            found.append(self._try(" + ".join(one.name for one in best), "several", _joined(best)))
         found.append(self._prior())
         found += [self._partner(partner) for partner in partners]  # type: ignore[arg-type]
         ranked = sorted(found, key=lambda one: one.log_loss)
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
         return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes)
 
-    def _validated(self, choice: Mapping[str, Any]) -> Validation:
-        with warnings.catch_warnings():  # a rule that holds rows impossible has an infinite loss, which says so
+    def _validate(self, choice: Mapping[str, Any]) -> Validation:
+        with warnings.catch_warnings():  # impossible rows show as an infinite loss
             warnings.simplefilter("ignore", ImpossibleRowWarning)
             return validate(self._table, self._label, **self._how, **(self._base | dict(choice)))
 
-    def _tried(self, name: str, kind: str, choice: dict[str, Any]) -> Candidate:
-        return self._candidate(name, kind, choice, self._validated(choice))
+    def _try(self, name: str, kind: str, choice: dict[str, Any]) -> Candidate:
+        return self._candidate(name, kind, choice, self._validate(choice))
 
-    def _candidate(self, name: str, kind: str, choice: dict[str, Any], seen: Validation) -> Candidate:
-        told = seen.evaluation
-        ahead, error = self._ahead(_losses(seen))
-        return Candidate(name, kind, choice, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
+    def _candidate(self, name: str, kind: str, choice: dict[str, Any], validation: Validation) -> Candidate:
+        return self._judged(name, kind, choice, validation.evaluation, _losses(validation))
+
+    def _judged(self, name: str, kind: str, choice: dict[str, Any], scores: Evaluation, losses: Floats) -> Candidate:
+        ahead, error = self._ahead(losses)
+        return Candidate(name, kind, choice, scores.accuracy, scores.log_loss, scores.brier, scores.auc, ahead, error)
 
     def _ahead(self, losses: Floats) -> tuple[float, float]:
-        """How much lower the losses are than those of the default, on average, and the standard error of that."""
+        """Return by how much the mean loss is below the default's, and the standard error of that."""
         with np.errstate(invalid="ignore"):
-            apart = self._losses - losses
-        apart[np.isnan(apart)] = 0.0  # both infinite
-        weights = self._first.weights if self._first.weights is not None else np.ones(len(apart))
-        mean = float(np.average(apart, weights=weights))
+            difference = self._losses - losses
+        difference[np.isnan(difference)] = 0.0  # both infinite
+        mean = float(np.average(difference, weights=self._weights))
         if not np.isfinite(mean):
             return mean, float("nan")
-        spread = float(np.average((apart - mean) ** 2, weights=weights))
-        return mean, float(np.sqrt(spread / max(1, len(apart) - 1)))
+        spread = float(np.average((difference - mean) ** 2, weights=self._weights))
+        return mean, float(np.sqrt(spread / max(1, len(difference) - 1)))
 
     def _inferred(self) -> Schema:
         source = sources.read(self._table)
-        given = {key: self._base[key] for key in ("events", "missing") if key in self._base}
-        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=self._look, **given)
-
-    def _look(self) -> pa.RecordBatch | None:
-        return next(iter(self._table.to_batches()), None)
+        options = {key: self._base[key] for key in ("events", "missing") if key in self._base}
+        first = self._table.to_batches()[0]
+        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=lambda: first, **options)
 
     def _events(self) -> Iterator[tuple[str, str, dict[str, str]]]:
-        """Other event models for columns that have the usual one, where their values allow them."""
-        given = self._base.get("events") or {}
-        given = dict(given) if isinstance(given, Mapping) else {"*": given}
-        usual = self._schema.events()
-        numbers = {name: self._table.column(name) for name, event in usual.items() if event == "gaussian"}
+        """Yield other event models for columns of the inferred one, where their values allow them."""
+        declared = self._base.get("events") or {}
+        declared = dict(declared) if isinstance(declared, Mapping) else {"*": declared}
+        inferred = self._schema.events()
+        numbers = {name: self._table.column(name) for name, event in inferred.items() if event == "gaussian"}
         numbers = {name: column for name, column in numbers.items() if pa.types.is_primitive(column.type)}
         for name, event in registered().items():
-            chosen = {column: name for column, values in numbers.items() if _suits(event(), values)}
-            if chosen and name != "gaussian":
-                yield "numbers", _NAMED.get(name, f"{name} numbers"), chosen | given
-        texts = [name for name, event in usual.items() if event == "text"]
+            suited = {column: name for column, values in numbers.items() if _suits(event(), values)}
+            if suited and name != "gaussian":
+                yield "numbers", _NAMED.get(name, f"{name} numbers"), suited | declared
+        texts = [name for name, event in inferred.items() if event == "text"]
         for name, bag in _BAGS.items() if texts else ():
-            yield "words", name, dict.fromkeys(texts, bag) | given
+            yield "words", name, dict.fromkeys(texts, bag) | declared
 
     def _prior(self) -> Candidate:
-        """The share of each class among the other rows, whatever the columns say."""
-        classes, places = len(self._first.classes), self._first.class_codes
-        weights = self._first.weights if self._first.weights is not None else np.ones(len(places))
+        """Return the candidate that predicts the class shares of the training rows and reads no column."""
+        classes, codes = len(self._first.classes), self._first.class_codes
 
         def shares(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
-            counted = np.bincount(places[train], weights[train], classes) + 1e-9
-            return np.tile(counted / counted.sum(), (int(test.sum()), 1))
+            counts = np.bincount(codes[train], self._weights[train], classes) + 1e-9
+            return np.tile(counts / counts.sum(), (int(test.sum()), 1))
 
         return self._by_folds("the class prior alone", "prior", shares)
 
@@ -208,47 +208,47 @@ class _Comparing:
         batch = self._table.combine_chunks().to_batches()[0]
         classes, weights = self._first.class_codes.astype(np.int32), self._first.weights
 
-        def scored(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
+        def predict(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
             w = None if weights is None else weights[train]
-            learned = fitted(partner, model.schema, batch.filter(pa.array(train)), classes[train], w)
-            return learned.probabilities(batch.filter(pa.array(test)), len(model.classes))
+            regression = LogisticPartner(partner, model.schema, batch.filter(pa.array(train)), classes[train], w)
+            return regression.probabilities(batch.filter(pa.array(test)), len(model.classes))
 
-        return self._by_folds(f"logistic regression ({partner})", "partner", scored)
+        return self._by_folds(f"logistic regression ({partner})", "partner", predict)
 
-    def _by_folds(self, name: str, kind: str, scored: Any) -> Candidate:
-        """A candidate that has to be fitted anew for each fold."""
-        seen = self._first
-        folds = seen.folds.reshape(seen.repeats, -1)
-        p = np.empty((*folds.shape, len(seen.classes)))
-        known = seen.class_codes >= 0
+    def _by_folds(self, name: str, kind: str, predict: Any) -> Candidate:
+        """Return a candidate that is refitted for each fold; `predict` takes training and test masks."""
+        first = self._first
+        folds = first.folds.reshape(first.repeats, -1)
+        p = np.empty((*folds.shape, len(first.classes)))
+        known = first.class_codes >= 0
         for repeat, fold in enumerate(folds):
             for k in range(int(fold.max()) + 1):
-                p[repeat, fold == k] = scored((fold != k) & known, fold == k)
-        rows = np.tile(np.flatnonzero(known), seen.repeats)
-        weights = None if seen.weights is None else seen.weights[rows]
-        told = evaluate(seen.labels[rows], p[:, known].reshape(len(rows), -1), seen.classes, weights=weights)
-        ahead, error = self._ahead(_mean_loss(p, seen.class_codes))
-        return Candidate(name, kind, {}, told.accuracy, told.log_loss, told.brier, told.auc, ahead, error)
+                p[repeat, fold == k] = predict((fold != k) & known, fold == k)
+        rows = np.tile(np.flatnonzero(known), first.repeats)
+        weights = None if first.weights is None else first.weights[rows]
+        scores = evaluate(first.labels[rows], p[:, known].reshape(len(rows), -1), first.classes, weights=weights)
+        return self._judged(name, kind, {}, scores, _mean_loss(p, first.class_codes))
 
 
-def _losses(seen: Validation) -> Floats:  # (n,)
-    return _mean_loss(seen.probabilities.reshape(seen.repeats, -1, len(seen.classes)), seen.class_codes)
+def _losses(validation: Validation) -> Floats:  # (n,)
+    p = validation.probabilities.reshape(validation.repeats, -1, len(validation.classes))
+    return _mean_loss(p, validation.class_codes)
 
 
-def _mean_loss(p: Floats, places: Any) -> Floats:  # (n,) of (R, n, C)
-    """The loss of each row, on average over the repeats; 0 for a row of no weight."""
+def _mean_loss(p: Floats, codes: Any) -> Floats:  # (n,) of (R, n, C)
+    """Return the loss of each row, averaged over the repeats; 0 for a row of no weight."""
     with np.errstate(divide="ignore"):
-        losses = [-np.log(true_probabilities(np.maximum(places, 0), one)) for one in p]
-    return np.asarray(np.where(places < 0, 0.0, np.mean(losses, axis=0)))
+        losses = [-np.log(true_probabilities(np.maximum(codes, 0), one)) for one in p]
+    return np.asarray(np.where(codes < 0, 0.0, np.mean(losses, axis=0)))
 
 
 def _best(found: Iterable[Candidate], kind: str) -> Candidate | None:
-    better = [one for one in found if one.kind == kind and one.surely_better]
-    return min(better, key=lambda one: one.log_loss) if better else None
+    better = (one for one in found if one.kind == kind and one.surely_better)
+    return min(better, key=lambda one: one.log_loss, default=None)
 
 
 def _joined(best: Iterable[Candidate]) -> dict[str, Any]:
-    """The options of several candidates together."""
+    """Return the options of several candidates together."""
     options: dict[str, Any] = {}
     for one in best:
         events = {"events": options.get("events", {}) | one.options["events"]} if "events" in one.options else {}
@@ -261,7 +261,7 @@ def _hashable(options: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def _suits(event: Event, values: pa.ChunkedArray) -> bool:
-    """Whether a column of numbers may be of this event model: its values are valid, and whole where it is discrete."""
+    """Return whether an event model allows a column's values, which must be whole if it is discrete."""
     if event.input == "codes":
         return bool(pa.types.is_integer(values.type) and pc.count_distinct(values).as_py() <= _FEW)
     if event.input != "dense" or (event.discrete and not _whole(values)):  # a bag is made of many columns

@@ -1,4 +1,4 @@
-"""What a comparison gives: ways to model the same rows, each judged on the same folds, and which of them to take."""
+"""The result of `compare`: candidates judged on the same folds, and a recommendation."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from tallybayes.display.tables import Grid, Result, number, plain
 
 __all__ = ["Candidate", "Comparison"]
 
-# A difference of fewer standard errors than this is taken for chance.
+# Standard errors; a smaller difference may be chance.
 _SURE = 2.0
-# Better is said of a loss that is lower by at least this share; what is surely lower may still be hardly lower.
+# Share of the log-loss; a significant difference that is smaller than this is not worth a change.
 _WORTH = 0.005
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to model the rows, and how good it was on those it had not seen.
+    """One way to model the rows, and its scores on held-out rows.
 
     Attributes
     ----------
     name : str
-        In words.
+        A description in words.
     kind : {"default", "numbers", "words", "estimate", "several", "prior", "partner"}
-        What is as inferred; another event model for numbers or for texts; another estimate or smoothing; the best of
-        each of these together; the class prior alone, which any model should beat; or logistic regression.
+        The default, as inferred; another event model for numbers or for texts; another estimate or smoothing; the best
+        of each of these together; the class prior alone, which any model should beat; or logistic regression.
     options : dict
-        What to pass to `fit` for it.
+        The options of `fit` that select it.
     accuracy, log_loss, brier, auc : float
         Over all rows.
     ahead : float
-        How much lower its log-loss is than that of what is inferred.
+        By how much its log-loss is below the default's.
     error : float
         The standard error of that difference, over the rows.
     """
@@ -50,28 +50,28 @@ class Candidate:
 
     @property
     def surely_better(self) -> bool:
-        """Whether it beats what is inferred by more than chance, and by enough to care."""
+        """Whether it beats the default by more than chance, and by enough to matter."""
         return self.ahead > max(_SURE * self.error, _WORTH * abs(self.log_loss))
 
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Ways to model the same rows side by side.
+    """Ways to model the same rows, side by side.
 
     Attributes
     ----------
     label : str
         The column that holds the class.
     how : str
-        How rows were held out; the folds are the same for all.
+        How rows were held out; all candidates have the same folds.
     seed : int
-        What the folds were drawn with.
+        The seed of the folds.
     rows : int
-        How many rows there are.
+        The number of rows.
     candidates : tuple of Candidate
-        The ways, lowest log-loss first.
+        The candidates, lowest log-loss first.
     notes : tuple of str
-        What has to be said besides.
+        Remarks on the validation.
 
     Examples
     --------
@@ -96,44 +96,45 @@ class Comparison(Result):
 
     @cached_property
     def default(self) -> Candidate:
-        """What is inferred."""
+        """The inferred event models."""
         return next(one for one in self.candidates if one.kind == "default")
 
     @property
     def recommended(self) -> Candidate:
-        """The naive Bayes of the lowest log-loss, if it is surely lower than that of what is inferred; else that."""
-        naive = [one for one in self.candidates if one.kind not in ("partner", "prior")]
-        better = [one for one in naive if one.surely_better]
-        return min(better, key=lambda one: one.log_loss) if better else self.default
+        """The naive Bayes of the lowest log-loss if it is surely better than the default, else the default."""
+        better = (one for one in self.candidates if one.kind not in ("partner", "prior") and one.surely_better)
+        return min(better, key=lambda one: one.log_loss, default=self.default)
 
     @property
     def recommendation(self) -> str:
-        """Which to take, in a sentence or three."""
-        best, told = self.recommended, []
-        if best is self.default:
-            told.append(f"Take what is inferred (log-loss {number(best.log_loss)}): nothing else is surely better.")
+        """The candidate to take and why, in one to three sentences."""
+        best, default = self.recommended, self.default
+        if best is default:
+            first = f"Keep the inferred models (log-loss {number(best.log_loss)}): nothing else is surely better."
         else:
-            by = f"log-loss {number(best.log_loss)} against {number(self.default.log_loss)} of what is inferred"
-            told.append(f"Take '{best.name}': {by}, {_errors(best)} ahead.")
+            by = f"log-loss {number(best.log_loss)}, against {number(default.log_loss)} for the inferred models"
+            first = f"Take '{best.name}': {by}, {_errors(best)} ahead."
+        sentences = [first]
         prior = next((one for one in self.candidates if one.kind == "prior"), None)
         if prior is not None and best.log_loss >= prior.log_loss:
-            told.append("It is no better than the class prior alone: these columns tell nothing that lasts.")
+            sentences.append("It is no better than the class prior alone: these columns do not predict the class.")
         partners = [one for one in self.candidates if one.kind == "partner"]
         if partners:
-            told.append(self._beside(best, min(partners, key=lambda one: one.log_loss)))
-        return " ".join(told)
+            sentences.append(self._beside(best, min(partners, key=lambda one: one.log_loss)))
+        return " ".join(sentences)
 
     def _beside(self, best: Candidate, partner: Candidate) -> str:
-        apart, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
+        """Return a sentence that compares the best candidate with logistic regression."""
+        difference, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
         figures = f"{partner.name[0].upper()}{partner.name[1:]} has {number(partner.log_loss)}"
-        if apart > max(_SURE * error, _WORTH * abs(best.log_loss)):
-            return f"{figures}, which is better: columns depend on each other given the class; look at tb.dependence."
-        if apart < -_SURE * error:
+        if difference > max(_SURE * error, _WORTH * abs(best.log_loss)):
+            return f"{figures}, which is better: columns depend on each other given the class; see tb.dependence."
+        if difference < -_SURE * error:
             return f"{figures}, which is worse."
-        return f"{figures}, which is no surer."
+        return f"{figures}, which is not surely better."
 
     def shown(self) -> Grid:
-        """The candidates, best first, and the recommendation."""
+        """Return the candidates, best first, and the recommendation."""
         columns = ("", "log-loss", "ahead by", "± error", "accuracy", "Brier score", "AUC")
         rows = tuple(
             (
@@ -151,7 +152,7 @@ class Comparison(Result):
         return Grid(title, columns, rows, (*self.notes, self.recommendation))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         out = asdict(self) | {"recommended": self.recommended.name, "recommendation": self.recommendation}
         return dict(plain(out))
 

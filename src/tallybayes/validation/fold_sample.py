@@ -1,7 +1,7 @@
-"""The rows to calibrate by, for many folds at once: so many of the lowest hashes that each fold finds its own.
+"""Calibration rows for all folds in one pass: a sample large enough to contain every fold's own.
 
-A fold's model is calibrated by those of the lowest hashes among the rows it was trained on. The lowest of all rows, a
-few more than are chosen for one model, nearly always hold them for every fold.
+A fold's model is calibrated by the bottom-k sample of its training rows. A somewhat larger bottom-k sample of all rows
+nearly always contains that of every fold.
 """
 
 from __future__ import annotations
@@ -24,37 +24,37 @@ from tallybayes.validation.split import IntCodes
 
 __all__ = ["Fold", "FoldSample", "Sampling"]
 
-# How many of the rows are a fold's own is a matter of chance: so many standard deviations are kept besides their due,
-# and so much more, since texts differ in length.
+# How many sampled rows a fold trains on is random: keep this many standard deviations above the expected number, and a
+# tenth more since texts differ in length.
 _SURE, _SPARE = 6.0, 1.1
-# Folds whose training rows are so small a part of all that more would have to be kept get a pass of their own.
+# Times the usual sample; a fold with so few training rows that more would be needed takes a pass of its own.
 _MOST_ROOM = 4.0
 
 
 class Fold(NamedTuple):
-    """A fold of a repeat, and whether it is scored by those before it rather than by all others."""
+    """A fold of a repeat; `before` says that it is scored by the folds before it, not by all others."""
 
     repeat: int
     number: int
     before: bool
 
     def trained_on(self, place: IntCodes) -> npt.NDArray[np.bool_]:  # (n,)
-        """Return which rows it is scored by, given the folds of each, (R, n)."""
+        """Return the mask of its training rows; `place`, (R, n), holds the fold of each row."""
         own = place[self.repeat]
         return np.asarray((own >= 0) & (own < self.number) if self.before else own != self.number)
 
 
 class Sampling(NamedTuple):
-    """Which rows each partition sends.
+    """The sample that each partition sends.
 
     Attributes
     ----------
     room : float
-        How many times as many rows as calibrate one model.
+        The size of the sample, as a multiple of the one that calibrates one model.
     share : float
-        Of these the share that each partition sends.
+        The fraction of the sample that each partition sends.
     fold : Fold or None
-        The fold for which they are, of whose training rows alone they are chosen; None: of all rows.
+        The fold whose training rows are sampled; None samples all rows.
     """
 
     room: float
@@ -73,11 +73,11 @@ class Sampling(NamedTuple):
         batch : RecordBatch
             The rows.
         first : int
-            How many of all rows come before them.
+            The number of rows before them.
         place : ndarray of int32, shape (R, n)
             The fold of each in each repeat.
         schema : Schema
-            What each column is.
+            The type of each column.
         """
         batch = batch.append_column(NUMBER, pa.array(np.arange(first, first + batch.num_rows)))
         if self.fold is not None:
@@ -87,20 +87,20 @@ class Sampling(NamedTuple):
 
 @dataclass
 class FoldSample:
-    """A sample of all rows, of which each fold finds its own.
+    """A sample of all rows that contains the sample of each fold.
 
     Attributes
     ----------
     info : RowInfo
-        What is known of all rows.
+        Class, weight and partition of all rows.
     place : ndarray of int32, shape (R, n)
-        The fold of each row in each repeat, all of them numbered from 0.
+        The fold of each row in each repeat; fold k of repeat r is r·K + k.
     folds : int
-        How many folds a repeat has.
+        The number of folds in a repeat.
     before : bool
-        Whether a fold is scored by those before it.
+        Whether a fold is scored by the folds before it.
     take : callable
-        Takes the sample of one fold alone, in a pass of its own.
+        Takes the sample of one fold, in a pass of its own.
     """
 
     info: RowInfo
@@ -116,7 +116,7 @@ class FoldSample:
 
     @property
     def sampling(self) -> Sampling | None:
-        """What to ask of each partition, so that every fold finds enough; None once that is here."""
+        """The sample to take of each partition so that every fold has enough; None once it is taken."""
         if self._sample is not None:
             return None
         has_weight = self.info.has_weight()
@@ -127,20 +127,19 @@ class FoldSample:
         return Sampling(min(_MOST_ROOM, float(room)), self._share)
 
     def fill(self, sample: BottomKSample) -> None:
-        """Take the sample of all rows."""
+        """Store the sample of all rows."""
         self._sample, batch = sample.resolved(), sample.rows()
         numbers = np.zeros(0, np.int64) if batch is None else batch.column(NUMBER).to_numpy()
-        self._of = self.place[:, numbers]  # (R, m) the folds of the rows that are here
-        self._all_here = len(numbers) == int(self.info.has_weight().sum())
+        self._of = self.place[:, numbers]  # (R, m) the folds of the sampled rows
+        self._all_sampled = len(numbers) == int(self.info.has_weight().sum())
 
     def of(self, k: int) -> BottomKSample:
-        """Return the rows by which the model of fold k is calibrated."""
+        """Return the rows that calibrate the model of fold k."""
         assert self._sample is not None, "filled"
         fold = Fold(k // self.folds, k, self.before)
-        found = self._sample.among(fold.trained_on(self._of), all_kept=self._all_here)
-        return self._alone(fold) if found is None else found
-
-    def _alone(self, fold: Fold) -> BottomKSample:
-        """The same for one fold alone: few rows from each partition, and all of its own if these are too few."""
+        found = self._sample.among(fold.trained_on(self._of), all_kept=self._all_sampled)
+        if found is not None:
+            return found
+        # A pass of its own: few rows from each partition, or all of them if these are too few.
         found = self.take(Sampling(1.0, self._share, fold))
         return found if found.complete else self.take(Sampling(1.0, 1.0, fold))

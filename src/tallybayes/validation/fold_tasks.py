@@ -1,7 +1,8 @@
-"""What is done with the rows of folds in each partition: they are counted, sampled and scored."""
+"""Tasks that count, sample and score the rows of folds in each partition."""
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,25 +26,25 @@ from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.storage.transit import Models
 from tallybayes.validation.fold_sample import Sampling
-from tallybayes.validation.row_info import opened, pieces
+from tallybayes.validation.row_info import open_partition, pieces
 from tallybayes.validation.split import IntCodes
 
 __all__ = ["CountFolds", "ScoreFolds", "Scores", "among"]
 
-# Rows of fewer bytes are counted before a thread has started.
+# Bytes; counting fewer takes less time than starting a thread.
 _THREAD_BYTES = 8 << 20
 
 
 @dataclass(frozen=True)
 class CountFolds(Summing):
-    """The evidence of some folds, class c of the k-th of them as class k·C + c; and a sample of all rows.
+    """A count of some folds, class c of the k-th stored as class k·C + c, and a sample of all rows.
 
     Attributes
     ----------
     schema : Schema
-        What each column is.
+        The type of each column.
     classes : Categories
-        The classes that the evidence of all rows knows.
+        The classes in the evidence of all rows.
     columns : sequence of str
         The columns that were read to count all rows.
     folds : range
@@ -65,21 +66,21 @@ class CountFolds(Summing):
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> PartialEvidence:
         """Count and sample the rows of one partition."""
-        rows, own = opened(rows, info.own, self.schema, self.classes)
+        rows, own = open_partition(rows, info.own, self.schema, self.classes)
         assert own.classes is not None
         evidence, sample = Evidence.empty(self.schema), self.zero().chosen
         for at, batch in pieces(rows):
             for place in own.place[:, at] if self.folds else ():
-                evidence = evidence + self._counted(batch, place, own.classes[at], info.threads)
+                evidence = evidence + self._count(batch, place, own.classes[at], info.threads)
             if self.sampling is not None and sample is not None:
                 sample = sample + self.sampling.of(batch, own.first + at.start, own.place[:, at], self.schema)
         if self.sampling is not None and sample is not None and self.sampling.share < 1:
             sample = sample.few(self.sampling.share)
         return PartialEvidence(evidence, sample)
 
-    def _counted(self, batch: pa.RecordBatch, place: IntCodes, classes: IntCodes, threads: int) -> Evidence:
-        """The evidence of the folds in a batch."""
-        # A class that has no weight in any row is none.
+    def _count(self, batch: pa.RecordBatch, place: IntCodes, classes: IntCodes, threads: int) -> Evidence:
+        """Return the evidence of the folds in a batch."""
+        # Code −1 is a class without weight in any row; it is not a class of the evidence.
         some = (place >= self.folds.start) & (place < self.folds.stop) & (classes >= 0)
         if not some.any():
             return Evidence.empty(self.schema)
@@ -88,14 +89,14 @@ class CountFolds(Summing):
         return engines.fold(
             [batch if some.all() else batch.filter(pa.array(some))],
             lambda part, first: count(self.schema, part, first),
-            lambda one, other: one + other,
+            operator.add,
             Evidence.empty(self.schema),
             threads=1 if batch.nbytes < _THREAD_BYTES else threads,
         )
 
 
 class Scores(NamedTuple):
-    """Scores of rows with each class, and by what they are multiplied to make probabilities of them."""
+    """Scores of rows for each class, and the temperature of each row."""
 
     scores: Floats  # (m, C)
     temperature: Floats  # (m,)
@@ -103,14 +104,14 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreFolds(engines.Task[Scores]):
-    """The scores of the rows in some folds, repeat by repeat; NaN for a fold that there is no evidence for.
+    """The scores of the rows in some folds, repeat by repeat; NaN for a fold without training evidence.
 
     Attributes
     ----------
     schema, classes, columns, folds
         As in `CountFolds`.
     models : Models
-        The model by which each fold is scored.
+        The model that scores each fold.
     """
 
     schema: Schema
@@ -121,13 +122,13 @@ class ScoreFolds(engines.Task[Scores]):
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
         """Score the rows of one partition."""
-        rows, own = opened(rows, info.own, self.schema, self.classes)
+        rows, own = open_partition(rows, info.own, self.schema, self.classes)
         scores, temperature = np.empty((*own.place.shape, len(self.classes))), np.empty(own.place.shape)
         beliefs = self.models.beliefs
         for at, batch in pieces(rows):
             for r, place in enumerate(own.place[:, at]):
                 held = _sorted(batch, place, self.folds)
-                found = self._scored(held, beliefs, at.start, info.threads)
+                found = self._score(held, beliefs, at.start, info.threads)
                 scores[r, at][held.rows], temperature[r, at][held.rows] = found
         held_out = (own.place >= self.folds.start) & (own.place < self.folds.stop)
         if held_out.all():
@@ -144,7 +145,7 @@ class ScoreFolds(engines.Task[Scores]):
         m = len(numbers) // (C + 1)
         return Scores(numbers[: m * C].reshape(m, C), numbers[m * C :])
 
-    def _scored(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
+    def _score(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
         out = Scores(np.full((len(held.rows), len(self.classes)), np.nan), np.ones(len(held.rows)))
         for k in np.flatnonzero(held.starts[1:] > held.starts[:-1]).tolist():
             model, belief, at = self.models.models[k], beliefs[k], slice(held.starts[k], held.starts[k + 1])
@@ -156,7 +157,7 @@ class ScoreFolds(engines.Task[Scores]):
             try:
                 sizes = _score(model, belief, part, scores, threads)
             except BadData:
-                _row_by_row(model, part, first + held.rows[at])
+                _score_singly(model, part, first + held.rows[at])
                 raise
             if not all_known:
                 out.scores[at] = among(self.classes, model, scores)
@@ -166,7 +167,7 @@ class ScoreFolds(engines.Task[Scores]):
 
 
 def _score(model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, threads: int) -> Floats | None:
-    """Write the log joint of each row with each class that the model knows; how much each row says, if it matters."""
+    """Write the log joint of each row and class of the model; return row sizes if a temperature needs them."""
     sizes = None if model._temperature is None else np.zeros(part.num_rows)
 
     def work(rows: RowBatch, out: Floats, sizes: Floats | None) -> None:
@@ -180,36 +181,31 @@ class _Held(NamedTuple):
     """Rows of some folds, sorted by fold."""
 
     batch: pa.RecordBatch
-    rows: npt.NDArray[np.intp]  # (m,) where the rows stood in their piece
-    starts: npt.NDArray[np.intp]  # (K + 1,) where each fold begins among them
+    rows: npt.NDArray[np.intp]  # (m,) the position of each row in its piece
+    starts: npt.NDArray[np.intp]  # (K + 1,) the position of each fold's first row
 
 
 def _sorted(batch: pa.RecordBatch, place: IntCodes, folds: range) -> _Held:
-    """The rows of some folds, sorted by fold."""
+    """Return the rows of some folds, sorted by fold."""
     narrow = place.astype(np.int16) if folds.stop < 1 << 15 else place
-    order = np.argsort(narrow, kind="stable")  # of sixteen bits, by radix
+    order = np.argsort(narrow, kind="stable")  # NumPy sorts 16 bits by radix
     starts = np.searchsorted(place[order], np.arange(folds.start, folds.stop + 1))
     index = order[starts[0] : starts[-1]]
-    return _Held(_taken(batch, index), index, starts - starts[0])
+    in_order = len(index) == batch.num_rows and (index[1:] > index[:-1]).all()
+    return _Held(batch if in_order else sources.take(batch, index), index, starts - starts[0])
 
 
-def _taken(batch: pa.RecordBatch, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
-    if len(index) == batch.num_rows and (index[1:] > index[:-1]).all():
-        return batch  # sorted by fold as they came
-    return sources.take(batch, index)
-
-
-def among(classes: Categories, model: Model, values: Floats) -> Floats:
-    """Return values of a model's classes as values of all classes; −∞ for those it does not know."""
+def among(classes: Categories, model: Model, values: Floats, fill: float = -np.inf) -> Floats:
+    """Return values of a model's classes as values of all classes; `fill` for those not in the model."""
     if len(model.classes) == len(classes):
         return values
-    spread = np.full((*values.shape[:-1], len(classes)), -np.inf)
+    spread = np.full((*values.shape[:-1], len(classes)), fill)
     spread[..., classes.find(model.evidence.classes.array)] = values
     return spread
 
 
-def _row_by_row(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
-    """Raise what is wrong with a row, under the number that it has for the user."""
+def _score_singly(model: Model, part: pa.RecordBatch, index: npt.NDArray[np.intp]) -> None:
+    """Score row by row, so that the error names the row by the user's row number."""
     for i, at in enumerate(index):
         rows = RowBatch(part.slice(i, 1), int(at), model.schema.missing)
         add_scores(model.schema, model.belief, model.choices, rows, np.empty((1, len(model.classes))))

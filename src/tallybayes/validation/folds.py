@@ -1,7 +1,7 @@
-"""Each fold's rows scored by the evidence of other rows: counted once, added or subtracted, never refitted.
+"""Cross-validation: each fold scored by evidence of other rows, added or subtracted and never refitted.
 
-After the pass that counts all rows, folds take two, however often they are drawn: one for the evidence of each fold
-and the rows to calibrate by, one for the scores.
+After the pass that counts all rows, all folds of all repeats take two more: one for the evidence of each fold and the
+calibration rows, one for the scores.
 """
 
 from __future__ import annotations
@@ -28,32 +28,32 @@ from tallybayes.validation.training import EarlierBlocks, OtherFolds
 
 __all__ = ["Folds"]
 
-# Sums of at most so many classes and values are held at a time, all folds together; more folds take another pass.
+# Cells of sums (class times value) that all folds of a pass hold together; further folds take another pass.
 _MOST_CELLS = 1 << 24
 
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of all repeats, each to be scored by the evidence of others; fold k of repeat r is fold r·K + k.
+    """The folds of all repeats, each scored by the evidence of others; fold k of repeat r is r·K + k.
 
     Attributes
     ----------
     total : Model
-        The evidence of all rows, and how belief is made of it.
+        The model of all rows: their evidence and the choices.
     rows : Partitioned
         The rows.
     info : RowInfo
-        What is known of each.
+        Class, weight and partition of each.
     columns : sequence of str
         The columns that were read to count them.
     given : ndarray of int32, shape (R, n)
         The fold of each row within each repeat; −1 for a row that is not held out.
     folds : int
-        How many folds a repeat has.
+        The number of folds in a repeat.
     before : bool
-        Whether a fold is scored by those before it, rather than by all others.
+        Whether a fold is scored by the folds before it, rather than by all others.
     threads : int
-        How many threads count and score.
+        The number of threads that count and score.
     """
 
     total: Model
@@ -67,7 +67,7 @@ class Folds:
 
     @cached_property
     def place(self) -> IntCodes:  # (R, n)
-        """The fold of each row in each repeat, all of them numbered from 0."""
+        """The fold of each row in each repeat, numbered across repeats."""
         first = np.arange(len(self.given), dtype=np.int32)[:, None] * np.int32(self.folds)
         return np.where(self.given < 0, np.int32(-1), self.given + first)
 
@@ -90,18 +90,20 @@ class Folds:
         Parameters
         ----------
         scores : ndarray, shape (R, n, C)
-            OUT: the log joint of each row that is held out with each class; −∞ for a class without evidence. Rows of
-            a fold that there is no evidence for are NaN.
+            OUT: the log joint of each held-out row and class; −∞ for a class without evidence, NaN in a fold without
+            training evidence.
         priors : ndarray, shape (R·K, C)
             OUT: the log of each fold's class prior.
         temperature : ndarray, shape (R, n)
-            OUT: by what each row's scores are multiplied to make honest probabilities of them, where that is not 1.
+            OUT: the temperature of each row, where it is not 1.
         """
         schema, classes = self.total.schema, self.total.evidence.classes
         for wave, models in self.models():
             for k, model, belief in zip(wave, models.models, models.beliefs, strict=True):
-                known = model is not None and belief is not None
-                priors[k] = among(classes, model, belief.log_prior) if known else -np.inf  # type: ignore[arg-type, union-attr]
+                if model is None or belief is None:
+                    priors[k] = -np.inf
+                else:
+                    priors[k] = among(classes, model, belief.log_prior)
             task = ScoreFolds(schema, classes, self.columns, wave, models)
             held = (self.place >= wave.start) & (self.place < wave.stop)
             found = self.rows.each(task, own=self._own, threads=self.threads)
@@ -114,7 +116,7 @@ class Folds:
                     scores[:, at][mine], temperature[:, at][mine] = both
 
     def models(self) -> Iterator[tuple[range, Models]]:
-        """The model by which each fold is scored, as many folds at a time as fit into memory."""
+        """Yield the models that score the folds, as many folds at a time as fit into memory."""
         total = self.total
         training = EarlierBlocks(total.evidence) if self.before else OtherFolds(total.evidence)
         calibrated = total.choices.open(total.schema)
@@ -128,7 +130,7 @@ class Folds:
             yield wave, Models(models, None if beliefs is None else tuple(beliefs))
 
     def model(self, k: int, evidence: Evidence) -> Model | None:
-        """Return the model by which fold k is scored, given its training evidence; None if there is none."""
+        """Return the model that scores fold k, given its training evidence; None if that is empty."""
         if not len(evidence.classes):
             return None
         model = Model(evidence, _known_prior(self.total, evidence))
@@ -137,20 +139,20 @@ class Folds:
         return model._calibrated(self._sample.of(k), self.threads)
 
     def _waves(self) -> Iterator[range]:
-        """Runs of folds whose sums fit into memory together."""
+        """Yield ranges of folds whose sums fit into memory together."""
         cells = sum(int(np.prod(s.shape)) for part in self.total.evidence.statistics for s in part.sums.values())
         size, folds = max(1, _MOST_CELLS // max(1, cells)), len(self.given) * self.folds
         for start in range(0, folds, size):
             yield range(start, min(start + size, folds))
 
     def _passed(self, wave: range, sampling: Sampling | None) -> PartialEvidence:
-        """What one pass over the rows gives."""
+        """Count some folds and sample the rows, in one pass."""
         task = CountFolds(self.total.schema, self.total.evidence.classes, self.columns, wave, sampling)
         return self.rows.fold(task, own=self._own, threads=self.threads)
 
 
 def _known_prior(total: Model, evidence: Evidence) -> Choices:
-    """The choices, with a given class prior cut down to the classes that there is evidence of."""
+    """Return the choices, with a class prior given by the user restricted to the classes in the evidence."""
     choices = total.choices
     if isinstance(choices.prior, str) or len(evidence.classes) == len(total.classes):
         return choices

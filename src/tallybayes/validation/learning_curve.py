@@ -1,4 +1,4 @@
-"""Learning curves: accuracy and log-loss as rows grow, by adding evidence; beside logistic regression."""
+"""Learning curves: accuracy and log-loss by training size, beside logistic regression."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from tallybayes.fitting import FitOptions
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.model import Model
 from tallybayes.validation import split
+from tallybayes.validation.fold_tasks import among
 from tallybayes.validation.folds import Folds
-from tallybayes.validation.logistic import PARTNERS, fitted
+from tallybayes.validation.logistic import PARTNERS, LogisticPartner
 from tallybayes.validation.plan import check_seed
 from tallybayes.validation.row_info import Roles
 from tallybayes.validation.split import IntCodes
@@ -35,26 +36,26 @@ _FIGURES: tuple[Figure, ...] = ("accuracy", "log_loss")
 _TITLES = {"accuracy": "accuracy", "log_loss": "log-loss"}
 
 NAIVE = "naive Bayes"
-# Sizes that are not asked for: each about half as large again as the one before, from a few rows of each class.
+# Default sizes: from 4 rows a class on, each half as large again as the one before.
 _GROWTH, _ROWS_A_CLASS = 1.5, 4
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class LearningCurve(Result):
-    """How good models are after so many rows.
+    """Accuracy and log-loss of models by the number of training rows.
 
     Attributes
     ----------
     sizes : ndarray of int, shape (S,)
-        How many rows were learned.
+        The numbers of training rows.
     models : tuple of str
-        "naive Bayes", and what it is compared with.
+        "naive Bayes", and the models it is compared with.
     accuracy, log_loss : ndarray, shape (M, S, shuffles)
-        Of the rows held out, for each model, size and shuffle.
+        On the held-out rows, for each model, size and shuffle.
     held : int
-        How many rows were held out.
+        The number of rows held out.
     seed : int
-        What they were drawn with.
+        The seed of the shuffles.
     """
 
     sizes: npt.NDArray[np.int64]
@@ -65,11 +66,11 @@ class LearningCurve(Result):
     seed: int
 
     def mean(self, figure: Figure = "accuracy") -> Floats:  # (M, S)
-        """The mean over the shuffles."""
+        """Return the mean over the shuffles."""
         return np.asarray(self._of(figure).mean(axis=2))
 
     def band(self, figure: Figure = "accuracy") -> tuple[Floats, Floats]:  # (M, S) each
-        """The mean less and plus a standard deviation over the shuffles."""
+        """Return the mean minus and plus a standard deviation over the shuffles."""
         values = self._of(figure)
         with np.errstate(invalid="ignore"):
             middle = values.mean(axis=2)
@@ -82,7 +83,7 @@ class LearningCurve(Result):
         return self.accuracy if figure == "accuracy" else self.log_loss
 
     def ahead(self, figure: Figure = "log_loss") -> dict[str, int | None]:
-        """For each model compared with, the largest size up to which naive Bayes is not behind it; None: never."""
+        """Return, for each other model, the largest size up to which naive Bayes is not behind; None: never."""
         means = self.mean(figure)
         out: dict[str, int | None] = {}
         for name, other in zip(self.models[1:], means[1:], strict=True):
@@ -93,14 +94,14 @@ class LearningCurve(Result):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Until when naive Bayes is ahead, and what is infinite."""
+        """Sentences on the sizes at which naive Bayes is ahead, and on infinite log-losses."""
         notes = []
         by_accuracy, by_loss = self.ahead("accuracy"), self.ahead("log_loss")
         for name in self.models[1:]:
             until = f"{self._until(by_accuracy[name])} by accuracy, {self._until(by_loss[name])} by log-loss"
             notes.append(f"Naive Bayes is level with {name}, or ahead, {until}.")
         if np.isinf(self.log_loss).any():
-            notes.append("Log-loss is infinite where a true class was given probability 0, being in no row learned.")
+            notes.append("Log-loss is infinite where the true class was in no training row and had probability 0.")
         return tuple(notes)
 
     def _until(self, size: int | None) -> str:
@@ -109,7 +110,7 @@ class LearningCurve(Result):
         return "at every size" if size == self.sizes[-1] else f"up to {size} rows"
 
     def shown(self) -> Grid:
-        """A row per size: accuracy and log-loss of each model, with their deviation over the shuffles."""
+        """Return one row per size: accuracy and log-loss of each model, with their deviation over shuffles."""
         columns = ["rows"] + [f"{title}, {name}" for title in _TITLES.values() for name in self.models]
         rows = []
         for s, size in enumerate(self.sizes):
@@ -124,7 +125,7 @@ class LearningCurve(Result):
         return Grid(title, tuple(columns), tuple(rows), self.notes)
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each model, figure and size: what a chart draws."""
+        """Return one plain record for each model, figure and size, for charts."""
         out = []
         for figure in _FIGURES:
             title, middle, (low, high) = _TITLES[figure], self.mean(figure), self.band(figure)
@@ -135,21 +136,11 @@ class LearningCurve(Result):
         return out
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; None for what is infinite."""
-        out = {
-            "sizes": self.sizes,
-            "models": self.models,
-            "accuracy": self.accuracy,
-            "log_loss": self.log_loss,
-            "held": self.held,
-            "seed": self.seed,
-            "points": self.points(),
-            "notes": self.notes,
-        }
-        return dict(plain(out))
+        """Return plain values; None where they are infinite."""
+        return dict(plain(vars(self) | {"points": self.points(), "notes": self.notes}))
 
     def chart(self) -> Any:
-        """An Altair chart of the means and their bands; ``chart().save("curve.png")`` writes it."""
+        """Return an Altair chart of the means and their bands; ``chart().save("curve.png")`` writes it."""
         from tallybayes.display.charts.learning import learning_chart
 
         return learning_chart(self.points(), self.models)
@@ -172,25 +163,25 @@ def learning_curve(
     weights: Any = None,
     **options: Any,
 ) -> LearningCurve:
-    """Accuracy and log-loss of rows held out, as the number of training rows grows.
+    """Measure accuracy and log-loss on held-out rows as the number of training rows grows.
 
     Parameters
     ----------
     source, label, weights, **options
         As in `fit`.
     sizes : sequence of int, optional
-        How many rows to learn from; by default from a few of each class to all, each half as many again.
+        The numbers of training rows; by default from a few of each class to all, each half as many again.
     shuffles : int
         How often rows are held out and the others shuffled; figures are averaged over the shuffles.
     holdout : float
-        The share of the rows that is held out.
+        The fraction of the rows that is held out.
     compare : sequence of {"ridge", "lasso"}
-        Logistic regressions to draw beside it, each fitted anew on the same rows for every size and shuffle. None
-        are needed: ``()``.
+        Logistic regressions to compare with, each refitted on the same rows for every size and shuffle; ``()`` for
+        none.
     seed : int
         The same seed draws the same rows.
     threads : int, optional
-        How many threads count and score.
+        The number of threads that count and score.
 
     Returns
     -------
@@ -198,8 +189,8 @@ def learning_curve(
 
     Notes
     -----
-    Naive Bayes is not fitted for each size: the rows between one size and the next are counted, and added. Shuffled
-    rows are dealt so that the first m have, as nearly as can be, the shares of the classes that all have.
+    Naive Bayes is not refitted for each size: the rows between one size and the next are counted and added. Rows are
+    shuffled so that the first m have, as nearly as possible, the class shares of all.
 
     Examples
     --------
@@ -211,11 +202,11 @@ def learning_curve(
     """
     _check(shuffles, holdout, compare)
     seed, workers = check_seed(seed), engines.default_threads(threads)
-    asked = FitOptions.of(options)
-    learn = learner(asked)
+    fit_options = FitOptions.of(options)
+    learn = learner(fit_options)
 
     def work(types: open_rows.Types | None) -> LearningCurve:
-        rows, name, weight = open_rows.labelled(source, label, weights, asked.reading, types)
+        rows, name, weight = open_rows.labelled(source, label, weights, fit_options.reading, types)
         kept = engines.Threads(sources.buffered(rows.here()))
         learned = learn(kept, Roles(name, weight, {}), workers, calibrated=False)
         whole = pa.Table.from_batches(list(kept)).unify_dictionaries().combine_chunks().to_batches()[0]
@@ -245,29 +236,29 @@ def _curve(
     threads: int,
 ) -> LearningCurve:
     names = (NAIVE, *compare)
-    made: list[_Shuffle] = []
+    splits: list[_Shuffle] = []
     for shuffle in range(shuffles):
         rng = np.random.default_rng([seed, shuffle])
         strata = learned.info.strata
         held = split.holdout(strata, share, rng) == 0
-        made.append(_Shuffle(learned, whole, np.flatnonzero(held), _dealt(strata, ~held, rng), threads))
-    wanted_sizes = _sizes(sizes, len(made[0].order), len(learned.model.classes))
+        splits.append(_Shuffle(learned, whole, np.flatnonzero(held), _shuffle(strata, ~held, rng), threads))
+    wanted_sizes = _sizes(sizes, len(splits[0].order), len(learned.model.classes))
     figures = np.full((2, len(names), len(wanted_sizes), shuffles), np.nan)
-    for shuffle, one in enumerate(made):
+    for shuffle, one in enumerate(splits):
         for m, name in enumerate(names):
             each = one.naive(wanted_sizes) if name == NAIVE else one.partner(name, wanted_sizes)
             for s, probabilities in enumerate(each):
                 figures[:, m, s, shuffle] = one.figures(probabilities)
-    return LearningCurve(wanted_sizes, names, figures[0], figures[1], len(made[0].held), seed)
+    return LearningCurve(wanted_sizes, names, figures[0], figures[1], len(splits[0].held), seed)
 
 
-def _dealt(strata: IntCodes, mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """The rows of the mask, shuffled so that every beginning has about the classes' shares."""
+def _shuffle(strata: IntCodes, mask: npt.NDArray[np.bool_], rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the rows of the mask, shuffled so that every prefix has about the same class shares."""
     rows = rng.permutation(np.flatnonzero(mask))
     own = strata[rows]
     order = np.argsort(own, kind="stable")
     sizes = np.bincount(own)
-    # The j-th of a class of m rows stands at (j + something random) / m of the way.
+    # The j-th of a class of m rows is placed at (j + u) / m of the way, u uniform in [0, 1).
     rank = np.empty(len(rows))
     rank[order] = np.arange(len(rows)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     return rows[np.argsort((rank + rng.random(len(rows))) / sizes[own], kind="stable")]
@@ -275,10 +266,10 @@ def _dealt(strata: IntCodes, mask: npt.NDArray[np.bool_], rng: np.random.Generat
 
 def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[np.int64]:
     if given is None:
-        made = [min(most, _ROWS_A_CLASS * classes)]
-        while made[-1] < most:
-            made.append(min(most, int(np.ceil(made[-1] * _GROWTH))))
-        return np.array(made, np.int64)
+        default = [min(most, _ROWS_A_CLASS * classes)]
+        while default[-1] < most:
+            default.append(min(most, int(np.ceil(default[-1] * _GROWTH))))
+        return np.array(default, np.int64)
     sizes = np.unique(np.asarray(given))
     if not len(sizes) or sizes.dtype.kind not in "iu" or sizes[0] < 1 or sizes[-1] > most:
         raise BadOption(wanted("sizes", f"whole numbers from 1 to {most}, the rows not held out", repr(list(given))))
@@ -287,7 +278,7 @@ def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[
 
 @dataclass(frozen=True)
 class _Shuffle:
-    """Rows held out, and the others in the order in which they are learned."""
+    """Rows held out, and the order in which the others are added to the training rows."""
 
     learned: Learned
     whole: pa.RecordBatch
@@ -296,7 +287,7 @@ class _Shuffle:
     threads: int
 
     def naive(self, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
-        """The probabilities of the rows held out, by the first so many of the others."""
+        """Yield the probabilities of the held-out rows, by naive Bayes on each number of training rows."""
         total, info, columns = self.learned
         place = np.full(len(info), -1, np.int32)
         place[self.order] = np.searchsorted(sizes, np.arange(len(self.order)), side="right")
@@ -310,35 +301,29 @@ class _Shuffle:
                     yield self._probabilities(model, held)
 
     def _probabilities(self, model: Model | None, held: pa.RecordBatch) -> Floats:  # (n, C)
-        """The probability of each class that there is for each of some rows, by the model of fewer."""
+        """Return the probabilities of all classes; 0 for a class not in the model."""
         assert model is not None, "no evidence"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ImpossibleRowWarning)
             p = model.predict_proba(held, threads=self.threads)
-        classes = self.learned.model.evidence.classes
-        if len(model.classes) == len(classes):
-            return p
-        spread = np.zeros((len(p), len(classes)))
-        spread[:, classes.find(model.evidence.classes.array)] = p
-        return spread
+        return among(self.learned.model.evidence.classes, model, p, fill=0.0)
 
     def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
-        """The same, by a logistic regression fitted on the first so many."""
+        """Yield the same probabilities, by logistic regression."""
         held, (total, info, _) = self.batch(self.held), self.learned
         for size in sizes:
             first = self.order[:size]
+            first = first[info.classes[first] >= 0]
             weights = None if info.weights is None else info.weights[first]
-            known = info.classes[first] >= 0
-            first, weights = first[known], None if weights is None else weights[known]
-            model = fitted(name, total.schema, self.batch(first), info.classes[first], weights)  # type: ignore[arg-type]
+            model = LogisticPartner(name, total.schema, self.batch(first), info.classes[first], weights)  # type: ignore[arg-type]
             yield model.probabilities(held, len(total.classes))
 
     def batch(self, index: npt.NDArray[np.intp]) -> pa.RecordBatch:
-        """Some of the rows."""
+        """Return some of the rows."""
         return sources.take(self.whole, index)
 
     def figures(self, probabilities: Floats) -> tuple[float, float]:
-        """Accuracy and log-loss of the rows held out."""
+        """Return accuracy and log-loss of the held-out rows."""
         info = self.learned.info
         true = info.classes[self.held].astype(np.intp)
         weights = None if info.weights is None else info.weights[self.held]

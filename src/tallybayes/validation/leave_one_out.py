@@ -1,4 +1,4 @@
-"""Each row by all others: its scores had it never been counted, straight from the evidence of all."""
+"""Leave-one-out: each row scored as if never counted, by subtraction from the evidence of all rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tallybayes.inference.score import SCORED_ROWS, map_rows
 from tallybayes.model import Model
 from tallybayes.sources import Source
 from tallybayes.storage.transit import Models
-from tallybayes.validation.row_info import PartitionRows, RowInfo, opened, pieces
+from tallybayes.validation.row_info import PartitionRows, RowInfo, open_partition, pieces
 from tallybayes.validation.split import IntCodes
 
 __all__ = ["leave_each_out"]
@@ -25,14 +25,14 @@ __all__ = ["leave_each_out"]
 def leave_each_out(
     total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int
 ) -> tuple[Floats, Floats]:  # (n, C), (n,)
-    """Return each row's scores by all others, and what they are multiplied by to make probabilities of them."""
+    """Return each row's scores by all others, and each row's temperature."""
     both = np.concatenate(rows.each(LeaveOneOut(Models((total,)), columns), own=info.own(), threads=threads))
     return both[:, :-1], both[:, -1]
 
 
 @dataclass(frozen=True)
 class LeaveOneOut(engines.Task[Floats]):
-    """The scores of the rows of each partition, each by all others, and in the last column their temperature.
+    """The leave-one-out scores of a partition's rows, with their temperature in the last column.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class LeaveOneOut(engines.Task[Floats]):
         """Score the rows of one partition."""
         [total] = self.total.models
         assert total is not None
-        rows, own = opened(rows, info.own, total.schema, total.evidence.classes)
+        rows, own = open_partition(rows, info.own, total.schema, total.evidence.classes)
         out = np.ones((own.place.shape[1], len(total.classes) + 1))
         for at, batch in pieces(rows):
             _score(total, batch, at.start, own, out[at], info.threads)
@@ -69,7 +69,7 @@ class LeaveOneOut(engines.Task[Floats]):
 def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, out: Floats, threads: int) -> None:
     assert own.classes is not None
     evidence, choices, n = total.evidence, total._resolved_choices, batch.num_rows
-    # A class without any weight has rows that weigh nothing: to take them from another class changes nothing.
+    # Rows of a class without weight weigh nothing: subtracting them from another class changes nothing.
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]
 

@@ -1,7 +1,7 @@
-"""The discriminative partner: scikit-learn's logistic regression on the same rows. The only door to it from here.
+"""Logistic regression of scikit-learn on the same rows, the discriminative partner of naive Bayes.
 
-Naive Bayes models how rows come about in each class, logistic regression only where the classes part. The first learns
-from few rows, the second errs less in the end where columns depend on each other.
+Naive Bayes models the rows of each class, logistic regression only the boundary between classes. The first learns from
+few rows; the second has the lower error in the limit where columns depend on each other.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["PARTNERS", "Partner", "fitted"]
+__all__ = ["PARTNERS", "LogisticPartner", "Partner"]
 
 Partner: TypeAlias = Literal["ridge", "lasso"]
-# Squared or absolute size of the coefficients as the penalty: a normal or a Laplace prior on them, and the mode.
+# The L1 ratio. A penalty on squared or absolute coefficients is a normal or a Laplace prior; the fit is the mode.
 PARTNERS: dict[str, float] = {"ridge": 0.0, "lasso": 1.0}
 _ROUNDS = 1000
 
 
-class fitted:  # noqa: N801 - read as a verb: fitted(...).probabilities(...)
-    """A logistic regression of some rows.
+class LogisticPartner:
+    """A logistic regression fitted on some rows.
 
     Parameters
     ----------
     partner : {"ridge", "lasso"}
-        How its coefficients are kept small.
+        The penalty on its coefficients.
     schema : Schema
-        What each column is: numbers are standardised (a missing one is the mean), values become a column each, texts
-        word counts.
+        The type of each column. Numbers are standardised (missing ones become the mean), categories are one-hot
+        encoded, texts become word counts.
     batch : RecordBatch
         The rows.
     classes : ndarray of int32, shape (n,)
@@ -62,7 +62,7 @@ class fitted:  # noqa: N801 - read as a verb: fitted(...).probabilities(...)
                 self._model.fit(X, classes, sample_weight=weights)
 
     def probabilities(self, batch: pa.RecordBatch, n_classes: int) -> Floats:  # (n, C)
-        """The probability of each class for each row; 0 for a class that was not there."""
+        """Return the probability of each class for each row; 0 for a class not in the training rows."""
         out = np.zeros((batch.num_rows, n_classes))
         if self._only is not None:
             out[:, self._only] = 1.0
@@ -72,28 +72,28 @@ class fitted:  # noqa: N801 - read as a verb: fitted(...).probabilities(...)
 
 
 class Design:
-    """Rows as a matrix that a linear model can take."""
+    """The design matrix of a linear model."""
 
     def __init__(self, schema: Schema) -> None:
         self._missing = schema.missing
         self._parts = [_part(block, name) for block in schema.blocks for name in _names(block)]
 
     def fit(self, batch: pa.RecordBatch) -> Any:
-        """The matrix of the rows, whose means, values and words are those of all others as well."""
+        """Learn means, values and words from the rows, and return their matrix."""
         return self._joined(batch, "fit_transform")
 
     def of(self, batch: pa.RecordBatch) -> Any:
-        """The matrix of other rows."""
+        """Return the matrix of other rows."""
         return self._joined(batch, "transform")
 
     def _joined(self, batch: pa.RecordBatch, work: str) -> Any:
         rows = RowBatch(batch, 0, self._missing)
-        made = [getattr(transformer, work)(_values(block, name, rows)) for block, name, transformer in self._parts]
-        return sparse.hstack(made, format="csr") if any(map(sparse.issparse, made)) else np.hstack(made)
+        parts = [getattr(transformer, work)(_values(block, name, rows)) for block, name, transformer in self._parts]
+        return sparse.hstack(parts, format="csr") if any(map(sparse.issparse, parts)) else np.hstack(parts)
 
 
 def _names(block: Block) -> Sequence[str | None]:
-    """The columns of a block that are transformed one by one; None: all at once."""
+    """Return the columns of a block that are transformed one by one; None stands for all at once."""
     return list(block.columns) if block.event.input in ("codes", "text") else [None]
 
 

@@ -1,4 +1,4 @@
-"""What has to be said of a validation beside its figures, one sentence each."""
+"""Remarks on a validation beside its figures, one sentence each."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from tallybayes.validation.split import IntCodes
 
 __all__ = ["remarks"]
 
-# So many classes are named; of more, their number is enough.
+# Classes listed by name; of further ones, only the number is given.
 _NAMED = 5
 
 
 def remarks(
     plan: Plan, names: Sequence[Any], strata: IntCodes, unscored: int, unknown: npt.NDArray[np.bool_], impossible: int
 ) -> tuple[str, ...]:
-    """The sentences.
+    """Return the sentences.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ def remarks(
     strata : ndarray of int32, shape (n,)
         The class of each row.
     unscored : int
-        How many rows were never held out and scored.
+        The number of rows that were never held out and scored.
     unknown : ndarray of bool, shape (R, n)
-        The rows that were scored by a model which did not know their class.
+        The rows scored by a model without their class.
     impossible : int
-        How many times a row was impossible under every class.
+        How often a row was impossible under every class.
     """
     notes = []
     if plan.kind == "folds":

@@ -1,4 +1,4 @@
-"""What `how` says: which rows are held out, how often, and how many at a time."""
+"""The meaning of `how`: which rows are held out, how often, and how many at a time."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ class Plan:
     how : str
         As the user wrote it.
     kind : {"loo", "folds", "holdout", "prequential", "given"}
-        Each row, each fold, a share, each block by those before it, or folds that the user made.
+        Each row, each fold, a share, each block by those before it, or folds given by the user.
     folds : int
-        How many folds; 1 for a holdout.
+        The number of folds; 1 for a holdout.
     repeats : int
-        How often, each time with other folds.
+        The number of repeats, each with other folds.
     share : float
-        The share of the rows that a holdout holds out.
+        The fraction of the rows that a holdout holds out.
     block : int or None
-        How many rows a block of a prequential validation has.
+        The number of rows in a block of a prequential validation.
     """
 
     how: str
@@ -46,7 +46,7 @@ class Plan:
 
 
 def parse(how: Any) -> Plan:
-    """The plan that `how` stands for.
+    """Parse `how` into a plan.
 
     Examples
     --------
@@ -76,7 +76,7 @@ def parse(how: Any) -> Plan:
 
 
 def check_seed(seed: Any) -> int:
-    """The seed, a whole number not below 0."""
+    """Return the seed as an int; raise unless it is a whole number not below 0."""
     if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed) < 0:
         raise BadOption(wanted("seed", "a whole number not below 0", repr(seed)))
     return int(seed)

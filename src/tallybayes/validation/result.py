@@ -1,4 +1,4 @@
-"""What a validation gives: every row's scores by a model that has not seen it, and the figures that follow."""
+"""The result of `validate`: every row's scores by a model that has not seen it, and figures."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ _FIGURES = {
 
 
 class Spread(NamedTuple):
-    """A figure over all rows, its mean over the folds, and how far it varies.
+    """A figure over all rows, its mean over the folds, and its spread.
 
     Attributes
     ----------
     overall : float
-        Of all rows that were scored, of all repeats together.
+        Over all scored rows of all repeats.
     mean : float
-        Over the folds; NaN where folds are single rows.
+        The mean over the folds; NaN for leave-one-out.
     over_folds, over_repeats : float
-        The standard deviation from fold to fold and from repeat to repeat; NaN of fewer than two.
+        The standard deviation over folds and over repeats; NaN for fewer than two.
     """
 
     overall: float
@@ -57,25 +57,25 @@ class Validation(Result):
     how : str
         How rows were held out.
     seed : int
-        What the folds were drawn with.
+        The seed of the folds.
     categories : Categories
         The classes.
     class_codes : ndarray of int32, shape (n,)
-        The class of each row, as its position among `classes`; −1 for a class whose rows weigh nothing.
+        The class of each row, as its position in `classes`; −1 for a class whose rows weigh nothing.
     scores : ndarray, shape (n, C), or (R, n, C) of R repeats
-        The log joint of each row with each class; NaN where a row was not held out, −∞ where a class was not known.
+        The log joint of each row and class; NaN where a row was not held out, −∞ for a class not in the training rows.
     folds : ndarray of int32, shape (n,) or (R, n)
-        The fold in which each row was held out, −1 if in none. Of leave-one-out, the row itself.
+        The fold in which each row was held out, −1 if in none. In leave-one-out, the row's own number.
     unknown : ndarray of bool, shape (n,) or (R, n)
-        The rows whose true class was in no row that they were scored by.
+        The rows whose true class was in none of their training rows.
     weights : ndarray, shape (n,), or None
         The weight of each row.
     notes : tuple of str
-        What has to be said beside the figures.
+        Remarks beside the figures.
     fold_names : tuple or None
-        The names of folds or groups that were given.
+        The names of folds or groups given by the user.
     temperature : ndarray, shape (n,) or (R, n), or None
-        By what each row's scores are multiplied before probabilities are made of them, where models are calibrated.
+        The factor of each row's scores before they are normalised, where models are calibrated.
     """
 
     how: str
@@ -98,7 +98,7 @@ class Validation(Result):
 
     @property
     def repeats(self) -> int:
-        """How often the rows were cut into folds."""
+        """The number of times that the rows were split into folds."""
         return len(self.scores) if self.scores.ndim == 3 else 1
 
     @cached_property
@@ -136,30 +136,30 @@ class Validation(Result):
 
     @property
     def _counts(self) -> npt.NDArray[np.bool_]:
-        """The rows that figures are made of: scored, and of a class."""
+        """The rows that enter the figures: scored, and of a class with weight."""
         return self.scored & (self.class_codes >= 0)
 
     @cached_property
     def evaluation(self) -> Evaluation:
-        """Everything there is to say of the probabilities of all rows, of all repeats together."""
-        return self._evaluated(self._counts)
+        """The evaluation of the probabilities of all rows, all repeats together."""
+        return self._evaluate(self._counts)
 
     @cached_property
     def by_fold(self) -> tuple[Evaluation, ...]:
-        """The evaluation of each fold, repeat after repeat; none where every row is a fold of its own."""
+        """The evaluation of each fold, repeat after repeat; empty for leave-one-out."""
         folds = self.folds.reshape(self.repeats, -1)
         if self.how == "loo" and self.fold_names is None:
             return ()
         counts = self._counts.reshape(folds.shape)
         masks = ((r, counts[r] & (folds[r] == k)) for r in range(self.repeats) for k in range(int(folds[r].max()) + 1))
-        return tuple(self._evaluated(self._of_repeat(r, mask)) for r, mask in masks if mask.any())
+        return tuple(self._evaluate(self._of_repeat(r, mask)) for r, mask in masks if mask.any())
 
     @cached_property
     def by_repeat(self) -> tuple[Evaluation, ...]:
         """The evaluation of each repeat."""
         if self.repeats == 1:
             return (self.evaluation,)
-        return tuple(self._evaluated(self._of_repeat(r, self._counts[r])) for r in range(self.repeats))
+        return tuple(self._evaluate(self._of_repeat(r, self._counts[r])) for r in range(self.repeats))
 
     def _of_repeat(self, r: int, mask: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         if self.folds.ndim == 1:
@@ -168,14 +168,14 @@ class Validation(Result):
         whole[r] = mask
         return whole
 
-    def _evaluated(self, mask: npt.NDArray[np.bool_]) -> Evaluation:
+    def _evaluate(self, mask: npt.NDArray[np.bool_]) -> Evaluation:
         rows = np.nonzero(mask)[-1]
         weights = None if self.weights is None else self.weights[rows]
         return evaluate(self.labels[rows], self.probabilities[mask], self.classes, weights=weights)
 
     @cached_property
     def figures(self) -> dict[str, Spread]:
-        """Accuracy, log-loss and the others: over all rows, and how they vary."""
+        """Accuracy, log-loss and the others: over all rows, and their spread."""
         out = {}
         for name in _FIGURES:
             folds = np.array([getattr(one, name) for one in self.by_fold])
@@ -185,7 +185,7 @@ class Validation(Result):
         return out
 
     def shown(self) -> Grid:
-        """The figures, their mean over folds and their spread, and the notes."""
+        """Return the figures, their mean over folds and their spread, and the notes."""
         columns = ["", "overall", "mean of folds", "sd of folds", "sd of repeats"]
         keep = [0, 1] + [2, 3] * bool(self.by_fold) + [4] * (self.repeats > 1)
         rows = [(title, *map(number, self.figures[name])) for name, title in _FIGURES.items()]
@@ -194,7 +194,7 @@ class Validation(Result):
         return Grid(title, tuple(columns[k] for k in keep), cut, self.notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values: the figures, their spread, the whole evaluation, and what is known of every row."""
+        """Return plain values: the figures, their spread, the whole evaluation, and scores of every row."""
         out = {
             "how": self.how,
             "seed": self.seed,
@@ -214,14 +214,13 @@ class Validation(Result):
         return dict(plain(out))
 
     def __repr__(self) -> str:
-        seen = self.evaluation
-        figures = f"accuracy {number(seen.accuracy)}, log-loss {number(seen.log_loss)}"
+        figures = f"accuracy {number(self.evaluation.accuracy)}, log-loss {number(self.evaluation.log_loss)}"
         return f"<Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, {figures}>"
 
 
 def impossible_rows(scores: Floats) -> npt.NDArray[np.bool_]:  # (n,) of (n, C)
-    """The rows that are −∞ under every class; to see that nothing is −∞ is quick, to look row by row is not."""
-    low = np.isneginf(scores)
+    """Return the mask of rows that are −∞ under every class."""
+    low = np.isneginf(scores)  # `any` over the whole array is much faster than `all` row by row
     return np.asarray(low.all(axis=-1)) if low.any() else np.zeros(scores.shape[:-1], bool)
 
 

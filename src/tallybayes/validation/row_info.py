@@ -1,7 +1,7 @@
-"""What is known of each row after the pass that counts all: its class, its weight, its group and its order.
+"""Class, weight, group and order of each row, as the first pass over the data finds them.
 
-Each later pass goes through the partitions again. One that has other rows by then, or the same in another order, is
-refused: workers are sent a seal, made of the classes and weights that the first pass found in the partition.
+Later passes read the partitions again. A partition that has changed since, or has its rows in another order, is
+refused: each worker is sent a seal, a digest of the classes and weights that the first pass found in the partition.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["PartitionRows", "Roles", "RowInfo", "opened", "pieces"]
+__all__ = ["PartitionRows", "Roles", "RowInfo", "open_partition", "pieces"]
 
 _SEAL_BYTES = 16
-# So many bytes of rows are in hand at a time.
+# Bytes of rows that are processed at a time; bounds the memory for copies.
 _PIECE_BYTES = 64 << 20
 
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns that say something about each row.
+    """The columns with a role in validation: label, weight, groups, folds and order.
 
     Attributes
     ----------
     label, weight : str
         The columns of classes and of weights.
     others : mapping of str to str
-        The columns of groups, folds or order, by what they are.
+        The columns of groups, folds or order, by role.
     features : bool
-        Whether those may be features, too.
+        Whether those may be features as well.
     """
 
     label: str
@@ -61,11 +61,11 @@ class Roles:
 
     @property
     def hidden(self) -> set[str]:
-        """Those that are no features, apart from label and weight."""
+        """The columns that are not features, apart from label and weight."""
         return set() if self.features else set(self.others.values()) - {self.label, self.weight}
 
     def check(self, rows: Partitioned) -> None:
-        """Raise unless the columns of groups, folds and order are there."""
+        """Raise unless the columns of groups, folds and order exist."""
         have = rows.schema.names
         for role, name in self.others.items():
             if name not in have:
@@ -75,24 +75,24 @@ class Roles:
 
 @dataclass(frozen=True)
 class RowInfo:
-    """What is known of each row.
+    """Class, weight, other roles and partition of each row.
 
     Attributes
     ----------
     strata : ndarray of int32, shape (n,)
         The class of each row among all classes found.
     classes : ndarray of int32, shape (n,)
-        The class of each row among those of the evidence; −1 for one that has no weight in any row.
+        The class of each row among those of the evidence; −1 for a class without weight in any row.
     found : Categories
         All classes found.
     weights : ndarray, shape (n,), or None
         The weight of each row.
     others : mapping of str to Array
-        Groups, folds and order, as far as given.
+        Groups, folds and order, where given.
     sizes : tuple of int
-        How many rows each partition has.
+        The number of rows in each partition.
     seal : callable
-        Takes the number of a partition, and gives its seal.
+        Returns the seal of a partition, given its number.
     """
 
     strata: IntCodes
@@ -105,7 +105,7 @@ class RowInfo:
 
     @classmethod
     def of(cls, kept: Sequence[KeptColumns], roles: Roles, classes: Categories) -> RowInfo:
-        """Return what is known of rows, given the columns kept of them and the classes that the evidence knows."""
+        """Return the row info, given the kept columns of all rows and the classes of the evidence."""
         each = [one.batch() for one in sorted(kept, key=lambda one: one.partition)]
         label, weight = roles.label, roles.weight
         rows = RowBatch(_one_batch(each))
@@ -125,7 +125,7 @@ class RowInfo:
         return len(self.strata)
 
     def codes(self, role: str) -> tuple[IntCodes, Categories]:
-        """Groups or folds as numbers from 0, in the order of their values."""
+        """Return groups or folds as numbers from 0, in the order of their values."""
         codes, labels = encode(self.others[role])
         if (codes < 0).any():
             got = f"a missing one (row {int(np.argmax(codes < 0)) + 1})"
@@ -133,49 +133,43 @@ class RowInfo:
         return codes, labels
 
     def order(self) -> npt.NDArray[np.intp] | None:
-        """The rows in the order asked for; None if it is their own."""
+        """Return the row numbers in the order of the order column; None without one."""
         if "order" not in self.others:
             return None
         codes, _ = self.codes("order")
         return np.argsort(codes, kind="stable")
 
     def has_weight(self) -> npt.NDArray[np.bool_]:
-        """Which rows have a weight above 0."""
+        """Return the mask of rows with a weight above 0."""
         return np.ones(len(self), bool) if self.weights is None else self.weights > 0
 
     def slices(self) -> list[slice]:
-        """Where the rows of each partition stand among all."""
+        """Return the range of rows of each partition."""
         ends = np.cumsum(self.sizes).tolist()
         return [slice(end - size, end) for end, size in zip(ends, self.sizes, strict=True)]
 
     def own(self, place: IntCodes | None = None) -> list[PartitionRows]:
-        """Return what each partition is given; `place`, (R, n), is the fold of each row in each repeat."""
+        """Return the rows' info by partition; `place`, (R, n), is the fold of each row in each repeat."""
         place = np.zeros((0, len(self)), np.int32) if place is None else place
-        weights = self.weights
-        return [
-            PartitionRows(
-                at.start,
-                place[:, at],
-                partial(self.seal, k),
-                self.classes[at],
-                None if weights is None else weights[at],
-            )
-            for k, at in enumerate(self.slices())
-        ]
+        own = []
+        for k, at in enumerate(self.slices()):
+            weights = None if self.weights is None else self.weights[at]
+            own.append(PartitionRows(at.start, place[:, at], partial(self.seal, k), self.classes[at], weights))
+        return own
 
 
 @dataclass(frozen=True)
 class PartitionRows:
-    """What is known of the rows of one partition; on its way to a worker, only what the worker cannot know.
+    """The info of one partition's rows; pickled, only the part that a worker cannot read itself.
 
     Attributes
     ----------
     first : int
-        How many rows come before them, in other partitions.
+        The number of rows before them, in other partitions.
     place : ndarray of int32, shape (R, n)
         The fold of each in each repeat.
     seal : callable
-        Gives the bytes by which the partition is known to be the same when it is read again.
+        Returns the digest that shows whether the partition is unchanged when it is read again.
     classes, weights : ndarray, shape (n,)
         As in `RowInfo`.
     """
@@ -187,24 +181,26 @@ class PartitionRows:
     weights: Floats | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # In as few bytes as will do: these are the only ones that grow with the rows.
+        # In the narrowest type: only these bytes grow with the number of rows.
         narrow = self.place.astype(np.min_scalar_type(-1 - int(self.place.max(initial=0))))
         return PartitionRows, (self.first, narrow, partial(bytes, self.seal()))
 
 
-def opened(rows: Source, own: PartitionRows, schema: Schema, classes: Categories) -> tuple[Source, PartitionRows]:
-    """Return the rows of a partition and what is known of them, if they are those that were counted.
+def open_partition(
+    rows: Source, own: PartitionRows, schema: Schema, classes: Categories
+) -> tuple[Source, PartitionRows]:
+    """Return the rows of a partition and their info; raise unless they are those that were counted.
 
     Parameters
     ----------
     rows : Source
         The partition.
     own : PartitionRows
-        What it was given.
+        The info that came with the task.
     schema : Schema
-        Which columns are label and weight.
+        Names the label and weight columns.
     classes : Categories
-        The classes that the evidence knows.
+        The classes of the evidence.
     """
     if own.classes is not None:
         return rows, own
@@ -212,19 +208,19 @@ def opened(rows: Source, own: PartitionRows, schema: Schema, classes: Categories
     batches = table.to_batches()
     batch = batches[0] if batches else pa.RecordBatch.from_pylist([], rows.schema)
     if _seal_of(batch, schema.label, schema.weight) != own.seal():
-        do = "Persist the collection before it is validated, or read it in an order that stays"
-        raise BadData(wanted(rows.name, "the same rows in the same order for each pass", "others", do))
-    known = np.zeros(0, np.int32)
+        do = "Persist the collection before validating it, or read it in a fixed order"
+        raise BadData(wanted(rows.name, "the same rows in the same order in each pass", "others", do))
+    codes = np.zeros(0, np.int32)
     if batches:
-        codes, found = class_codes(RowBatch(batch), schema.label)
-        known = classes.find(found.array).astype(np.int32)[codes]
+        found_codes, found = class_codes(RowBatch(batch), schema.label)
+        codes = classes.find(found.array).astype(np.int32)[found_codes]
     weights = row_weights(RowBatch(batch), schema.weight) if batches else None
-    rows = replace(rows, rows=len(known), again=True, start=lambda: batches)
-    return rows, replace(own, place=own.place.astype(np.int32), classes=known, weights=weights)
+    rows = replace(rows, rows=len(codes), again=True, start=lambda: batches)
+    return rows, replace(own, place=own.place.astype(np.int32), classes=codes, weights=weights)
 
 
 def pieces(rows: Source) -> Iterator[tuple[slice, pa.RecordBatch]]:
-    """The rows of a partition, piece by piece, and where each stands among them."""
+    """Yield the rows of a partition piece by piece, each with its range of row numbers."""
     first = 0
     for batch in rows:
         size = max(1, batch.num_rows * _PIECE_BYTES // max(1, batch.nbytes))
@@ -235,7 +231,7 @@ def pieces(rows: Source) -> Iterator[tuple[slice, pa.RecordBatch]]:
 
 
 def _seal_of(batch: pa.RecordBatch, label: str, weight: str | None) -> bytes:
-    """A digest of the rows' classes and weights, and so of their number and, as far as these tell, of their order."""
+    """Return a digest of labels and weights; it detects a partition whose rows changed or moved."""
     digest = hashlib.blake2b(digest_size=_SEAL_BYTES)
     if batch.num_rows:
         rows = RowBatch(batch)
@@ -248,7 +244,7 @@ def _seal_of(batch: pa.RecordBatch, label: str, weight: str | None) -> bytes:
 
 
 def _one_batch(each: Sequence[pa.RecordBatch]) -> pa.RecordBatch:
-    """The rows of all partitions as one batch."""
+    """Return the rows of all partitions as one batch."""
     if len(each) == 1:
         return each[0]
     tables = [pa.Table.from_batches([sources.plain(batch)]) for batch in each]

@@ -1,6 +1,6 @@
-"""Which row is in which fold: by class, by group, by order, or as given; always the same for the same seed.
+"""The fold of each row: by class, by group or by order; always the same for the same seed.
 
-Folds are numbers from 0; −1 is a row that is never held out. Everything here looks at labels only, never at a feature.
+Folds are numbered from 0; −1 is a row that is never held out. Only labels, groups and order are used, never a feature.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from tallybayes.validation.plan import Plan
 __all__ = ["IntCodes", "assign", "blocks", "grouped", "holdout", "stratified"]
 
 IntCodes: TypeAlias = npt.NDArray[np.int32]
-# Without a word about it, time-ordered rows are cut into so many blocks: enough to see a trend.
+# Blocks of a prequential validation by default: enough to see a trend.
 _BLOCKS = 20
 
 
 def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) -> IntCodes:  # (R, n)
-    """The fold of each row, for each repeat.
+    """Assign a fold to each row, for each repeat.
 
     Parameters
     ----------
     plan : Plan
-        What is asked for, one of "folds" and "holdout".
+        The kind of split, "folds" or "holdout".
     classes : ndarray of int32, shape (n,)
         The class of each row.
     groups : ndarray of int32, shape (n,), or None
@@ -34,19 +34,17 @@ def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) ->
     seed : int
         The same seed gives the same folds.
     """
-    check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
+    _check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
     streams = [np.random.default_rng([seed, repeat]) for repeat in range(plan.repeats)]
     if plan.kind == "holdout":
-        made = [holdout(classes, plan.share, rng, groups) for rng in streams]
-    elif groups is None:
-        made = [stratified(classes, plan.folds, rng) for rng in streams]
-    else:
-        made = [grouped(classes, groups, plan.folds, rng) for rng in streams]
-    return np.stack(made)
+        return np.stack([holdout(classes, plan.share, rng, groups) for rng in streams])
+    if groups is None:
+        return np.stack([stratified(classes, plan.folds, rng) for rng in streams])
+    return np.stack([grouped(classes, groups, plan.folds, rng) for rng in streams])
 
 
-def check_size(plan: Plan, rows: int, groups: int | None) -> None:
-    """Raise unless there are enough rows, and enough groups, for the folds."""
+def _check_size(plan: Plan, rows: int, groups: int | None) -> None:
+    """Raise unless there are enough rows and groups for the folds."""
     least = max(plan.folds, 2)
     if groups is not None and groups < least:
         do = f"Choose how='{groups}-fold'" if groups > 1 else "Group the rows by something that differs"
@@ -57,9 +55,9 @@ def check_size(plan: Plan, rows: int, groups: int | None) -> None:
 
 
 def stratified(classes: IntCodes, folds: int, rng: np.random.Generator) -> IntCodes:  # (n,)
-    """Folds that have, to within a row, the same share of each class and the same size.
+    """Assign folds of equal size and equal class shares, to within a row.
 
-    The rows are shuffled, laid out class by class, and dealt like cards.
+    The rows are shuffled, sorted by class, and assigned to the folds in turn.
 
     Examples
     --------
@@ -68,14 +66,12 @@ def stratified(classes: IntCodes, folds: int, rng: np.random.Generator) -> IntCo
     ([3, 3], [2, 2])
     """
     fold = np.empty(len(classes), np.int32)
-    fold[_laid_out(classes, rng)] = np.arange(len(classes), dtype=np.int32) % folds
+    fold[_shuffled_by_class(classes, rng)] = np.arange(len(classes), dtype=np.int32) % folds
     return fold
 
 
-def holdout(
-    classes: IntCodes, share: float, rng: np.random.Generator, groups: IntCodes | None = None
-) -> IntCodes:  # (n,)
-    """Fold 0 for a share of each class, −1 for the rest; of groups, all or none of the rows.
+def holdout(classes: IntCodes, share: float, rng: np.random.Generator, groups: IntCodes | None = None) -> IntCodes:
+    """Assign fold 0 to a share of each class, −1 to the rest; groups are never split.
 
     Examples
     --------
@@ -87,8 +83,8 @@ def holdout(
     fold = np.full(n, -1, np.int32)
     if groups is None:
         held = min(max(round(n * share), 1), n - 1)
-        # Every (n / held)-th row of those laid out by class: each class gives its share, to within a row.
-        fold[_laid_out(classes, rng)[(np.arange(held) * n + n // 2) // held]] = 0
+        # Every (n / held)-th row in the order of classes: each class gives its share, to within a row.
+        fold[_shuffled_by_class(classes, rng)[(np.arange(held) * n + n // 2) // held]] = 0
         return fold
     sizes = np.bincount(groups)
     order = rng.permutation(len(sizes))
@@ -98,7 +94,7 @@ def holdout(
 
 
 def grouped(classes: IntCodes, groups: IntCodes, folds: int, rng: np.random.Generator) -> IntCodes:  # (n,)
-    """Folds that split no group: the largest groups first, each to the fold that has least of what the group has.
+    """Assign whole groups to folds, the largest first, each to the fold with least of its classes.
 
     Examples
     --------
@@ -109,7 +105,7 @@ def grouped(classes: IntCodes, groups: IntCodes, folds: int, rng: np.random.Gene
     """
     G, C = int(groups.max()) + 1, int(classes.max()) + 1
     members = np.bincount(groups * np.int64(C) + classes, minlength=G * C).reshape(G, C).astype(np.float64)
-    # One more column, all rows, so that sizes are balanced as well as classes.
+    # One more column counts all rows, so that sizes are balanced as well as classes.
     members = np.column_stack([members, members.sum(axis=1)])
     members /= np.maximum(members.sum(axis=0), 1)
     order = rng.permutation(G)
@@ -121,25 +117,25 @@ def grouped(classes: IntCodes, groups: IntCodes, folds: int, rng: np.random.Gene
     return place[groups]
 
 
-def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> tuple[IntCodes, int]:
-    """The block of each row, in the given order, and how many blocks there are.
+def blocks(n: int, size: int | None, order: npt.NDArray[np.intp] | None) -> IntCodes:  # (n,)
+    """Return the block of each row, in the given order.
 
     Examples
     --------
     >>> blocks(5, 2, None)
-    (array([0, 0, 1, 1, 2], dtype=int32), 3)
+    array([0, 0, 1, 1, 2], dtype=int32)
     """
     size = -(-n // _BLOCKS) if size is None else size
     if size >= n:
         raise BadOption(wanted("how", f"blocks of fewer rows than there are ({n})", f"'prequential({size})'"))
     place = np.empty(n, np.int32)
     place[slice(None) if order is None else order] = np.arange(n, dtype=np.int32) // np.int32(size)
-    return place, -(-n // size)
+    return place
 
 
-def _laid_out(classes: IntCodes, rng: np.random.Generator) -> npt.NDArray[np.intp]:
-    """The rows class by class, in random order within a class."""
+def _shuffled_by_class(classes: IntCodes, rng: np.random.Generator) -> npt.NDArray[np.intp]:
+    """Return the row numbers sorted by class, in random order within a class."""
     shuffled = rng.permutation(len(classes))
-    # Sixteen bits are sorted by radix, several times as fast as more.
+    # NumPy sorts 16 bits by radix, several times as fast as more.
     narrow = classes.astype(np.int16) if classes.max(initial=0) < 1 << 15 else classes
     return shuffled[np.argsort(narrow[shuffled], kind="stable")]

@@ -1,12 +1,12 @@
-"""The evidence by which each fold is scored: the total less the fold, or what came before it.
+"""Training evidence of each fold: the total minus the fold, or the sum of the folds before it.
 
-Folds come counted all at once, as if each class of each fold were a class of its own: class c of fold k is class
-k·C + c. So the total less each of them is one subtraction, and each fold's part of it a slice.
+All folds are counted at once, each class of each fold as a class of its own: class c of fold k is class k·C + c. So the
+total minus every fold is one subtraction, and the training evidence of a fold is a slice of it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -19,7 +19,7 @@ __all__ = ["EarlierBlocks", "OtherFolds"]
 
 
 class OtherFolds:
-    """For each fold, the evidence of all rows but its own.
+    """Training evidence of each fold: all rows but its own.
 
     Examples
     --------
@@ -34,7 +34,7 @@ class OtherFolds:
         self._total = total
 
     def __call__(self, counted: Evidence, folds: int) -> Iterator[Evidence]:
-        """The total less each fold."""
+        """Return the total minus each fold."""
         total, C = self._total, len(self._total.classes)
         at = _codes(counted)
         each = np.tile(np.arange(C), folds)
@@ -49,10 +49,11 @@ class OtherFolds:
         return (_part(left, k, total.classes) for k in range(folds))
 
     def beliefs(self, choices: Choices) -> list[Belief] | None:
-        """What is believed for each fold of the last call, of all folds at once; None where that is not to be had."""
+        """Return the belief of each fold of the last call, estimated all at once; None where unsupported."""
         left, folds = self._left, self._folds
-        if not left.rows.nonzero().all() or not all(map(_is_plain, _alphas(choices))):
-            return None
+        alphas = choices.alpha.values() if isinstance(choices.alpha, Mapping) else [choices.alpha]
+        if not left.rows.nonzero().all() or not {"evidence", "loo"}.isdisjoint(alphas):
+            return None  # a class is empty, or a smoothing depends on the evidence
         resolved, each = choices.resolved(left, {}), []
         for block, statistic in zip(left.schema.blocks, left.statistics, strict=True):
             likelihoods = block.event.estimate_each(statistic, options_for(block, resolved), folds)
@@ -64,18 +65,18 @@ class OtherFolds:
 
 
 class EarlierBlocks:
-    """For each fold, the evidence of the folds before it; the first has none."""
+    """Training evidence of each fold: the folds before it; the first has none."""
 
     def __init__(self, total: Evidence) -> None:
         self._classes = total.classes
         self._so_far = Evidence.empty(total.schema)
 
     def beliefs(self, choices: Choices) -> list[Belief] | None:
-        """None: the classes known differ from fold to fold."""
+        """Return None: the classes differ from fold to fold."""
         return None
 
     def __call__(self, counted: Evidence, folds: int) -> Iterator[Evidence]:
-        """The sum of all folds before each, those of earlier calls among them."""
+        """Yield the sum of all folds before each, including those of earlier calls."""
         at, size = _codes(counted), folds * len(self._classes)
         rows = counted.rows.spread(at, size)
         statistics = tuple(statistic.with_classes(at, rows) for statistic in counted.statistics)
@@ -85,25 +86,16 @@ class EarlierBlocks:
             self._so_far = self._so_far + _part(parts, k, self._classes)
 
 
-def _alphas(choices: Choices) -> Iterable[float | str]:
-    return choices.alpha.values() if isinstance(choices.alpha, Mapping) else (choices.alpha,)
-
-
-def _is_plain(alpha: float | str) -> bool:
-    """Whether a smoothing is the same whatever the evidence."""
-    return alpha not in ("evidence", "loo")
-
-
 def _codes(counted: Evidence) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     return np.asarray(counted.classes.array.to_numpy(zero_copy_only=False), np.intp)
 
 
 def _part(parts: Evidence, k: int, classes: Categories) -> Evidence:
-    """The evidence of classes k·C to k·C + C − 1, those of them that have any, under their names."""
+    """Return the evidence of classes k·C to k·C + C − 1 under their own names, without empty ones."""
     C = len(classes)
-    here = np.arange(k * C, k * C + C)
-    some = parts.rows.nonzero()[here]
-    here = here[some]
-    rows = parts.rows.take(here)
-    statistics = tuple(statistic.of_classes(here, rows) for statistic in parts.statistics)
+    codes = np.arange(k * C, k * C + C)
+    some = parts.rows.nonzero()[codes]
+    codes = codes[some]
+    rows = parts.rows.take(codes)
+    statistics = tuple(statistic.of_classes(codes, rows) for statistic in parts.statistics)
     return Evidence(parts.schema, classes.take(some), rows, statistics)

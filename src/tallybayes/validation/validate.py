@@ -1,4 +1,4 @@
-"""`validate`: how good a model is on rows that it has not seen, from one fit and arithmetic on its evidence."""
+"""`validate`: performance on unseen rows, from one fit and arithmetic on its evidence."""
 
 from __future__ import annotations
 
@@ -44,31 +44,31 @@ def validate(
     weights: Any = None,
     **options: Any,
 ) -> Validation:
-    """How good a naive Bayes model is on rows that it has not seen.
+    """Measure how well naive Bayes predicts rows that it has not seen.
 
     Parameters
     ----------
     source : anything `fit` takes
-        The rows. Files too large to be kept in memory are read again for each pass; a stream is kept. Those of a Dask
-        or a Spark collection are counted and scored where they lie.
+        The rows. Files too large for memory are read again in each pass; a stream is kept. The rows of a Dask or a
+        Spark collection are counted and scored by its workers.
     label : str or array_like
         The column that holds the class, or the classes themselves.
     how : str
         - ``"loo"``: each row by all others; with `groups`, each group by all others;
-        - ``"10-fold"`` (or any number): each tenth by the other nine; ``"10x10"``: that ten times, in other folds;
+        - ``"10-fold"`` (or any number): each tenth by the other nine; ``"10x10"``: ten repeats with other folds;
         - ``"holdout"``: a third by the rest, ``"holdout(0.25)"`` a quarter; ``"10xholdout"``: ten times, other rows;
         - ``"prequential"``: in the order of the rows, each block by all before it; ``"prequential(500)"``: blocks
           of 500 rows (by default there are 20 blocks).
     seed : int
-        Folds are drawn at random within each class; the same seed draws the same.
+        Folds are drawn at random within each class; the same seed draws the same folds.
     groups : str or array_like, optional
-        Rows of one group are never on both sides. A column so named is no feature.
+        Rows of one group are either all held out or all trained on. A column named here is not a feature.
     folds : str or array_like, optional
         The fold of each row, instead of `how`.
     order : str or array_like, optional
-        What a prequential validation sorts the rows by.
+        The values that a prequential validation sorts the rows by.
     threads : int, optional
-        How many threads count and score; the result does not depend on it.
+        The number of threads that count and score; the result does not depend on it.
     weights, **options
         As in `fit`.
 
@@ -78,8 +78,8 @@ def validate(
 
     Notes
     -----
-    No model is fitted but the one of all rows. Evidence adds, so the evidence of all rows but a fold's is the total
-    less the fold's, exactly; the scores are those of a model fitted on the other rows.
+    Only the model of all rows is fitted. Evidence adds, so the evidence of all rows but a fold's is exactly the total
+    minus the fold's, and the scores are those of a model fitted on the other rows.
 
     Examples
     --------
@@ -92,17 +92,17 @@ def validate(
     0.75
     """
     beside = {"groups": groups, "folds": folds, "order": order}
-    asked = FitOptions.of(options)
-    learn = learner(asked)
+    fit_options = FitOptions.of(options)
+    learn = learner(fit_options)
 
-    def opened(types: open_rows.Types | None) -> open_rows.Labelled:
-        return open_rows.labelled(source, label, weights, asked.reading, types)
+    def read(types: open_rows.Types | None) -> open_rows.Labelled:
+        return open_rows.labelled(source, label, weights, fit_options.reading, types)
 
-    return _validated(opened, learn, how, seed, beside, threads, features=False)
+    return _validate(read, learn, how, seed, beside, threads, features=False)
 
 
 class Learned(NamedTuple):
-    """The model of all rows, and what is known of each row."""
+    """The model of all rows, and the info of each row."""
 
     model: Model
     info: RowInfo
@@ -110,25 +110,25 @@ class Learned(NamedTuple):
 
 
 class Learn(Protocol):
-    """A way to learn from all rows in one pass; `calibrated` if their own model is wanted, and not only evidence."""
+    """A function that learns from all rows in one pass; `calibrated` if their own model is needed, too."""
 
     def __call__(self, rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
         """Learn."""
 
 
 def learner(options: FitOptions) -> Learn:
-    """Return a way to learn by these options."""
+    """Return a function that learns with these options."""
 
     def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
         schema = infer_rows(rows, roles.label, roles.weight, options.columns, options.choices, hidden=roles.hidden)
-        learned = _learned(rows, roles, schema, options.choices, threads, calibrated=calibrated)
+        learned = _learn(rows, roles, schema, options.choices, threads, calibrated=calibrated)
         check_classes(learned.model)
         return learned
 
     return learn
 
 
-def _learned(
+def _learn(
     rows: Partitioned, roles: Roles, schema: Schema, choices: Choices, threads: int, *, calibrated: bool
 ) -> Learned:
     task = Count(schema, sampled=calibrated and choices.open(schema), keep=roles.columns)
@@ -150,22 +150,22 @@ def validate_model(
     order: Any = None,
     threads: int | None = None,
 ) -> Validation:
-    """As `validate`, by a model's own schema and choices; what it has learned so far is not looked at."""
+    """Validate with a model's schema and choices on other rows; the model's own evidence is not used."""
     weights = model.schema.weight if weights is None and label is None else weights
     beside = {"groups": groups, "folds": folds, "order": order}
 
     def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
         schema = replace(model.schema, label=roles.label, weight=roles.weight)
-        return _learned(rows, roles, schema, model.choices, threads, calibrated=calibrated)
+        return _learn(rows, roles, schema, model.choices, threads, calibrated=calibrated)
 
-    def opened(types: open_rows.Types | None) -> open_rows.Labelled:
+    def read(types: open_rows.Types | None) -> open_rows.Labelled:
         return open_rows.labelled(source, model.schema.label if label is None else label, weights, types=types)
 
-    return _validated(opened, learn, how, seed, beside, threads, features=True)
+    return _validate(read, learn, how, seed, beside, threads, features=True)
 
 
-def _validated(
-    opened: Callable[[open_rows.Types | None], open_rows.Labelled],
+def _validate(
+    read: Callable[[open_rows.Types | None], open_rows.Labelled],
     learn: Learn,
     how: str,
     seed: int,
@@ -179,7 +179,7 @@ def _validated(
     seed, workers = check_seed(seed), engines.default_threads(threads)
 
     def work(types: open_rows.Types | None) -> Validation:
-        rows, name, weight = opened(types)
+        rows, name, weight = read(types)
         columns = {}
         for role, column in given.items():
             rows, columns[role] = open_rows.beside(rows, role, column)
@@ -188,7 +188,7 @@ def _validated(
         rows = rows.buffered()
         alone = plan.kind == "loo" and "groups" not in given
         learned = learn(rows, roles, workers, calibrated=alone)
-        return (_left_out if alone else _held_out)(plan, rows, learned, seed, workers)
+        return (_leave_one_out if alone else _hold_out)(plan, rows, learned, seed, workers)
 
     return open_rows.reading(work)
 
@@ -196,7 +196,7 @@ def _validated(
 def _plan(how: str, given: dict[str, Any]) -> Plan:
     plan = Plan("given folds", "given") if "folds" in given else parse(how)
     if "folds" in given and "groups" in given:
-        raise BadOption(wanted("groups", "none beside folds", "both", "Folds say already which rows stay together"))
+        raise BadOption(wanted("groups", "none beside folds", "both", "The folds already keep rows together"))
     if "order" in given and plan.kind != "prequential":
         raise BadOption(wanted("order", "how='prequential'", repr(how)))
     if "groups" in given and plan.kind == "prequential":
@@ -204,16 +204,16 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
     return plan
 
 
-def _left_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
-    """Each row by all others."""
+def _leave_one_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
+    """Score each row by all others."""
     total, info, columns = learned
     scores, temperature = leave_each_out(total, rows, info, columns, threads)
     answers = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
     return _result(plan, total, info, None, scores[None], temperature[None], answers, None, seed)
 
 
-def _held_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
-    """Each fold by the others, or by those before it."""
+def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
+    """Score each fold by the others, or by those before it."""
     total, info, columns = learned
     place, names = _places(plan, info, seed)
     K = int(place.max()) + 1
@@ -227,7 +227,7 @@ def _held_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, thread
 
 
 def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:
-    """The fold of each row for each repeat, and the names of the folds where they have any."""
+    """Return the fold of each row for each repeat, and the names of the folds where they have any."""
     if plan.kind in ("given", "loo"):
         role = "folds" if plan.kind == "given" else "groups"
         place, names = rows.codes(role)
@@ -235,13 +235,13 @@ def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, 
             raise BadOption(wanted(role, "at least 2", f"1, {names.values[0]!r}"))
         return place[None], names.values
     if plan.kind == "prequential":
-        return blocks(len(rows), plan.block, rows.order())[0][None], None
+        return blocks(len(rows), plan.block, rows.order())[None], None
     groups = rows.codes("groups")[0] if "groups" in rows.others else None
     return assign(plan, rows.strata, groups, seed), None
 
 
 def _prior_without(total: Model, rows: RowInfo, index: npt.NDArray[np.intp]) -> Floats:  # (m, C)
-    """The class prior without each of some rows."""
+    """Return the class prior without each of some rows."""
     evidence, own = total.evidence, np.maximum(rows.classes[index], 0)
     weight = np.tile(evidence.rows.to_float(), (len(index), 1))
     taken = np.ones(len(own)) if rows.weights is None else rows.weights[index]
@@ -263,34 +263,24 @@ def _result(
     place = np.arange(len(rows), dtype=np.int32)[None] if place is None else place
     scored = ~np.isnan(scores[..., 0])
     unknown = _unknown(plan, rows, place, len(total.classes))
-    notes = remarks(
-        plan, rows.found.values, rows.strata, int((~scored.any(axis=0)).sum()), unknown & scored, len(answers)
-    )
+    unscored = int((~scored.any(axis=0)).sum())
+    notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(answers))
     if len(place) == 1:
         place, scores, unknown, temperature = place[0], scores[0], unknown[0], temperature[0]
+    factors = None if (temperature == 1).all() else temperature
+    classes, weights = total.evidence.classes, rows.weights
     return Validation(
-        plan.how,
-        seed,
-        total.evidence.classes,
-        rows.classes,
-        scores,
-        place,
-        unknown,
-        rows.weights,
-        notes,
-        names,
-        None if (temperature == 1).all() else temperature,
-        answers,
+        plan.how, seed, classes, rows.classes, scores, place, unknown, weights, notes, names, factors, answers
     )
 
 
 def _unknown(plan: Plan, rows: RowInfo, place: IntCodes, classes: int) -> npt.NDArray[np.bool_]:  # (R, n)
-    """The rows whose class has no weight in the rows that they are scored by."""
+    """Return the mask of rows whose class has no weight in their training rows."""
     has_weight = rows.classes >= 0 if rows.weights is None else (rows.weights > 0) & (rows.classes >= 0)
     own = np.maximum(rows.classes, 0)
     everywhere = np.bincount(own[has_weight], minlength=classes)
     if everywhere.min() > max(np.bincount(one[one >= 0]).max(initial=0) for one in place):
-        return np.zeros(place.shape, bool)  # no fold has room for all rows of a class
+        return np.zeros(place.shape, bool)  # no fold is large enough to hold all rows of a class
     unknown = np.empty(place.shape, bool)
     for one, out in zip(place, unknown, strict=True):
         K = int(one.max()) + 1

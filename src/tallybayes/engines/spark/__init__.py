@@ -1,1 +1,1 @@
-"""Spark collections, partition by partition: the one door to pyspark."""
+"""Spark DataFrames, partition by partition; the only package that imports pyspark."""

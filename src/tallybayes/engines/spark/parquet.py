@@ -1,4 +1,4 @@
-"""Whether a Spark DataFrame is nothing but columns of parquet files, which then need not go through Java."""
+"""Parquet files behind a Spark DataFrame that is nothing but their columns; they need not go through Java."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from tallybayes.engines.parquet_splits import Files, Split, is_plain
 __all__ = ["files_of"]
 
 _FORMAT = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
-# What makes Spark read other rows of a file than those that it has.
+# Settings under which Spark reads other rows than the file has.
 _LENIENT = ("spark.sql.parquet.mergeSchema", "spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")
 
 
 def files_of(frame: Any, schema: pa.Schema) -> Files | None:
-    """The files that a DataFrame's columns are read from; None if there is more to it than that.
+    """Return the files that a DataFrame's columns are read from; None if its plan does anything else.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
         The rows, with the columns of the schema in its order.
     schema : pyarrow.Schema
-        What the columns are called here, and their types.
+        The names of the columns here, and their types.
     """
     if not hasattr(frame, "_jdf") or not all(is_plain(kind) for kind in schema.types):
         return None
@@ -52,16 +52,16 @@ def files_of(frame: Any, schema: pa.Schema) -> Files | None:
 
 
 def _scanned(plan: Any) -> tuple[list[str], Any]:
-    """The columns of the relation that a plan consists of, in the plan's order, and it; None if a plan does more."""
-    chosen: list[int] | None = None  # the attributes that are handed on, by their numbers
+    """Return the columns that a plan reads, in its order, and their relation; None if the plan does more."""
+    selected: list[int] | None = None  # the ids of the attributes in the result
     while plan.getClass().getSimpleName() == "Project":
-        given: dict[int, int] = {}
+        inputs: dict[int, int] = {}
         for one in _each(plan.projectList()):
             inner = one.child() if one.getClass().getSimpleName() == "Alias" else one
             if inner.getClass().getSimpleName() != "AttributeReference":
                 return [], None
-            given[one.exprId().id()] = inner.exprId().id()
-        chosen = list(given.values()) if chosen is None else [given[one] for one in chosen]
+            inputs[one.exprId().id()] = inner.exprId().id()
+        selected = list(inputs.values()) if selected is None else [inputs[one] for one in selected]
         plan = plan.child()
     if plan.getClass().getSimpleName() != "LogicalRelation":
         return [], None
@@ -69,7 +69,7 @@ def _scanned(plan: Any) -> tuple[list[str], Any]:
     if relation.getClass().getSimpleName() != "HadoopFsRelation":
         return [], None
     names = {one.exprId().id(): one.name() for one in _each(plan.output())}
-    return [names[one] for one in (names if chosen is None else chosen)], relation
+    return [names[one] for one in (names if selected is None else selected)], relation
 
 
 def _each(things: Any) -> Iterator[Any]:
@@ -77,7 +77,7 @@ def _each(things: Any) -> Iterator[Any]:
 
 
 def _tasks(paths: Sequence[str], most: int, least: int, cores: int) -> tuple[tuple[Split, ...], ...]:
-    """Files in parts of about one size, as Spark cuts them: small files together, large ones apart."""
+    """Split files into tasks of about equal size, as Spark does: small files together, large ones apart."""
     sizes = [os.stat(path).st_size for path in paths]
     size = max(1, min(most, max(least, sum(one + least for one in sizes) // max(1, cores))))
     tasks: list[list[Split]] = [[]]

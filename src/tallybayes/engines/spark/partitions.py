@@ -1,7 +1,7 @@
-"""Spark: a DataFrame, classic or Connect, counted by its executors. The only door to pyspark.
+"""Spark: a DataFrame, classic or Connect, counted by its executors.
 
-Executors are sent functions of this module by name, so they need this package and nothing else. Columns travel under
-numbers, since Spark reads more into a name than we do: a dot is a field of a struct, and case may not matter.
+Executors receive functions of this module by name, so they only need this package. Columns are renamed to numbers,
+since Spark parses names: a dot is a field of a struct, and case may not matter.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tallybayes import sources
 from tallybayes.engines.parquet_splits import Files
 from tallybayes.engines.partitioned import (
     FAN_IN,
-    LOOKED_AT,
+    HEAD_ROWS,
     Columns,
     Declined,
     PartitionInfo,
@@ -43,12 +43,12 @@ __all__ = ["SparkPartitions", "of_spark"]
 T = TypeVar("T")
 _ANSWER = "partition int, answer binary"
 _ROWS = "rows binary"
-# What pyarrow calls the index of a pandas frame that has no name; Spark takes it for a column as any other.
+# pyarrow's name for the unnamed index of a pandas frame; Spark treats it as a column.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
 def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
-    """The partitions of a Spark DataFrame, or of a frame of pandas on Spark."""
+    """Return the partitions of a Spark DataFrame, or of a pandas-on-Spark frame."""
     kind = f"{type(frame).__module__.removeprefix('pyspark.')}.{type(frame).__name__}"
     if kind.startswith("pandas."):
         frame = frame.to_spark()
@@ -57,7 +57,7 @@ def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
     name = "the Spark DataFrame"
     if frame.isStreaming:
         do = "Learn from each batch of it: writeStream.foreachBatch(lambda rows, _: ...)"
-        raise BadData(wanted(name, "rows that have an end", "a stream", do))
+        raise BadData(wanted(name, "a finite number of rows", "a stream", do))
     with _in_one_sentence(name):
         schema = frame.limit(0).toArrow().schema
     names = tuple(schema.names)
@@ -73,13 +73,13 @@ class SparkPartitions(Remote):
     Attributes
     ----------
     frame : pyspark.sql.DataFrame
-        The rows, with numbers for names of columns.
+        The rows, with numbered column names.
     names : tuple of str
-        What the columns are called.
+        The user's column names.
     reading : Reading
-        How they are to be understood, wherever they are read.
+        How to interpret the rows, wherever they are read.
     whole : SparkPartitions or None
-        What these columns were selected from: it has as many partitions.
+        The rows with all columns, if these are a selection: the number of partitions is the same.
     """
 
     frame: Any
@@ -89,14 +89,14 @@ class SparkPartitions(Remote):
 
     @property
     def count(self) -> int | None:
-        """How many partitions there are; None where only computing them would tell."""
+        """The number of partitions; None where only computing them would tell."""
         return self._count if self.whole is None else self.whole.count
 
     @cached_property
     def _count(self) -> int | None:
         with redirect_stdout(io.StringIO()) as plan, _in_one_sentence(self.name):
             self.frame.explain()
-            if "Exchange" in plan.getvalue():  # what is behind a shuffle would be computed for this alone
+            if "Exchange" in plan.getvalue():  # to count partitions behind a shuffle would run it
                 return None
             if not _is_connect(self.frame):
                 return int(self.frame.rdd.getNumPartitions())
@@ -105,24 +105,24 @@ class SparkPartitions(Remote):
             return 0 if last is None else int(last) + 1
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        """Bring the rows here, one partition after the other."""
+        """Bring the rows to this machine, one partition after the other."""
         packed = self._narrow.mapInArrow(_packed, _ROWS)
         with _in_one_sentence(self.name):
             for row in packed.toLocalIterator():
-                yield from self._understood([sources.from_stream(row[0])])
+                yield from self._source([sources.from_stream(row[0])])
 
-    def head(self, rows: int = LOOKED_AT) -> pa.RecordBatch | None:
-        """The first rows; None if there are none."""
+    def head(self, rows: int = HEAD_ROWS) -> pa.RecordBatch | None:
+        """Return the first rows; None if there are none."""
         with _in_one_sentence(self.name):
             first = self._narrow.limit(rows)
             if not _is_connect(self.frame):
-                # As Python objects they are looked for in one partition after the other; as Arrow, in all at once.
+                # `collect` reads one partition after the other until it has enough; `toArrow` would run all.
                 first = self.frame.sparkSession.createDataFrame(first.collect(), first.schema)
-            found = list(self._understood(first.toArrow().to_batches()))
+            found = list(self._source(first.toArrow().to_batches()))
         return pa.Table.from_batches(found).combine_chunks().to_batches()[0] if found else None
 
     def select(self, columns: Sequence[str]) -> SparkPartitions:
-        """The same rows with some of the columns, so that no others are read."""
+        """Return the same rows with some of the columns, so that no others are read."""
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
 
@@ -132,22 +132,22 @@ class SparkPartitions(Remote):
         files = files_of(read._narrow, read.schema) if task.free and own is None else None
         if files is not None:
             try:
-                return read._folded(read._answers_of(files, task), len(files.tasks), task)
+                return read._merge(read._answers_of(files, task), len(files.tasks), task)
             except Declined:
-                pass  # what Spark makes of such files only Spark knows
-        return read._folded(read._answers(task, packed(own)), self.count, task)
+                pass  # only Spark knows how it reads such files
+        return read._merge(read._answers(task, packed(own)), self.count, task)
 
-    def _folded(self, answers: Any, count: int | None, task: Task[T]) -> T:
-        """The sum of answers that come from so many places."""
-        for places in _levels(count):
-            answers = answers.repartition(places).mapInArrow(partial(_merged, task), _ANSWER)
-        found = self._collected(answers)
+    def _merge(self, answers: Any, count: int | None, task: Task[T]) -> T:
+        """Return the merged result of `count` answers."""
+        for partitions in _levels(count):
+            answers = answers.repartition(partitions).mapInArrow(partial(_merge_answers, task), _ANSWER)
+        found = self._collect(answers)
         return answer_of(task, found[0] if len(found) == 1 else joined(task, found))
 
     def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
-        """Run a task on each partition; the results in the order of the partitions."""
+        """Run a task on each partition; return the results in the order of the partitions."""
         read = self.select(task.columns)
-        return [answer_of(task, one) for one in read._collected(read._answers(task, packed(own)))]
+        return [answer_of(task, one) for one in read._collect(read._answers(task, packed(own)))]
 
     def with_columns(self, columns: Columns) -> Any:
         """Return a DataFrame with columns added; nothing is computed yet."""
@@ -165,7 +165,7 @@ class SparkPartitions(Remote):
             if k in kept
         ]
         reading = self.select(columns.reads).reading
-        ask = partial(_answered, columns.of, reading, self.names, tuple(kept), tuple(columns.fields))
+        ask = partial(_add_columns, columns.of, reading, self.names, tuple(kept), tuple(columns.fields))
         return self.frame.mapInArrow(ask, StructType(old + new))
 
     @property
@@ -173,22 +173,22 @@ class SparkPartitions(Remote):
         """The columns of the schema, in its order."""
         return self.frame.select(*(_number(self.names.index(name)) for name in self.schema.names))
 
-    def _understood(self, rows: Iterable[pa.RecordBatch]) -> sources.Source:
-        """Rows that came here, as they are to be read."""
+    def _source(self, rows: Iterable[pa.RecordBatch]) -> sources.Source:
+        """Return rows that were brought to this machine as a source."""
         return self.reading.source(_named(iter(rows), self.schema), "any")
 
     def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> Any:
-        """What each partition is to answer, as a DataFrame that has not been computed."""
-        ask = partial(_asked, task, self.reading, None if own is None else tuple(own))
+        """Return the answer of each partition as a lazy DataFrame."""
+        ask = partial(_run_partition, task, self.reading, None if own is None else tuple(own))
         return self._narrow.mapInArrow(ask, _ANSWER)
 
     def _answers_of(self, files: Files, task: Task[Any]) -> Any:
-        """The same of files that workers open themselves."""
+        """Return the same for files that workers open themselves."""
         numbers = self.frame.sparkSession.range(0, len(files.tasks), 1, len(files.tasks))
-        return numbers.mapInArrow(partial(_asked_of, task, self.reading, files), _ANSWER)
+        return numbers.mapInArrow(partial(_run_files, task, self.reading, files), _ANSWER)
 
-    def _collected(self, answers: Any) -> list[bytes]:
-        """The answers, in the order of the partitions."""
+    def _collect(self, answers: Any) -> list[bytes]:
+        """Return the answers, in the order of the partitions."""
         with watched(self.frame, self.name, self.count), _in_one_sentence(self.name):
             table = answers.toArrow()
         order = table.column("partition").combine_chunks().sort()
@@ -197,8 +197,8 @@ class SparkPartitions(Remote):
 
 
 def _levels(count: int | None) -> Iterator[int]:
-    """In how many places answers are merged, one level of the tree after the other; the last are merged here."""
-    if count is None:  # each may have sent as much as all will be, so that only one should come here
+    """Yield the number of partitions at each level of the merge tree; the driver merges the last."""
+    if count is None:  # each answer may be as large as the sum, so the driver should get only one
         yield from (FAN_IN, 1)
         return
     while count > FAN_IN:
@@ -206,33 +206,33 @@ def _levels(count: int | None) -> Iterator[int]:
         yield count
 
 
-def _asked(
+def _run_partition(
     task: Task[Any], reading: Reading, own: tuple[bytes, ...] | None, stream: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What one partition answers; run where it lies."""
+    """Yield the answer of one partition; runs on the executor that holds it."""
     k = _partition()
-    told = PartitionInfo(k) if own is None else PartitionInfo(k, own[k])
-    yield _answer(k, attempted(task, reading, _named(stream, reading.schema), k, told))
+    info = PartitionInfo(k) if own is None else PartitionInfo(k, own[k])
+    yield _answer(k, attempted(task, reading, _named(stream, reading.schema), k, info))
 
 
-def _asked_of(
+def _run_files(
     task: Task[Any], reading: Reading, files: Files, stream: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
-    """What one part of files answers; run by a worker, which opens it."""
+    """Yield the answer of one task of files; runs on an executor, which opens them."""
     for k in (number.as_py() for batch in stream for number in batch.column(0)):
         rows = files.source(k, reading.schema)
         yield _answer(k, attempted(task, reading, rows, files.label(k), PartitionInfo(k)))
 
 
-def _merged(task: Task[Any], stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Of the answers that came to one place the one of all of them; none if none came."""
+def _merge_answers(task: Task[Any], stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Yield the merged answer of those in one partition; nothing if there are none."""
     answers = (one.as_py() for batch in stream for one in batch.column(1))
     first = next(answers, None)
     if first is not None:
         yield _answer(_partition(), joined(task, chain([first], answers)))
 
 
-def _answered(
+def _add_columns(
     work: Callable[[pa.RecordBatch], pa.RecordBatch],
     reading: Reading,
     names: Sequence[str],
@@ -240,26 +240,26 @@ def _answered(
     fields: Sequence[pa.Field],
     stream: Iterable[pa.RecordBatch],
 ) -> Iterator[pa.RecordBatch]:
-    """The batches of a partition with answers beside them."""
+    """Yield the batches of a partition with columns added."""
     k = _partition()
     for batch in stream:
         columns = [batch.column(at) for at in kept]
         rows = pa.RecordBatch.from_arrays(batch.columns, names=list(names))
-        told = [work(part) for part in reading.source(rows, k)]
-        new = [pa.chunked_array([one.column(f) for one in told], field.type) for f, field in enumerate(fields)]
+        parts = [work(part) for part in reading.source(rows, k)]
+        new = [pa.chunked_array([one.column(f) for one in parts], field.type) for f, field in enumerate(fields)]
         all_names = [names[at] for at in kept] + [field.name for field in fields]
         yield pa.RecordBatch.from_arrays(columns + [column.combine_chunks() for column in new], names=all_names)
 
 
 def _packed(stream: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Each batch as a row, so that rows are neither taken apart nor all held at once on their way."""
+    """Yield each batch as one row of bytes, so that rows are not converted to Python nor all held at once."""
     for batch in stream:
         packed = sources.as_stream(batch).to_pybytes()
         yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], names=["rows"])
 
 
 def _named(stream: Iterator[pa.RecordBatch], schema: pa.Schema) -> Any:
-    """The batches of a partition, perhaps none, under the names of their columns."""
+    """Return the batches of a partition, perhaps none, with their column names."""
     first = next(stream, None)
     if first is None:
         return schema.empty_table()
@@ -278,7 +278,7 @@ def _answer(partition: int, answer: bytes) -> pa.RecordBatch:
 
 
 def _partition() -> int:
-    """The number of the partition that is being worked on."""
+    """Return the number of the current partition."""
     from pyspark import TaskContext
 
     task = TaskContext.get()
@@ -296,10 +296,10 @@ def _is_connect(frame: Any) -> bool:
 
 @contextmanager
 def _in_one_sentence(name: str) -> Iterator[None]:
-    """Put what Spark has to say into one sentence."""
+    """Turn any error of Spark into one sentence."""
     try:
         yield
     except (TallyError, ImportError):
         raise
-    except Exception as error:  # not all of what Java throws is made one of pyspark's errors
+    except Exception as error:  # pyspark does not wrap all Java exceptions in its own
         raise BadData(in_words(name, str(error))) from error

@@ -1,4 +1,4 @@
-"""A bar for Spark's jobs: how many partitions are done, asked of Spark now and then while somebody watches."""
+"""A progress bar for Spark's jobs, on terminals only."""
 
 from __future__ import annotations
 
@@ -12,35 +12,35 @@ from tallybayes.display import progress
 
 __all__ = ["watched"]
 
-# So often Spark is asked, in seconds.
+# Seconds between two polls of Spark.
 _EVERY = 0.25
 
 
 @contextmanager
 def watched(frame: Any, name: str, total: int | None) -> Iterator[None]:
-    """Show a bar for the jobs that are run meanwhile, if standard error is a terminal.
+    """Show a bar for the jobs run in this context, if standard error is a terminal.
 
     Parameters
     ----------
     frame : pyspark.sql.DataFrame
-        One of the session's.
+        Any DataFrame of the session.
     name : str
-        What is being done.
+        The title of the bar.
     total : int or None
-        How many partitions there are, where that is known.
+        The number of partitions, where known.
     """
     session, connect = frame.sparkSession, type(frame).__module__.startswith("pyspark.sql.connect.")
     if not progress.watched() or (not connect and session.conf.get("spark.ui.showConsoleProgress", "false") == "true"):
-        yield  # nobody looks, or Spark draws a bar of its own
+        yield  # not a terminal, or Spark draws its own bar
         return
-    told = _told if connect else _asked
-    with progress.counting(name, "partitions", total) as tell, told(session, tell):
+    follow = _handle if connect else _poll
+    with progress.counting(name, "partitions", total) as tell, follow(session, tell):
         yield
 
 
 @contextmanager
-def _told(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
-    """Connect tells what is done as answers come."""
+def _handle(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
+    """Follow the jobs of Connect by its progress handler."""
 
     def handle(stages: Any, inflight_tasks: int, operation_id: str | None, done: bool) -> None:
         tell(sum(stage.num_completed_tasks for stage in stages or ()))
@@ -53,24 +53,24 @@ def _told(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
 
 
 @contextmanager
-def _asked(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
-    """The classic API is asked by another thread; a tag tells our jobs from the user's."""
+def _poll(session: Any, tell: Callable[[int], None]) -> Iterator[None]:
+    """Follow the jobs of the classic API by polling in a thread; a tag tells our jobs from the user's."""
     context, tag, over = session.sparkContext, f"tallybayes-{uuid.uuid4()}", threading.Event()
 
-    def ask() -> None:
+    def poll() -> None:
         tracker, tagged = context.statusTracker(), context._jsc.sc().statusTracker()
-        while not over.wait(_EVERY):  # a job that is done at once is not worth a word
+        while not over.wait(_EVERY):  # waits first: a quick job needs no bar
             jobs = [tracker.getJobInfo(job) for job in tagged.getJobIdsForTag(tag)]
             stages = {stage for job in jobs if job is not None for stage in job.stageIds}
             found = [tracker.getStageInfo(stage) for stage in stages]
             tell(sum(stage.numCompletedTasks for stage in found if stage is not None))
 
     context.addJobTag(tag)
-    asking = threading.Thread(target=ask, daemon=True)
-    asking.start()
+    thread = threading.Thread(target=poll, daemon=True)
+    thread.start()
     try:
         yield
     finally:
         over.set()
-        asking.join()
+        thread.join()
         context.removeJobTag(tag)

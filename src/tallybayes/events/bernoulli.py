@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
@@ -89,60 +89,54 @@ class Bernoulli(Event):
         ones, n = _ones(statistic)
         return np.array([empirical_bayes_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities, the own class having one row less."""
-        if isinstance(data, Sparse):
-            self.without_rows(statistic, data, classes, weights).add(options, out)
-            return
-        coins = self.estimate(statistic, options)
-        if weights is None:
-            counted, total = _ones(statistic)
-            left = np.maximum(total - 1, 0.0)
-            zero = log_share(np.maximum(left - counted, 0.0), left, options.alpha[:, None], 2.0)
-            one = log_share(np.maximum(counted - 1, 0.0), left, options.alpha[:, None], 2.0)
-            sizes = np.full(data.width, 2, np.int64)
-            leave_codes_out(
-                self._codes(data),
-                sizes,
-                _interleave(coins.log_zero, coins.log_one),
-                _interleave(zero, one),
-                classes,
-                out,
-            )
-            return
-        ones, n = statistic.sums["ones"], statistic.present()
-        zeros = n - ones
-        for f, value in enumerate(data.map(self._binary).each()):
-            here = np.flatnonzero(~np.isnan(value))
-            x, own, w = value[here], classes[here], weights[here]
-            terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
-            at = own, np.full(len(own), f)
-            same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
-            terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
-            out[here] += terms
-
     def without_rows(
         self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
     ) -> LeftOut:
-        """Of sparse rows the ones are found once, whatever smoothings are tried."""
-        if isinstance(data, Dense):
-            return super().without_rows(statistic, data, classes, weights)
-        indptr, column, _ = self._present(data)
-        bag, ones = (
-            Sparse(indptr, column, np.ones(len(column)), data.width),
-            SparseExact.from_whole(statistic.sums["ones"]),
-        )
-        present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
-        add = leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
+        """Return the rows, each to be taken from its class."""
+        if isinstance(data, Sparse):
+            add = self._leave_sparse_out(statistic, data, classes, weights)
+        elif weights is None:
+            add = self._leave_one_out(statistic, data, classes)
+        else:
+            add = self._leave_weight_out(statistic, data, classes, weights)
         return LeftOut(add, lambda: self.length(data))
+
+    def _leave_one_out(self, statistic: Statistic, data: Dense, classes: ClassCodes) -> AddScores:
+        codes, sizes, (ones, n) = self._codes(data), np.full(data.width, 2, np.int64), _ones(statistic)
+        left = np.maximum(n - 1, 0.0)
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            alpha = options.alpha[:, None]
+            zero = log_share(np.maximum(left - ones, 0.0), left, alpha, 2.0)
+            one = log_share(np.maximum(ones - 1, 0.0), left, alpha, 2.0)
+            full = _interleave(*_of_both(ones, n, options))
+            leave_codes_out(codes, sizes, full, _interleave(zero, one), classes, out)
+
+        return add
+
+    def _leave_weight_out(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Floats) -> AddScores:
+        ones, n = statistic.sums["ones"], statistic.present()
+        zeros = n - ones
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            full = self.estimate(statistic, options)
+            for f, value in enumerate(data.map(self._binary).each()):
+                here = np.flatnonzero(~np.isnan(value))
+                x, own, w = value[here], classes[here], weights[here]
+                terms = np.where(x[:, None] > 0, full.log_one[f], full.log_zero[f])
+                at = own, np.full(len(own), f)
+                same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
+                terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
+                out[here] += terms
+
+        return add
+
+    def _leave_sparse_out(self, statistic: Statistic, data: Sparse, classes: ClassCodes, weights: Weights) -> AddScores:
+        indptr, column, _ = self._present(data)
+        bag = Sparse(indptr, column, np.ones(len(column)), data.width)
+        ones = SparseExact.from_whole(statistic.sums["ones"])
+        present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
+        return leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
 
     @property
     def cut(self) -> float:

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_doubt
@@ -155,58 +155,56 @@ class Categorical(Event):
             [empirical_bayes_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))]
         )
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Codes,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities, the own class having one row less.
+    def without_rows(self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class.
 
         A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
         formula stays the same.
         """
-        if weights is None:
-            counts, totals = _counts(statistic)
-            full = _log_shares(statistic, options, counts, totals)
-            less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
-            if options.unseen == "skip":  # what only one row has is unseen without it
-                at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
-                full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
-            parts = data.columns, data.sizes, data.table(full), data.table(less)
-            leave_codes_out(*parts, classes, out, low=data.low)
-            return
-        self._leave_weighted_out(statistic, options, data, classes, weights, out)
 
-    def _leave_weighted_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Codes,
-        classes: ClassCodes,
-        weights: Floats,
-        out: Floats,
-    ) -> None:
-        table = self.estimate(statistic, options).log
-        counts, totals = statistic.sums["counts"], _totals(statistic)
-        everywhere = counts.sum(axis=0)
-        for rows in chunks(len(data)):
-            for f, size in enumerate(statistic.sizes):
-                at = statistic.values_of(f)
-                code = data.of_column(f, rows)
-                seen = np.flatnonzero((code >= 0) & (code < size))
-                if not len(seen):
-                    continue
-                value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-                terms = table[value + f]
-                count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
-                terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
-                if options.unseen == "skip":
-                    terms[everywhere.less((value,), w) <= 0] = 0.0
-                out[rows.start + seen] += terms
+        def add(options: EstimateOptions, out: Floats) -> None:
+            if weights is None:
+                _add_without_one(statistic, data, classes, options, out)
+            else:
+                _add_without_weight(statistic, data, classes, weights, options, out)
+
+        return LeftOut(add, lambda: self.length(data))
+
+
+def _add_without_one(
+    statistic: Statistic, data: Codes, classes: ClassCodes, options: EstimateOptions, out: Floats
+) -> None:
+    """Add log-probabilities, the row's own class having one row less."""
+    counts, totals = _counts(statistic)
+    full = _log_shares(statistic, options, counts, totals)
+    less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
+    if options.unseen == "skip":  # what only one row has is unseen without it
+        at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
+        full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
+    leave_codes_out(data.columns, data.sizes, data.table(full), data.table(less), classes, out, low=data.low)
+
+
+def _add_without_weight(
+    statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, options: EstimateOptions, out: Floats
+) -> None:
+    """Add log-probabilities, the row's own class having the row's weight less."""
+    table = _log_shares(statistic, options, *_counts(statistic))
+    counts, totals = statistic.sums["counts"], _totals(statistic)
+    everywhere = counts.sum(axis=0)
+    for rows in chunks(len(data)):
+        for f, size in enumerate(statistic.sizes):
+            at = statistic.values_of(f)
+            code = data.of_column(f, rows)
+            seen = np.flatnonzero((code >= 0) & (code < size))
+            if not len(seen):
+                continue
+            value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
+            terms = table[value + f]
+            count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
+            terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
+            if options.unseen == "skip":
+                terms[everywhere.less((value,), w) <= 0] = 0.0
+            out[rows.start + seen] += terms
 
 
 def _log_shares(

@@ -1,7 +1,7 @@
 """The contract of an event model.
 
 An event model says what a block of columns is, what to count of it (`count`), which likelihood the counts make
-(`estimate`), and how probable rows would be had they never been counted (`leave_one_out`). Everything else, from adding
+(`estimate`), and how probable rows would be had they never been counted (`without_rows`). Everything else, from adding
 evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
@@ -26,6 +26,7 @@ from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = [
+    "AddScores",
     "ClassCodes",
     "Counted",
     "Drawn",
@@ -38,6 +39,7 @@ __all__ = [
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
+AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
 Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
 
 
@@ -48,12 +50,13 @@ class LeftOut:
     Attributes
     ----------
     add : callable
-        Takes how belief is made and scores (n, C), to which it adds.
+        Takes options and ``out`` (n, C). Adds to ``out[i, c]`` the log-probability of row i under class c, estimated
+        from all rows but row i.
     measure : callable
         Gives the sizes.
     """
 
-    add: Callable[[EstimateOptions, Floats], None]
+    add: AddScores
     measure: Callable[[], Floats]
 
     @cached_property
@@ -92,24 +95,8 @@ class Event(ABC):
         return None
 
     @abstractmethod
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Any,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
-
     def without_rows(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
-        """Rows made ready for `leave_one_out` under any rule and smoothing."""
-
-        def add(options: EstimateOptions, out: Floats) -> None:
-            self.leave_one_out(statistic, options, data, classes, weights, out)
-
-        return LeftOut(add, lambda: self.length(data))
+        """Return counted rows, ready to be scored as if each had never been counted."""
 
     def length(self, data: Any) -> Floats:  # (n,)
         """How much each row says: values that are not missing; a zero of sparse rows is a value.

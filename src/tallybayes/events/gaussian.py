@@ -10,17 +10,17 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights
-from tallybayes.events.families.leave_one_out import leave_bells_out
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.families.leave_one_out import leave_normals_out
 from tallybayes.events.families.normal import (
     Moments,
     NormalLikelihood,
-    believe,
     by_class,
+    estimate_normal,
     no_variance_below_zero,
     over_all,
 )
-from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.inputs import Dense
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -63,27 +63,19 @@ class Gaussian(Event):
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> NormalLikelihood:
         """Return the normal density, or Student t, of each class and column."""
-        normal = believe(by_class(statistic), over_all(statistic), options, options.alpha)
+        normal = estimate_normal(by_class(statistic), over_all(statistic), options, options.alpha)
         return NormalLikelihood(statistic, options, normal)
 
     def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood]:
         """Return the densities of each group of classes: many calls would cost more than what they compute."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
-        normals = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
+        normals = estimate_normal(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
         return [NormalLikelihood(statistic, options, normals.at(k)) for k in range(groups)]
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-densities with the row taken from its class and from the column as a whole."""
-        leave_bells_out(statistic, options, data, classes, weights, out)
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class and from the column as a whole."""
+        return LeftOut(leave_normals_out(statistic, data, classes, weights), lambda: self.length(data))
 
 
 def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.normal import NormalLikelihood
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
@@ -104,19 +104,16 @@ class Lognormal(Event):
         """Return the density of each class and column."""
         return LognormalLikelihood(statistic, options, _OF_LOG.estimate(statistic, options).density)
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-densities without the row."""
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, as `Gaussian` leaves out their logarithms."""
         logs = _log(data)
-        _OF_LOG.leave_one_out(statistic, options, logs, classes, weights, out)
-        out -= _total(logs)
+        of_log, total = _OF_LOG.without_rows(statistic, logs, classes, weights), _total(logs)
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            of_log.add(options, out)
+            out -= total
+
+        return LeftOut(add, of_log.measure)
 
 
 def _log(data: Dense) -> Dense:

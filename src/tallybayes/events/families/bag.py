@@ -15,16 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import (
-    ClassCodes,
-    Counted,
-    EstimateOptions,
-    Event,
-    LeftOut,
-    Weights,
-    chunks,
-    negative_or_infinite,
-)
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
@@ -160,18 +151,6 @@ class BagEvent(Event):
     @abstractmethod
     def left_out(self, rows: BagRows, counts: SparseExact) -> LeftOutBag:
         """Some rows, made ready to be scored by counts (C, F) that lack them."""
-
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """As `score`, with each row's own counts gone."""
-        self.without_rows(statistic, data, classes, weights).add(options, out)
 
     def without_rows(
         self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights

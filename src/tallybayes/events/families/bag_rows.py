@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, EstimateOptions, Weights
+from tallybayes.events.event import AddScores, ClassCodes, EstimateOptions, Weights
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.exact.sparse import SparsityPattern
 
@@ -59,7 +59,7 @@ def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
 
 def leave_bag_out(
     bag: Sparse, n_classes: int, classes: ClassCodes, weights: Weights, prepare: Callable[[BagRows], LeftOutBag]
-) -> Callable[[EstimateOptions, Floats], None]:
+) -> AddScores:
     """Return what adds to scores (n, C) those of rows left out, under any smoothing of the columns.
 
     Parameters

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.families.density import Density, DensityLikelihood, add_by_column
+from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats
@@ -28,11 +28,10 @@ __all__ = [
     "Moments",
     "Normal",
     "NormalLikelihood",
-    "NormalPosterior",
-    "believe",
     "by_class",
     "centre",
     "coefficients",
+    "estimate_normal",
     "no_variance_below_zero",
     "over_all",
 ]
@@ -57,11 +56,22 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Normal(Density):
-    """A normal density, or a Student t: location, squared scale, and degrees of freedom (None: normal)."""
+    """A normal density, or a Student t.
+
+    Attributes
+    ----------
+    location, scale2 : ndarray
+        Location and squared scale.
+    freedom : ndarray or None
+        Degrees of freedom; None for a normal density.
+    weight : ndarray
+        The weight of the rows and prior rows that location and scale were estimated from.
+    """
 
     location: Floats
     scale2: Floats
     freedom: Floats | None
+    weight: Floats
 
     def log_density(self, x: Floats) -> Floats:
         """The log of the density at x."""
@@ -89,8 +99,18 @@ class Normal(Density):
         return (self.freedom + 1) / 2
 
     def variance(self, x: Floats) -> Floats:
-        """Not told by a density alone: see `NormalPosterior`."""
-        raise NotImplementedError
+        """Return the variance of the log-density at x, over the posterior of location and scale.
+
+        Notes
+        -----
+        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
+        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made. S/k must
+        be `scale2`, which holds under the rule "map" with ddof 0.
+        """
+        k = self.weight
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
+            return np.where(k > 0, trigamma(k / 2) / 4 + 0.5 / k**2 + z2**2 / (2 * k), np.inf)
 
     def grid(self, most: float = LARGEST) -> Sequence[float]:
         """Return values from 4 scales below the lowest location to 4 above the highest."""
@@ -126,38 +146,7 @@ def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> 
     return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
 
 
-@dataclass(frozen=True)
-class NormalPosterior:
-    """The posterior of a normal density's location and squared scale, from a weight of rows and prior rows."""
-
-    location: Floats
-    scale2: Floats
-    weight: Floats
-
-    def of_log_density(self, x: Floats) -> Floats:
-        """The variance of the log-density at x.
-
-        Notes
-        -----
-        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
-        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
-            return np.where(self.weight > 0, self.constant + z2**2 / (2 * self.weight), np.inf)
-
-    @cached_property
-    def constant(self) -> Floats:
-        """The variance at the centre."""
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.asarray(trigamma(self.weight / 2) / 4 + 0.5 / self.weight**2)
-
-    def of_column(self, f: int) -> NormalPosterior:
-        """The posterior of one column."""
-        return NormalPosterior(self.location[:, f], self.scale2[:, f], self.weight[:, f])
-
-
-def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
+def estimate_normal(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
     """The bell believed in, given a class's moments and those of the column over all classes."""
     k = coefficients(own.n, alpha, options)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
@@ -167,7 +156,8 @@ def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Float
         between = k.between * np.minimum(apart**2, LARGEST)
         scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
         scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
-    return Normal(own.mean - k.pull * apart, scale2, k.freedom if options.rule == "bayes" else None)
+    freedom = k.freedom if options.rule == "bayes" else None
+    return Normal(own.mean - k.pull * apart, scale2, freedom, own.n + alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,15 +181,15 @@ class NormalLikelihood(DensityLikelihood):
         kernels.terms_dense(data.columns, normal.location, normal.scale, normal.constant, power, weights, out)
 
     @cached_property
-    def _posterior(self) -> NormalPosterior:  # of (C, F)
-        """The posterior of location and scale: the same under every rule."""
+    def _posterior(self) -> DensityLikelihood:
+        """The likelihood whose scale is that of the posterior: the same under every rule."""
         options = replace(self.options, rule="map", ddof=0)
-        normal = believe(by_class(self.statistic), over_all(self.statistic), options, options.alpha)
-        return NormalPosterior(normal.location, normal.scale2, self.statistic.present().to_float() + options.alpha)
+        normal = estimate_normal(by_class(self.statistic), over_all(self.statistic), options, options.alpha)
+        return DensityLikelihood(self.statistic, options, normal)
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Add the variance of each value's log-density."""
-        add_by_column(lambda f: self._posterior.of_column(f).of_log_density, data, out)
+        self._posterior.add_variance(data, out)
 
     def pixels(self) -> Pixels:
         """Return the mean; dark and lit are a standard deviation of the column below and above its overall mean."""

@@ -231,20 +231,11 @@ class Text(Event):
         best[np.argsort(-total, kind="stable")[: self.max_features]] = True
         return best
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Texts,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities without the text in its class, and in the vocabulary where only it had a token."""
-        self.without_rows(statistic, data, classes, weights).add(options, out)
-
     def without_rows(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
-        """The texts' tokens found once, whatever smoothings are tried."""
+        """Return the texts, each to be taken from its class, and from the vocabulary where only it has a token.
+
+        Tokens are found once, however many smoothings are tried.
+        """
         parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
         sizes = np.zeros(len(data))
         for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):

@@ -20,7 +20,7 @@ from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh, weigh_table
 from tallybayes.events.statistic import Statistic, Sum
@@ -187,7 +187,7 @@ class BernoulliTable(Likelihood):
 
     @cached_property
     def _minus_variances(self) -> BernoulliTable:
-        zero, one = _of_both(*_ones(self.statistic), self.options, minus_doubt)
+        zero, one = _of_both(*_ones(self.statistic), self.options, minus_variance)
         return replace(self, log_zero=zero, log_one=one)
 
     def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:

@@ -19,7 +19,7 @@ from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
@@ -42,7 +42,7 @@ class CategoricalTable(Likelihood):
 
     @cached_property
     def _minus_variances(self) -> CategoricalTable:
-        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_doubt)
+        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_variance)
         return CategoricalTable(self.statistic, self.options, log)
 
     def add_log_prob(self, data: Codes, out: Floats) -> None:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
+from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OutsideCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share, share
@@ -63,13 +63,13 @@ class ComplementTable(BagTable):
     """Minus the log-share of each face among all other classes."""
 
     @cached_property
-    def _doubt(self) -> DieDoubt:
+    def _variance(self) -> ShareVariance:
         """What is not known of the shares outside each class.
 
         What is outside of two classes is in part the same, which is not made use of: with three classes or more the
         doubts are on the large side.
         """
-        return DieDoubt.of(*_outside(self.statistic), _alpha(self.options))
+        return ShareVariance.of(*_outside(self.statistic), _alpha(self.options))
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""

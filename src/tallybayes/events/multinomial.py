@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
+from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OwnCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
@@ -63,9 +63,9 @@ class MultinomialTable(BagTable):
     """The log-share of each face in each class."""
 
     @cached_property
-    def _doubt(self) -> DieDoubt:
+    def _variance(self) -> ShareVariance:
         """What is not known of the shares of the faces."""
-        return DieDoubt.of(*_counts(self.statistic), self.options.alpha)
+        return ShareVariance.of(*_counts(self.statistic), self.options.alpha)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Rolls of the die, as many as a row of the class has on average, give or take what Poisson does."""

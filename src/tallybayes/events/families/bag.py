@@ -26,18 +26,18 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "BagTable", "DieDoubt", "add_products"]
+__all__ = ["BagEvent", "BagTable", "ShareVariance", "add_products"]
 
 
 @dataclass(frozen=True)
-class DieDoubt:
+class ShareVariance:
     """How far the shares of a die's faces may be off: ψ₁ of what was counted of each face, and of all."""
 
     each: Floats  # (F, C)
     whole: Floats  # (C,)
 
     @classmethod
-    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> DieDoubt:
+    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> ShareVariance:
         """The doubts of a die from counts (F, C), their totals (C,) and each face's pseudo-count (F,)."""
         total = totals + alpha.sum()
         # a die of which nothing is known has infinite doubts in every face already
@@ -65,12 +65,12 @@ class BagTable(Likelihood):
 
     @property
     @abstractmethod
-    def _doubt(self) -> DieDoubt:
+    def _variance(self) -> ShareVariance:
         """The variances of the shares that the table is made of."""
 
     def add_variance(self, data: Dense | Sparse, out: Floats) -> None:
         """Add the variance of what the counts add up to."""
-        self._doubt.add(data, out)
+        self._variance.add(data, out)
 
     def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
         """Each count times what one adds."""

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 
-__all__ = ["minus_doubt", "trigamma"]
+__all__ = ["minus_variance", "trigamma"]
 
 
 def trigamma(x: npt.ArrayLike) -> Floats:
@@ -28,7 +28,7 @@ def trigamma(x: npt.ArrayLike) -> Floats:
     return np.asarray(zeta(2.0, x), np.float64)
 
 
-def minus_doubt(
+def minus_variance(
     count: npt.ArrayLike,
     total: npt.ArrayLike,
     alpha: npt.ArrayLike,
@@ -44,7 +44,7 @@ def minus_doubt(
 
     Examples
     --------
-    >>> minus_doubt(1, 2, 0, 2), minus_doubt(0, 2, 0, 2)      # ψ₁(1) − ψ₁(2) = 1
+    >>> minus_variance(1, 2, 0, 2), minus_variance(0, 2, 0, 2)      # ψ₁(1) − ψ₁(2) = 1
     (array(-1.), array(-inf))
     """
     pseudo = np.multiply(alpha, size) if mass is None else mass

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from tallybayes.events.families.dirichlet import LEAST_ALPHA
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.likelihood import Drawn, Likelihood, Profile, weigh
 from tallybayes.events.text.column import Column, columns_of
-from tallybayes.events.text.variance import WordsDoubt
+from tallybayes.events.text.variance import TokenVariance
 from tallybayes.events.text.vocabulary import Words
 from tallybayes.kernels.text import BadText, BadTokens
 
@@ -41,7 +41,7 @@ class TextLikelihood(Likelihood):
             self._minus_variances.add_log_prob(data, minus)
             out -= minus
             return
-        for f, (words, column) in enumerate(zip(self._doubts, data.columns, strict=True)):
+        for f, (words, column) in enumerate(zip(self._variances, data.columns, strict=True)):
             with refused_of(f):
                 words.add(column, out)
 
@@ -49,21 +49,21 @@ class TextLikelihood(Likelihood):
     def _minus_variances(self) -> TextLikelihood:
         """Minus the variance in place of each log-probability of presence."""
         pairs = zip(columns_of(self.statistic), self.options.alpha, strict=True)
-        columns = (self.event._words(part, self.options, alpha, minus_doubt) for part, alpha in pairs)
+        columns = (self.event._words(part, self.options, alpha, minus_variance) for part, alpha in pairs)
         return replace(self, columns=tuple(columns))
 
     @cached_property
-    def _doubts(self) -> tuple[WordsDoubt, ...]:
+    def _variances(self) -> tuple[TokenVariance, ...]:
         """The variances of the tokens' shares, column by column."""
         parts = zip(columns_of(self.statistic), self.columns, self.options.alpha, strict=True)
-        return tuple(self._doubt(part, words, alpha) for part, words, alpha in parts)
+        return tuple(self._variance(part, words, alpha) for part, words, alpha in parts)
 
-    def _doubt(self, part: Column, words: Words, alpha: float) -> WordsDoubt:
+    def _variance(self, part: Column, words: Words, alpha: float) -> TokenVariance:
         counts = self.event._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
         if self.event.bag == "complement":
             counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
         smooth = self.event.unknown == "smooth"
-        return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=smooth)
+        return TokenVariance.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=smooth)
 
     def add_log_prob(self, data: Texts, out: Floats) -> Floats:
         """Look up each token's log-probability, straight from the text; how many tokens each has."""

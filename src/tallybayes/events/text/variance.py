@@ -7,30 +7,30 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events.families.bag import DieDoubt
+from tallybayes.events.families.bag import ShareVariance
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.exact.array import Exact
 from tallybayes.kernels.text import Lookup
 
-__all__ = ["WordsDoubt"]
+__all__ = ["TokenVariance"]
 
 
 @dataclass(frozen=True)
-class WordsDoubt:
+class TokenVariance:
     """What is not known of the shares of tokens; with `smooth`, of one more token behind them, never seen."""
 
     lookup: Lookup
-    die: DieDoubt
+    die: ShareVariance
     distinct: bool
     smooth: bool
 
     @classmethod
-    def of(cls, lookup: Lookup, counts: Exact, alpha: float, *, distinct: bool, smooth: bool) -> WordsDoubt:
+    def of(cls, lookup: Lookup, counts: Exact, alpha: float, *, distinct: bool, smooth: bool) -> TokenVariance:
         """The doubts from each class's counts (C, V) of the tokens, each with a pseudo-count of α."""
         numbers = counts.to_float().T
         if smooth:
             numbers = np.pad(numbers, ((0, 1), (0, 0)))
-        die = DieDoubt.of(numbers, counts.sum(axis=1).to_float(), np.full(len(numbers), alpha))
+        die = ShareVariance.of(numbers, counts.sum(axis=1).to_float(), np.full(len(numbers), alpha))
         return cls(lookup, die, distinct, smooth)
 
     def add(self, column: pa.Array, out: Floats) -> None:

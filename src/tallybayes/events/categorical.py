@@ -1,6 +1,6 @@
 """Categorical: a column takes one of a few values, each with its own probability in each class.
 
-Remembered: how often each value occurs in each class. Believed: (count + α) / (total + α·K), K the number of values
+Counted: how often each value occurs in each class. Estimated: (count + α) / (total + α·K), K the number of values
 seen. A value never seen counts as one more value with a count of zero.
 """
 
@@ -30,7 +30,7 @@ __all__ = ["Categorical"]
 
 @dataclass(frozen=True, eq=False)
 class CategoricalTable(Likelihood):
-    """Log-probabilities of every value, and after each column's values one row for a value never seen."""
+    """Log-probabilities of every value, with a row after each column's values for one never seen."""
 
     log: Floats  # (Σ (V + 1), C)
 
@@ -51,12 +51,12 @@ class CategoricalTable(Likelihood):
         kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
 
     def add_terms(self, data: Codes, weights: Floats, out: Floats) -> None:
-        """The log-probability of each value, column by column."""
+        """Add the log-probability of each value, weighted, column by column."""
         table = data.table(self.log)
         kernels.terms_codes(data.columns, table, data.sizes, weights, out, low=data.low, outside=data.outside)
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probability of each value; of one never seen, that of the slot for it."""
+        """Return the log-probability of each value; a value never seen has the column's last row."""
         start = sum(len(labels) + 1 for labels in self.statistic.labels[:f])
         labels = self.statistic.labels[f]
         values = labels.values if at is None else tuple(at)
@@ -65,7 +65,7 @@ class CategoricalTable(Likelihood):
         return Profile("values", values, self.log[rows])
 
     def support(self, data: Codes) -> Floats:  # (F, C)
-        """How many rows of each class had the same value."""
+        """Return the weight of the rows of each class with the same value."""
         counts, found = self.statistic.sums["counts"].to_float(), data.first()
         if not counts.shape[1]:  # columns without any value at all
             return np.zeros((len(found), len(counts)))
@@ -74,21 +74,21 @@ class CategoricalTable(Likelihood):
         return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Values drawn by their probabilities."""
+        """Draw values by their probabilities."""
         drawn: Drawn = []
         for labels, log in zip(self.statistic.labels, _by_column(self), strict=True):
             p = np.exp(log[:, c])
-            nothing = pa.nulls(n, labels.array.type)  # of a column without a value none is known
+            nothing = pa.nulls(n, labels.array.type)  # a column without any value
             drawn.append(labels.array.take(rng.choice(len(labels), n, p=p / p.sum())) if len(labels) else nothing)
         return drawn
 
     def missing(self) -> Floats:  # (C, F)
-        """The share of rows whose value was not counted."""
+        """Return the share of rows whose value was not counted."""
         totals, rows = _totals(self.statistic).to_float(), self.statistic.rows.to_float()[:, None]
         return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
 
     def pixels(self) -> Pixels:
-        """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
+        """Return the mean of numeric or boolean values; dark is the least value, lit the largest."""
         average, dark, lit = (np.full((self.log.shape[1], len(self.statistic.labels)), np.nan) for _ in range(3))
         for f, (labels, log) in enumerate(zip(self.statistic.labels, _by_column(self), strict=True)):
             values = _numbers(labels)
@@ -97,23 +97,23 @@ class CategoricalTable(Likelihood):
         return Pixels("mean", average, dark, lit)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row per value: counts beside probabilities."""
+        """Return a row per value: counts beside probabilities."""
         at = self.statistic.values_of(f)
         counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
         return self.statistic.labels[f].values, counts, np.exp(self.log[at + f])
 
     def contrasted(self) -> CategoricalTable:
-        """Each value's log-probabilities less the largest."""
+        """Return each value's log-probabilities less the largest."""
         return replace(self, log=contrast(self.log))
 
     @property
     def n_values(self) -> tuple[int, ...]:
-        """The values seen."""
+        """The number of values seen in each column."""
         return tuple(self.statistic.sizes.tolist())
 
     @property
     def categories(self) -> tuple[Categories, ...]:
-        """The values of each column; one more slot behind them is for a value never seen."""
+        """The values of each column; one more row after them is for a value never seen."""
         return self.statistic.labels
 
 
@@ -136,7 +136,7 @@ class Categorical(Event):
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """How often each value occurs in each class."""
+        """Count how often each value occurs in each class."""
         counts, outside = kernels.count_codes(
             data.columns, classes, n_classes, data.sizes, low=data.low, weights=weights
         )
@@ -149,7 +149,7 @@ class Categorical(Event):
         return CategoricalTable(statistic, options, _log_shares(statistic, options, *_counts(statistic)))
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
-        """The smoothing under which each column's counts are most probable."""
+        """Return the smoothing under which each column's counts are most probable."""
         counts = statistic.sums["counts"].to_float()
         return np.array(
             [empirical_bayes_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))]
@@ -214,7 +214,7 @@ def _log_shares(
     totals: Floats,
     share: Callable[..., Floats] = log_share,
 ) -> Floats:  # (Σ (V + 1), C)
-    """The log-share of each value, and behind each column's values that of one never seen."""
+    """Return the log-share of each value, and after each column's values that of one never seen."""
     of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
     size = statistic.sizes[:, None].astype(float)
     seen = share(counts, totals[of], options.alpha[of, None], size[of])
@@ -225,7 +225,7 @@ def _log_shares(
 
 
 def _by_column(table: CategoricalTable) -> list[Floats]:
-    """The log-probabilities of each column's values, (V, C) each."""
+    """Return the log-probabilities of each column's values, (V, C) each."""
     ends = np.cumsum([len(labels) + 1 for labels in table.statistic.labels])
     return [
         table.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, table.statistic.labels, strict=True)
@@ -233,20 +233,20 @@ def _by_column(table: CategoricalTable) -> list[Floats]:
 
 
 def _numbers(labels: Categories) -> Floats | None:
-    """The values, where they are numbers or booleans and none is missing."""
+    """Return the values as numbers; None unless all are numbers or booleans."""
     if not len(labels) or labels.array.null_count or labels.kind not in ("whole numbers", "numbers", "booleans"):
         return None
     return np.asarray(labels.to_numpy(), np.float64)
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
-    """Counts (ΣV, C) and each column's totals (F, C)."""
+    """Return the counts (ΣV, C) and each column's totals (F, C)."""
     counts = statistic.sums["counts"].to_float().T
     return np.ascontiguousarray(counts), np.ascontiguousarray(_totals(statistic).to_float().T)
 
 
 def _totals(statistic: Statistic) -> Exact:  # (C, F)
-    """The weight of all values of each column."""
+    """Return the weight of all values of each column."""
     counts, sizes = statistic.sums["counts"], statistic.sizes
     some = np.flatnonzero(sizes)
     if not len(some):

@@ -1,6 +1,6 @@
-"""What poisson and exponential have in common: both keep only the number of rows and the sum of their values.
+"""The common part of poisson and exponential, which count only the rows and the sum of their values.
 
-`RateEvent` is the event model less what tells them apart: the density that the sums make.
+A subclass of `RateEvent` adds the density that follows from these sums.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class GammaRate(Density):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             of_log = np.where(times > 0, times**2 * trigamma(self.a), 0.0)
             total = of_log - 2 * times * time / self.b + time**2 * self.a / self.b**2
-        return np.maximum(total, 0.0)  # what cancels may leave a rounding below 0
+        return np.maximum(total, 0.0)  # cancellation can leave a rounding below 0
 
     def summary(self) -> dict[str, Floats]:
         """Return the rate."""
@@ -75,7 +75,7 @@ class RateLikelihood(DensityLikelihood):
     density: GammaRate
 
     def pixels(self) -> Pixels:
-        """Return the average of each column, and its being far below or above the overall average."""
+        """Return the average of each column, and its log-density below and above the overall average."""
         return self.density.pixels(totals(self.statistic)[1])
 
 
@@ -90,11 +90,11 @@ class RateEvent(Event):
         """Return the density, given the sums of each class and those of the column over all classes."""
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
+        """Return a mask of negative or infinite values."""
         return negative_or_infinite(values)
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """n and Σx of each class."""
+        """Count n and the exact Σx of each class and column."""
         sums = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights)
         return {"present": Exact.from_limbs(sums.weight), "first": Exact.from_limbs(sums.first)}, ()
 
@@ -129,6 +129,6 @@ class RateEvent(Event):
 
 
 def totals(statistic: Statistic) -> tuple[Rates, Rates]:
-    """By class (C, F), and over all classes (F,)."""
+    """Return the sums by class (C, F), and over all classes (F,)."""
     n, first = statistic.present(), statistic.sums["first"]
     return Rates(n.to_float(), first.to_float()), Rates(n.sum(axis=0).to_float(), first.sum(axis=0).to_float())

@@ -1,7 +1,7 @@
-"""Leave-one-out for bells: the row taken from its class's moments, and from the column's, whence the prior comes.
+"""Leave-one-out for normal densities: take a row from the moments of its class and of the column.
 
-Taking a value from moments in doubles is exact enough unless hardly anything is left: those cells, few as a rule, are
-computed from the exact sums. Rows that all weigh 1 take the compiled way.
+The column's moments change too because the prior comes from them. Doubles are exact enough for the subtraction unless
+hardly anything is left; those cells, few as a rule, use the exact sums. Rows that all weigh 1 use the compiled kernel.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tallybayes.exact.array import nearest
 
 __all__ = ["leave_normals_out"]
 
-# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
+# A difference of doubles below this share of the minuend has lost digits that matter: use the exact sums instead.
 _CANCELLED = 1e-4
 
 
@@ -60,7 +60,7 @@ def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, we
 
 
 class _ExactColumn:
-    """The exact sums of one column, by class and over all classes, looked up only where doubles do not suffice."""
+    """The exact sums of one column, by class and over all classes."""
 
     def __init__(self, statistic: Statistic, f: int) -> None:
         self._parts = [
@@ -70,7 +70,7 @@ class _ExactColumn:
         self._totals = [part.sum(axis=0) for part in self._parts]
 
     def without(self, c: int | None, x: float, w: float) -> tuple[float, float, float]:
-        """Weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
+        """Return weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
         parts = self._totals if c is None else self._parts
         index = (0,) if c is None else (c, 0)
         weight, value = Fraction(float(w)), Fraction(float(x))
@@ -80,13 +80,13 @@ class _ExactColumn:
 
 
 def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: ClassCodes | None) -> Moments:
-    """The moments without a row of value x and weight w, row by row."""
+    """Return the moments without a row of value x and weight w, row by row."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = moments.n - w
         away = x - moments.mean
         mean = moments.mean - w * away / n
         m2 = moments.m2 - w * away**2 * moments.n / n
-    same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, and so are those that remain
+    same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, the remaining ones too
     mean, m2 = np.where(same, moments.mean, mean), np.where(same, 0.0, m2)
     fine = same | ((m2 > _CANCELLED * moments.m2) & (n > _CANCELLED * moments.n))
     for i in np.flatnonzero(~fine):

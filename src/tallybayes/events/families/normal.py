@@ -1,4 +1,4 @@
-"""Bell-shaped densities from moments: what `gaussian` and `lognormal` believe.
+"""Normal and Student t densities from moments, for `gaussian` and `lognormal`.
 
 The prior is α rows that look like the column over all classes: the conjugate update of a Normal-Inverse-Gamma prior
 with the column's mean M and variance M2/N.
@@ -36,13 +36,13 @@ __all__ = [
     "over_all",
 ]
 
-# From here on Stirling's series has all digits.
+# Stirling's series is accurate to the last digit from here on.
 _SERIES = 16
-# Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
+# Squares of values beyond 1e150 overflow a double: larger sums of squares are clipped to this.
 LARGEST, _SMALLEST = 1e300, 1e-300
-# Standardised values beyond this are squared in logarithms only.
+# Standardised values beyond this would overflow when squared: their logarithm is doubled instead.
 _FAR = 1e150
-# At how many values a bell is looked at to be drawn.
+# Points at which a density is plotted.
 _GRID = 121
 
 
@@ -74,7 +74,7 @@ class Normal(Density):
     weight: Floats
 
     def log_density(self, x: Floats) -> Floats:
-        """The log of the density at x."""
+        """Return the log of the density at x."""
         with np.errstate(over="ignore"):
             z = np.abs(x - self.location) * self.scale
         near = np.minimum(z, _FAR)
@@ -89,12 +89,12 @@ class Normal(Density):
 
     @cached_property
     def scale(self) -> Floats:
-        """What the kernels multiply deviations by before they square them."""
+        """The factor by which kernels multiply deviations before they square them."""
         return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
 
     @cached_property
     def power(self) -> Floats:
-        """By what the kernels multiply the log of one plus that square."""
+        """The factor by which kernels multiply the log of one plus that square."""
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
@@ -132,22 +132,22 @@ class Normal(Density):
 
 
 def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> kernels.Coefficients:
-    """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""
+    """Return the coefficients that make a density from moments of weight n: see `kernels.Coefficients`."""
     weight = n + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         pull = np.where(weight > 0, alpha / weight, 1.0)
         divisor = weight if options.rule == "bayes" else weight - options.ddof
-        known = divisor > 0  # else nothing is known of the spread: the column's own
+        enough = divisor > 0  # else the class has no variance of its own: use the column's
         share = (1 + 1 / weight) / weight if options.rule == "bayes" else 1 / divisor
-        share = np.where(known, share, 0.0)
+        share = np.where(enough, share, 0.0)
     freedom = np.where(weight > 0, weight, 1.0) if options.rule == "bayes" else np.ones_like(weight)
     constant = _constant(freedom if options.rule == "bayes" else None)
-    whole = np.where(known, alpha * share, 1.0)
+    whole = np.where(enough, alpha * share, 1.0)
     return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
 
 
 def estimate_normal(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
-    """The bell believed in, given a class's moments and those of the column over all classes."""
+    """Return the density, given each class's moments and those of the column over all classes."""
     k = coefficients(own.n, alpha, options)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
@@ -175,7 +175,7 @@ class NormalLikelihood(DensityLikelihood):
             kernels.score_student(data.columns, normal.location, normal.scale, normal.constant, normal.power, out)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of each value, weighed, column by column."""
+        """Add the log-density of each value, weighted, column by column."""
         normal = self.density
         power = None if normal.freedom is None else normal.power
         kernels.terms_dense(data.columns, normal.location, normal.scale, normal.constant, power, weights, out)
@@ -192,51 +192,51 @@ class NormalLikelihood(DensityLikelihood):
         self._posterior.add_variance(data, out)
 
     def pixels(self) -> Pixels:
-        """Return the mean; dark and lit are a standard deviation of the column below and above its overall mean."""
+        """Return the mean; dark and lit are one standard deviation of the column below and above its mean."""
         middle, deviation = centre(over_all(self.statistic))
         dark, lit = (self.density.log_density(middle + side * deviation) for side in (-1, 1))
         return Pixels("mean", self.density.location, dark, lit)
 
 
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)
-    """The moments of each class and column."""
+    """Return the moments of each class and column."""
     sums = statistic.sums
     parts = statistic.present(), sums["first"], sums["second"]
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
 
 
 def over_all(statistic: Statistic) -> Moments:  # of (F,)
-    """The moments of each column over all classes."""
+    """Return the moments of each column over all classes."""
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
 
 
 def no_variance_below_zero(statistic: Statistic) -> bool:
-    """Return whether the sums can be those of some rows."""
+    """Return whether some rows could have these sums."""
     return not (by_class(statistic).m2 < 0).any()
 
 
 def centre(moments: Moments) -> tuple[Floats, Floats]:
-    """Mean and standard deviation; 0 and 0 where nothing was counted."""
+    """Return mean and standard deviation; 0 and 0 where nothing was counted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         some = moments.n > 0
         return np.where(some, moments.mean, 0.0), np.where(some, np.sqrt(moments.m2 / moments.n), 0.0)
 
 
 def _constant(freedom: Floats | None) -> Floats:
-    """The log of the density of scale 1 at its centre."""
+    """Return the log of the density of scale 1 at its centre."""
     if freedom is None:
         return np.asarray(-0.5 * np.log(2 * np.pi))
     return np.asarray(-0.5 * np.log(2 * np.pi) + _half_step(np.asarray(freedom, np.float64) / 2))
 
 
 def _half_step(z: Floats) -> Floats:
-    """log Γ(z + ½) − log Γ(z) − ½ log z.
+    """Return log Γ(z + ½) − log Γ(z) − ½ log z.
 
-    By Stirling's series from 16 on, where its next term is below 2e-16; smaller numbers are brought there, Γ(z + 1)
-    being zΓ(z). The difference of two log Γ would lose the digits that large ones share, and to import
-    ``scipy.special`` takes longer than to fit a small file.
+    Stirling's series serves from 16 on, where its next term is below 2e-16; smaller z are raised to that range by
+    Γ(z + 1) = zΓ(z). The difference of two log Γ would cancel the digits that large values share, and importing
+    ``scipy.special`` takes longer than fitting a small file.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is remembered of one column of texts, out of the sums of its block."""
+"""The sums of one column of texts, out of those of its block."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Column:
 
 
 def columns_of(statistic: Statistic) -> Iterator[Column]:
-    """The sums of each column."""
+    """Yield the sums of each column."""
     present, sums = statistic.present(), statistic.sums
     tokens, documents = sums["tokens"], sums["documents"]
     assert isinstance(tokens, SparseExact)

@@ -1,4 +1,4 @@
-"""How far the words of texts may be misjudged: the die of a column's tokens, and the texts that are rolls of it."""
+"""The posterior variance of the scores of texts, which are rolls of a die of tokens."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["TokenVariance"]
 
 @dataclass(frozen=True)
 class TokenVariance:
-    """What is not known of the shares of tokens; with `smooth`, of one more token behind them, never seen."""
+    """The variance of the log-shares of tokens; with `smooth`, of one more token, never seen."""
 
     lookup: Lookup
     die: ShareVariance
@@ -26,7 +26,7 @@ class TokenVariance:
 
     @classmethod
     def of(cls, lookup: Lookup, counts: Exact, alpha: float, *, distinct: bool, smooth: bool) -> TokenVariance:
-        """The doubts from each class's counts (C, V) of the tokens, each with a pseudo-count of α."""
+        """Return the variances, given each class's counts (C, V) and the pseudo-count of a token."""
         numbers = counts.to_float().T
         if smooth:
             numbers = np.pad(numbers, ((0, 1), (0, 0)))
@@ -34,14 +34,14 @@ class TokenVariance:
         return cls(lookup, die, distinct, smooth)
 
     def add(self, column: pa.Array, out: Floats) -> None:
-        """Add the variance of what each text's tokens say; of a missing text, nothing."""
+        """Add the variance of each text's score; a missing text adds nothing."""
         found = self.lookup.vectorise(column)
         times = np.ones(len(found.data)) if self.distinct else found.data.astype(np.float64)
         texts = Sparse(found.indptr, found.indices, times, len(self.lookup))
         self.die.add(self._with_unknown(texts, column) if self.smooth else texts, out)
 
     def _with_unknown(self, texts: Sparse, column: pa.Array) -> Sparse:
-        """The same texts with one more token, which is any that is not believed in."""
+        """Return the texts with one more token, which stands for all outside the vocabulary."""
         times = np.zeros((len(texts), 1))
         self.lookup.score(column, np.zeros((texts.width, 1)), times, unknown=np.ones(1), distinct=self.distinct)
         ends = texts.indptr[1:]

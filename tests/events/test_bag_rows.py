@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 
 from tallybayes import kernels
 from tallybayes.events import parse
-from tallybayes.events.event import EstimateOptions, Event
+from tallybayes.events.event import Event
 from tallybayes.events.families import bag_rows
 from tallybayes.events.inputs import Dense, Sparse
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
 

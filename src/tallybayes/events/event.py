@@ -21,21 +21,11 @@ import numpy.typing as npt
 from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = [
-    "AddScores",
-    "ClassCodes",
-    "Counted",
-    "Drawn",
-    "EstimateOptions",
-    "Event",
-    "LeftOut",
-    "Pixels",
-    "Weights",
-]
+__all__ = ["AddScores", "ClassCodes", "Counted", "Event", "LeftOut", "Weights"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None

@@ -13,14 +13,7 @@ from typing import ClassVar
 from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.leave_one_out import leave_normals_out
-from tallybayes.events.families.normal import (
-    Moments,
-    NormalLikelihood,
-    by_class,
-    estimate_normal,
-    no_variance_below_zero,
-    over_all,
-)
+from tallybayes.events.families.normal import Moments, NormalLikelihood, by_class, estimate_normal, over_all
 from tallybayes.events.inputs import Dense
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import Statistic, Sum
@@ -60,7 +53,7 @@ class Gaussian(Event):
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether no variance is below zero."""
-        return no_variance_below_zero(statistic)
+        return not (by_class(statistic).m2 < 0).any()
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> NormalLikelihood:
         """Return the normal density, or Student t, of each class and column."""

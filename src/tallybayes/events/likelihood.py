@@ -19,16 +19,7 @@ from tallybayes.categories import Categories
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.events.statistic import Statistic
 
-__all__ = [
-    "Drawn",
-    "EstimateOptions",
-    "Likelihood",
-    "Pixels",
-    "Profile",
-    "add_terms_of",
-    "weigh",
-    "weigh_table",
-]
+__all__ = ["Drawn", "EstimateOptions", "Likelihood", "Pixels", "Profile", "add_terms_of", "weigh", "weigh_table"]
 
 Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
 # Numbers (rows × classes × columns) computed at a time: 2 MB of doubles.

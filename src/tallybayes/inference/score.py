@@ -169,10 +169,7 @@ class Scorer:
         if blocks is None:
             return None
         out = self._room(len(rows))
-        sizes = self._sizes(len(rows))
-        add_encoded(self.schema, self.belief, blocks, out, sizes)
-        if self.temperature is not None:
-            self.temperature.apply(out, self.belief.log_prior, sizes)
+        self._temper(blocks, out)
         if not np.isfinite(out.max(axis=1)).all():
             return None
         if self.normalised:
@@ -203,13 +200,16 @@ class Scorer:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _score(self, rows: RowBatch, out: Floats) -> None:
-        sizes = self._sizes(len(rows))
-        blocks = encoded(self.schema, self.belief, self.choices, rows)
+        self._temper(encoded(self.schema, self.belief, self.choices, rows), out, rows)
+        if self.normalised:
+            normalise(out, self.belief.log_prior, first=rows.first)
+
+    def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None = None) -> None:
+        """Write the scores of encoded rows, times their temperature."""
+        sizes = np.zeros(len(out)) if self.temperature is not None and self.temperature.by_size else None
         add_encoded(self.schema, self.belief, blocks, out, sizes, rows)
         if self.temperature is not None:
             self.temperature.apply(out, self.belief.log_prior, sizes)
-        if self.normalised:
-            normalise(out, self.belief.log_prior, first=rows.first)
 
     def scores_and_variances(
         self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
@@ -226,10 +226,6 @@ class Scorer:
 
         parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
         return parts[:, 0], parts[:, 1], parts[:, 2, 0]
-
-    def _sizes(self, n: int) -> Floats | None:
-        """Return an array for the length of each row, where the temperature depends on it."""
-        return np.zeros(n) if self.temperature is not None and self.temperature.by_size else None
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.log_prior)))

@@ -89,12 +89,7 @@ class Intervals(Result):
 
 
 def intervals(
-    classes: tuple[Any, ...],
-    probability: Floats,
-    scores: Floats,
-    variances: Floats,
-    temperature: Floats,
-    level: float,
+    classes: tuple[Any, ...], probability: Floats, scores: Floats, variances: Floats, temperature: Floats, level: float
 ) -> Intervals:
     """Return the intervals of probabilities, given their scores and the scores' variances.
 

@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import AddScores, ClassCodes, EstimateOptions, Weights
+from tallybayes.events.event import AddScores, ClassCodes, Weights
 from tallybayes.events.inputs import Floats, Sparse
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.exact.sparse import SparsityPattern
 
 __all__ = [

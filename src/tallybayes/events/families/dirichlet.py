@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
@@ -28,11 +29,7 @@ def contrast(log_table: Floats) -> Floats:
 
 
 def share(
-    count: npt.ArrayLike,
-    total: npt.ArrayLike,
-    alpha: npt.ArrayLike,
-    size: npt.ArrayLike,
-    mass: npt.ArrayLike | None = None,
+    count: ArrayLike, total: ArrayLike, alpha: ArrayLike, size: ArrayLike, mass: ArrayLike | None = None
 ) -> Floats:
     """Return (count + α) / (total + mass); where nothing was counted, its limit for small α: 1 / size.
 
@@ -64,11 +61,7 @@ def share(
 
 
 def log_share(
-    count: npt.ArrayLike,
-    total: npt.ArrayLike,
-    alpha: npt.ArrayLike,
-    size: npt.ArrayLike,
-    mass: npt.ArrayLike | None = None,
+    count: ArrayLike, total: ArrayLike, alpha: ArrayLike, size: ArrayLike, mass: ArrayLike | None = None
 ) -> Floats:
     """Return the logarithm of `share`; −∞ for a count of zero without smoothing."""
     with np.errstate(divide="ignore"):

@@ -32,7 +32,6 @@ __all__ = [
     "centre",
     "coefficients",
     "estimate_normal",
-    "no_variance_below_zero",
     "over_all",
 ]
 
@@ -210,11 +209,6 @@ def over_all(statistic: Statistic) -> Moments:  # of (F,)
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
-
-
-def no_variance_below_zero(statistic: Statistic) -> bool:
-    """Return whether some rows could have these sums."""
-    return not (by_class(statistic).m2 < 0).any()
 
 
 def centre(moments: Moments) -> tuple[Floats, Floats]:

@@ -7,14 +7,14 @@ function, ψ₁: about 1/n for a count of n, and ∞ for a count of 0 without a 
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from tallybayes.events.inputs import Floats
 
 __all__ = ["minus_variance", "trigamma"]
 
 
-def trigamma(x: npt.ArrayLike) -> Floats:
+def trigamma(x: ArrayLike) -> Floats:
     """Return ψ₁(x), the variance of the logarithm of a Gamma variable of shape x; ∞ at 0.
 
     Examples
@@ -28,11 +28,7 @@ def trigamma(x: npt.ArrayLike) -> Floats:
 
 
 def minus_variance(
-    count: npt.ArrayLike,
-    total: npt.ArrayLike,
-    alpha: npt.ArrayLike,
-    size: npt.ArrayLike,
-    mass: npt.ArrayLike | None = None,
+    count: ArrayLike, total: ArrayLike, alpha: ArrayLike, size: ArrayLike, mass: ArrayLike | None = None
 ) -> Floats:
     """Return minus the variance of `dirichlet.log_share`; −∞ where nothing is known.
 

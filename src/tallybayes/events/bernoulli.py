@@ -121,13 +121,13 @@ class Bernoulli(Event):
         def add(options: EstimateOptions, out: Floats) -> None:
             full = self.estimate(statistic, options)
             for f, value in enumerate(data.map(self._binary).each()):
-                here = np.flatnonzero(~np.isnan(value))
-                x, own, w = value[here], classes[here], weights[here]
+                present = np.flatnonzero(~np.isnan(value))
+                x, own, w = value[present], classes[present], weights[present]
                 terms = np.where(x[:, None] > 0, full.log_one[f], full.log_zero[f])
                 at = own, np.full(len(own), f)
                 same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
-                terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
-                out[here] += terms
+                terms[np.arange(len(present)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
+                out[present] += terms
 
         return add
 
@@ -221,7 +221,7 @@ class BernoulliTable(Likelihood):
         out += terms
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probabilities of 0 and of 1."""
+        """Return the log-probabilities of 0 and of 1."""
         values = (0, 1) if at is None else tuple(at)
         ones = np.array([float(value) for value in values]) > (
             0.5 if self.event.threshold is None else self.event.threshold
@@ -229,7 +229,7 @@ class BernoulliTable(Likelihood):
         return Profile("values", values, np.where(ones[:, None], self.log_one[f], self.log_zero[f]))
 
     def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
-        """How many rows of each class had the same: a 1, or a 0."""
+        """Return the weight of the rows of each class with the same 0 or 1."""
         first = data.first() if isinstance(data, Dense) else data.first().dense().first()
         ones, n = _ones(self.statistic)
         lit = first > self.event.cut

@@ -146,7 +146,7 @@ class Event(ABC):
 
 
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Return a mask of values that no count, rate or wait can have; NaN, being missing, is not among them."""
+    """Return a mask of values that no count, rate or wait can have; NaN is missing, not invalid."""
     return np.asarray((values < 0) | np.isinf(values))
 
 

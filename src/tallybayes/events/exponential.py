@@ -73,10 +73,10 @@ class Exponential(RateEvent):
         """Return the density of waits, given the sums."""
         mean = _overall(whole)
         a, b = own.n + alpha, own.total + alpha * mean
-        known = a > 0
+        counted = a > 0
         # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
-        least = options.floor * mean * np.where(known, a, 1.0)
-        return Lomax(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), options.rule == "bayes")
+        least = options.floor * mean * np.where(counted, a, 1.0)
+        return Lomax(np.where(counted, a, 1.0), np.maximum(np.where(counted, b, mean), least), options.rule == "bayes")
 
 
 def _overall(whole: Rates) -> Floats:

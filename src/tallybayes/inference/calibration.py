@@ -155,24 +155,24 @@ class _Search:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
         many = n if self.weights is None else float(self.weights.sum())
-        scores, here = self._scores(alphas)
-        if not len(here):  # no class has a second row
+        scores, scored = self._scores(alphas)
+        if not len(scored):  # no class has a second row
             return Calibration(alphas, None, n, n)
         if alphas and many >= _FEWEST:
             for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
                 self.tried.clear()
                 for key in alphas:
                     alphas[key] = self._best(alphas, key)
-            scores, here = self._scores(alphas)
-        weights = self._weight(here)
-        before, after, temperature = _mean(losses(scores, self.classes[here]), weights)[0], None, None
+            scores, scored = self._scores(alphas)
+        weights = self._weight(scored)
+        before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
         if self.choices.calibrate is not None:
             temperature, left, _ = fit_temper(
-                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
+                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
             )
             after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temperature, n, n - len(here), before, after, tried)
+        return Calibration(alphas, temperature, n, n - len(scored), before, after, tried)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.
@@ -198,14 +198,14 @@ class _Search:
         return _alpha(best)
 
     def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
-        scores, here = self._scores(alphas)
-        left = losses(scores, self.classes[here])
+        scores, scored = self._scores(alphas)
+        left = losses(scores, self.classes[scored])
         if self.choices.calibrate is not None:
             found = fit_temper(
-                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
+                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start, close=_ENOUGH
             )
             left, self.start = found.losses, found.end
-        self.has_weight = self._weight(here)
+        self.has_weight = self._weight(scored)
         return Tried(key, _alpha(k), *_mean(left, self.has_weight)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
@@ -224,11 +224,11 @@ class _Search:
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
-        return scores[here], here
+        scored = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
+        return scores[scored], scored
 
-    def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
-        return None if self.weights is None else self.weights[here]
+    def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
+        return None if self.weights is None else self.weights[scored]
 
 
 def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:

@@ -49,7 +49,7 @@ class Temperature:
         return np.where(sizes > 0, self.a * (sizes + 1) ** self.b, 1.0)
 
     def factors(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> Floats:  # (n,)
-        """Return the temperature of each row; without sizes it is `a`, and 1 where the score equals the prior."""
+        """Return the temperature of each row; without sizes, `a`, or 1 where the score is the prior."""
         if sizes is not None:
             return self.at(sizes)
         factors = np.full(len(log_joint), self.a)

@@ -113,21 +113,21 @@ def fit_temper(
         few = None if weights is None else weights[some].copy()
         start = fit_temper(scores[some], classes[some], sizes[some], few, close=_NEAR).end
     at = (0.0, 0.0) if start is None else (start.u, 0.0 if flat else start.v)
-    here, sums, loss = value(at)
+    current, sums, loss = value(at)
     for _ in range(_STEPS):
-        if max(abs(sums[0]), 0.0 if flat else abs(sums[1])) <= close * (1 + here):
+        if max(abs(sums[0]), 0.0 if flat else abs(sums[1])) <= close * (1 + current):
             break
         step, shorter = _newton(sums, flat), 1.0
-        there = value(_moved(at, step, shorter))
-        if sums[0] * step[0] + sums[1] * step[1] <= _UNSEEN * (1 + here):  # the loss cannot tell whether it fell
-            at, (here, sums, loss) = _moved(at, step, shorter), there
+        trial = value(_moved(at, step, shorter))
+        if sums[0] * step[0] + sums[1] * step[1] <= _UNSEEN * (1 + current):  # the loss cannot tell whether it fell
+            at, (current, sums, loss) = _moved(at, step, shorter), trial
             break
-        while not there[0] < here and shorter > 1e-6:
+        while not trial[0] < current and shorter > 1e-6:
             shorter /= 2
-            there = value(_moved(at, step, shorter))
-        if not there[0] < here:
+            trial = value(_moved(at, step, shorter))
+        if not trial[0] < current:
             break
-        at, (here, sums, loss) = _moved(at, step, shorter), there
+        at, (current, sums, loss) = _moved(at, step, shorter), trial
     return Tempered(Temperature(float(np.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
 
 

@@ -120,8 +120,8 @@ class OutsideCounts:
         total = totals.less((np.tile(np.arange(C), rows.n),), *taken).reshape(rows.n, C)
         left, cells = whole.less((x.token,), rows.weigh(x), x.times), ChangedCells(rows, counts.places)
         outside = whole.take(x.token[cells.entry]) - counts.values.take(cells.at)
-        there = outside.less(all_of(cells.at), np.where(cells.mine, 0.0, cells.weight), cells.times)
-        return np.asarray(total + rows.total(x, rows.sign * left)[:, None] + cells.total(there - left[cells.entry]))
+        changed = outside.less(all_of(cells.at), np.where(cells.mine, 0.0, cells.weight), cells.times)
+        return np.asarray(total + rows.total(x, rows.sign * left)[:, None] + cells.total(changed - left[cells.entry]))
 
     def _pairs(self) -> tuple[npt.NDArray[np.int32], _Taken]:
         """Return each entry's index among the distinct pairs of token and amount taken, and the pairs."""

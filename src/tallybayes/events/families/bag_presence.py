@@ -48,7 +48,7 @@ class Presence:
         columns = places.columns()
         self.at = columns.astype(np.intp) * self.C + places.rows
         n = self.n[places.rows, rows.used[columns]]
-        self.there = _Change(ones.values.take(at).to_float(), self.zeros.take(at).to_float(), n, columns)
+        self.change = _Change(ones.values.take(at).to_float(), self.zeros.take(at).to_float(), n, columns)
         e = rows.kept
         self.own = self._own_change(ones, rows.own[e.row], e.token, rows.weigh(e))
         self.cells = x = ChangedCells(rows, ones.places)
@@ -66,9 +66,9 @@ class Presence:
         """Return the change that each entry makes to its own class without the row."""
         n = self.present.less((own, token) if self.per_token else (own,), weight)
         found = ones.places.find(own, token)
-        there = (np.maximum(found, 0),)  # a row of weight 0 may have a token that was never counted
-        zeros = np.where(found >= 0, self.zeros.less(there, weight), n)
-        having = np.where(found >= 0, ones.values.less(there, weight), 0.0)
+        cell = (np.maximum(found, 0),)  # a row of weight 0 may have a token that was never counted
+        zeros = np.where(found >= 0, self.zeros.less(cell, weight), n)
+        having = np.where(found >= 0, ones.values.less(cell, weight), 0.0)
         return _Change(np.maximum(having, 0.0), np.maximum(zeros, 0.0), np.maximum(n, 0.0), token)
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
@@ -87,7 +87,7 @@ class Presence:
         # Without smoothing, a row without a token that every row of a class has is impossible.
         impossible = np.tile(never, (rows.n, 1))
         table = np.zeros((len(rows.used), self.C))
-        table.reshape(-1)[self.at] = -self.there.never(few)
+        table.reshape(-1)[self.at] = -self.change.never(few)
         rows.add_products(table, impossible)
         impossible[mine] = own_never - rows.total(rows.kept, self.own.never(alpha))
         return np.where(impossible + changed_never > 0, -np.inf, scores)
@@ -105,7 +105,7 @@ class Presence:
         table = np.empty((len(self.rows.used), self.C))
         with np.errstate(invalid="ignore"):  # all tokens that a class has never seen have the same
             table[:] = log_share(0.0, n, each, 2.0) - log_share(n, n, each, 2.0)
-        table.reshape(-1)[self.at] = self.there.logs(alpha)
+        table.reshape(-1)[self.at] = self.change.logs(alpha)
         return table
 
     def _absent(self, groups: Iterable[tuple[int, float]], alpha: Alpha) -> Floats:  # (2, groups)
@@ -157,12 +157,12 @@ class _Change:
 
     def logs(self, alpha: Alpha) -> Floats:
         """Return the difference of the log-probabilities; a token that cannot be absent has log 1 for absence."""
-        there, absent = self.ones.logs(alpha), self.zeros.logs(alpha)
+        present, absent = self.ones.logs(alpha), self.zeros.logs(alpha)
         if np.all(np.asarray(alpha) > 0):
-            return np.asarray(there - absent)
+            return np.asarray(present - absent)
         whole = self.n + 2 * alpha_of(alpha, self.ones.token)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(whole > 0, there - np.where(np.isneginf(absent), np.log(whole), absent), 0.0)
+            return np.where(whole > 0, present - np.where(np.isneginf(absent), np.log(whole), absent), 0.0)
 
     def never(self, alpha: Alpha) -> Floats:
         """Return 1 where a token cannot be absent, otherwise 0."""

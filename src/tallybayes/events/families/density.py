@@ -65,11 +65,11 @@ class DensityLikelihood(Likelihood):
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Add the variance of each value's log-density; ∞ without rows and without a prior."""
-        known = self.statistic.present().to_float() + self.options.alpha > 0
+        informed = self.statistic.present().to_float() + self.options.alpha > 0
 
         def of_column(f: int) -> Callable[[Floats], Floats]:
             density = self._column(f)
-            return lambda x: np.where(known[:, f], density.variance(x), np.inf)
+            return lambda x: np.where(informed[:, f], density.variance(x), np.inf)
 
         add_by_column(of_column, data, out)
 

@@ -114,16 +114,16 @@ class RateEvent(Event):
                 column = data.column(f)
                 for rows in chunks(len(data)):
                     x = column[rows].astype(np.float64)
-                    here = np.flatnonzero(~np.isnan(x))
-                    own, x, at = classes[rows][here], x[here], np.full(len(here), f)
-                    w = np.ones(len(here)) if weights is None else weights[rows][here]
+                    present = np.flatnonzero(~np.isnan(x))
+                    own, x, at = classes[rows][present], x[present], np.full(len(present), f)
+                    w = np.ones(len(present)) if weights is None else weights[rows][present]
                     mine = n.less((own, at), w), first.less((own, at), w, x)
                     whole = Rates(n_all.less((at,), w)[:, None], first_all.less((at,), w, x)[:, None])
-                    each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in by_class))
+                    each = Rates(*(np.tile(part[:, f], (len(present), 1)) for part in by_class))
                     for part, replacement in zip(each, mine, strict=True):
-                        part[np.arange(len(here)), own] = replacement
+                        part[np.arange(len(present)), own] = replacement
                     density = self.estimate_cells(each, whole, options, options.alpha[f])
-                    out[rows.start + here] += density.log_density(x[:, None])
+                    out[rows.start + present] += density.log_density(x[:, None])
 
         return LeftOut(add, lambda: self.length(data))
 

@@ -110,5 +110,5 @@ def _scatter(
 
 def _texts(words: pa.Array, lengths: npt.NDArray[np.int64], picked: npt.NDArray[np.int64], between: str) -> pa.Array:
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
-    chosen = words.cast(pa.string()).take(pa.array(picked, pa.int64()))
-    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, chosen), between)
+    tokens = words.cast(pa.string()).take(pa.array(picked, pa.int64()))
+    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, tokens), between)

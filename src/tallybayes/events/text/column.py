@@ -32,6 +32,6 @@ def columns_of(statistic: Statistic) -> Iterator[Column]:
     assert isinstance(tokens, SparseExact)
     assert isinstance(documents, SparseExact)
     for f, labels in enumerate(statistic.labels):
-        here = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
+        texts = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
         at = statistic.values_of(f)
-        yield Column(tokens.columns(at), documents.columns(at), here, labels)
+        yield Column(tokens.columns(at), documents.columns(at), texts, labels)

@@ -72,13 +72,13 @@ class TextLikelihood(Likelihood):
             with refused_of(f):
                 length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
             sizes += np.maximum(length, 0)
-            here = ~column.is_null().to_numpy(zero_copy_only=False)
+            present = ~column.is_null().to_numpy(zero_copy_only=False)
             if words.base.any():
-                out[here] += words.base
+                out[present] += words.base
             if words.needed is not None:
                 hits = np.zeros_like(out)
                 words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
-                out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
+                out[present[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
         return sizes
 
     def add_terms(self, data: Texts, weights: Floats, out: Floats) -> None:

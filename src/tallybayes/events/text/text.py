@@ -125,12 +125,12 @@ class Text(Event):
 
     @classmethod
     def test_variants(cls) -> list[Event]:
-        """Each kind of bag, one with pairs of words and a pruned vocabulary, and one whose words a function makes."""
+        """Return each kind of bag, one with a pruned vocabulary of word pairs, and one with a tokenizer."""
         pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
         return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
 
     def options(self) -> dict[str, Any]:
-        """The options that differ from their default; a tokenizer by its name."""
+        """Return the options that differ from their default; a tokenizer by its name."""
         given = super().options()
         if callable(self.tokenizer):
             given["tokenizer"] = name_of(self.tokenizer)
@@ -239,11 +239,11 @@ class Text(Event):
         parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
         sizes = np.zeros(len(data))
         for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):
-            here = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
-            weight = np.ones(len(here)) if weights is None else weights[here]
+            present = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
+            weight = np.ones(len(present)) if weights is None else weights[present]
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
             for one in np.unique(weight):
-                rows = here[weight == one]
+                rows = present[weight == one]
                 bag = self._bag(vectorise(column.take(pa.array(rows)), self.tokens, lookup), len(part.labels))
                 for block, texts in row_blocks(bag, part.tokens.shape[0]):
                     left_out = self._left_out(part, texts, classes[rows[block]], float(one))

@@ -8,9 +8,10 @@ from scipy.sparse import csr_array
 
 from tallybayes import kernels
 from tallybayes.events import parse
-from tallybayes.events.event import EstimateOptions, Event
+from tallybayes.events.event import Event
 from tallybayes.events.families import bag_rows
 from tallybayes.events.inputs import Dense, Sparse
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
 
@@ -88,7 +89,8 @@ def test_no_rows_and_rows_without_entries_are_scored(name: str) -> None:
     event = parse(name)
     whole = statistic(event, sparse(COUNTS * 0), CLASSES, None)
     out = np.zeros((N, C))
-    event.leave_one_out(whole, EstimateOptions("bayes", np.ones(F)), sparse(COUNTS * 0), CLASSES, None, out)
+    options = EstimateOptions("bayes", np.ones(F))
+    event.without_rows(whole, sparse(COUNTS * 0), CLASSES, None).add(options, out)
     assert np.isfinite(out).all()
     none = np.zeros((0, C))
-    event.leave_one_out(whole, EstimateOptions("bayes", np.ones(F)), sparse(COUNTS[:0]), CLASSES[:0], None, none)
+    event.without_rows(whole, sparse(COUNTS[:0]), CLASSES[:0], None).add(options, none)

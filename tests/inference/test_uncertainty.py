@@ -173,7 +173,7 @@ def test_an_impossible_row_may_be_anything() -> None:
 @pytest.mark.parametrize("level", [0, 1, -0.5, 95, float("nan"), "0.95", None, True])
 def test_a_level_that_is_none_is_refused(level: object) -> None:
     model = counted(LIGHT, "home")
-    refused = r": wanted a number between 0 and 1, got .*\. Such as 0\.95\.$"
+    refused = r": wanted a number between 0 and 1, such as 0\.95, got .*\.$"
     with pytest.raises(tb.errors.BadOption, match="^level" + refused):
         model.predict_interval(LIGHT, level=level)
     if level is not None:

@@ -79,7 +79,8 @@ def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Genera
             location.append(rng.normal(m, 1 / np.sqrt(k * precision)))
             variance.append(1 / precision)
     shape = (len(by_column), -1)
-    return Normal(*(np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)), None)
+    parts = [np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)]
+    return Normal(*parts, None, np.ones_like(parts[0]))
 
 
 def gaussian(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:

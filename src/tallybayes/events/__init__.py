@@ -1,4 +1,4 @@
-"""Event models: what one value of a column tells about the class. One file each; subclassing registers."""
+"""Event models: how a value of a column depends on the class. One file each; subclassing registers."""
 
 from tallybayes.events.event import Event
 from tallybayes.events.likelihood import EstimateOptions, Likelihood

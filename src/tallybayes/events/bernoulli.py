@@ -1,6 +1,6 @@
 """Bernoulli: a column is 0 or 1 (a pixel is black, a word is present), with probability p of 1 in each class.
 
-Remembered: the weight of ones, and of missing entries. Believed: p = (ones + α) / (n + 2α).
+Counted: the weight of ones, and of missing entries. Estimated: p = (ones + α) / (n + 2α).
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh, weigh_table
 from tallybayes.events.statistic import Statistic, Sum
@@ -57,13 +57,13 @@ class Bernoulli(Event):
     sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Anything but 0 and 1, unless there is a threshold."""
+        """Return a mask of values other than 0 and 1; None with a threshold."""
         if self.threshold is not None:
             return None
         return np.asarray((values != 0) & (values != 1) & ~np.isnan(values))
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """The weight of ones in each class, and of missing entries."""
+        """Count the weight of ones in each class, and of missing entries."""
         if isinstance(data, Sparse):
             ones = kernels.count_sparse(
                 *self._present(data), data.width, classes, n_classes, weights=weights, binary=True
@@ -81,72 +81,66 @@ class Bernoulli(Event):
         return BernoulliTable(statistic, options, self, *_of_both(*_ones(statistic), options))
 
     def consistent(self, statistic: Statistic) -> bool:
-        """Whether there are no more ones than values."""
+        """Return whether there are no more ones than values."""
         return not (statistic.present() - statistic.sums["ones"]).negative().any()
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
-        """The smoothing under which each column's zeros and ones are most probable."""
+        """Return the smoothing under which each column's zeros and ones are most probable."""
         ones, n = _ones(statistic)
         return np.array([empirical_bayes_alpha(np.stack([n[f] - ones[f], ones[f]], axis=1)) for f in range(len(ones))])
-
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities, the own class having one row less."""
-        if isinstance(data, Sparse):
-            self.without_rows(statistic, data, classes, weights).add(options, out)
-            return
-        coins = self.estimate(statistic, options)
-        if weights is None:
-            counted, total = _ones(statistic)
-            left = np.maximum(total - 1, 0.0)
-            zero = log_share(np.maximum(left - counted, 0.0), left, options.alpha[:, None], 2.0)
-            one = log_share(np.maximum(counted - 1, 0.0), left, options.alpha[:, None], 2.0)
-            sizes = np.full(data.width, 2, np.int64)
-            leave_codes_out(
-                self._codes(data),
-                sizes,
-                _interleave(coins.log_zero, coins.log_one),
-                _interleave(zero, one),
-                classes,
-                out,
-            )
-            return
-        ones, n = statistic.sums["ones"], statistic.present()
-        zeros = n - ones
-        for f, value in enumerate(data.map(self._binary).each()):
-            here = np.flatnonzero(~np.isnan(value))
-            x, own, w = value[here], classes[here], weights[here]
-            terms = np.where(x[:, None] > 0, coins.log_one[f], coins.log_zero[f])
-            at = own, np.full(len(own), f)
-            same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
-            terms[np.arange(len(here)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
-            out[here] += terms
 
     def without_rows(
         self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
     ) -> LeftOut:
-        """Of sparse rows the ones are found once, whatever smoothings are tried."""
-        if isinstance(data, Dense):
-            return super().without_rows(statistic, data, classes, weights)
-        indptr, column, _ = self._present(data)
-        bag, ones = (
-            Sparse(indptr, column, np.ones(len(column)), data.width),
-            SparseExact.from_whole(statistic.sums["ones"]),
-        )
-        present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
-        add = leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
+        """Return the rows, each to be taken from its class."""
+        if isinstance(data, Sparse):
+            add = self._leave_sparse_out(statistic, data, classes, weights)
+        elif weights is None:
+            add = self._leave_one_out(statistic, data, classes)
+        else:
+            add = self._leave_weight_out(statistic, data, classes, weights)
         return LeftOut(add, lambda: self.length(data))
+
+    def _leave_one_out(self, statistic: Statistic, data: Dense, classes: ClassCodes) -> AddScores:
+        codes, sizes, (ones, n) = self._codes(data), np.full(data.width, 2, np.int64), _ones(statistic)
+        left = np.maximum(n - 1, 0.0)
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            alpha = options.alpha[:, None]
+            zero = log_share(np.maximum(left - ones, 0.0), left, alpha, 2.0)
+            one = log_share(np.maximum(ones - 1, 0.0), left, alpha, 2.0)
+            full = _interleave(*_of_both(ones, n, options))
+            leave_codes_out(codes, sizes, full, _interleave(zero, one), classes, out)
+
+        return add
+
+    def _leave_weight_out(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Floats) -> AddScores:
+        ones, n = statistic.sums["ones"], statistic.present()
+        zeros = n - ones
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            full = self.estimate(statistic, options)
+            for f, value in enumerate(data.map(self._binary).each()):
+                present = np.flatnonzero(~np.isnan(value))
+                x, own, w = value[present], classes[present], weights[present]
+                terms = np.where(x[:, None] > 0, full.log_one[f], full.log_zero[f])
+                at = own, np.full(len(own), f)
+                same = np.where(x > 0, ones.less(at, w), zeros.less(at, w))
+                terms[np.arange(len(present)), own] = log_share(same, n.less(at, w), options.alpha[f], 2.0)
+                out[present] += terms
+
+        return add
+
+    def _leave_sparse_out(self, statistic: Statistic, data: Sparse, classes: ClassCodes, weights: Weights) -> AddScores:
+        indptr, column, _ = self._present(data)
+        bag = Sparse(indptr, column, np.ones(len(column)), data.width)
+        ones = SparseExact.from_whole(statistic.sums["ones"])
+        present = statistic.rows if statistic.sums["missing"].is_zero else statistic.present()
+        return leave_bag_out(bag, ones.shape[0], classes, weights, lambda rows: Presence(rows, ones, present))
 
     @property
     def cut(self) -> float:
-        """Values above it are ones."""
+        """The threshold: values above it are ones."""
         return 0.5 if self.threshold is None else self.threshold
 
     def _binary(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -155,7 +149,7 @@ class Bernoulli(Event):
         return np.where(np.isnan(values), np.nan, values > self.threshold)
 
     def _codes(self, data: Dense) -> npt.NDArray[np.int8] | tuple[npt.NDArray[np.int8], ...]:
-        """1, 0, and −1 for missing."""
+        """Return 1, 0, and −1 for missing."""
         threshold = self.cut
 
         def code(values: npt.NDArray[Any]) -> npt.NDArray[np.int8]:
@@ -166,7 +160,7 @@ class Bernoulli(Event):
         return data.map(code).columns
 
     def _present(self, data: Sparse) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        """The sparse rows with only the entries that are ones."""
+        """Return the sparse rows with only the entries that are ones."""
         threshold = self.cut
         row, column, value = data.entries()
         keep = value > threshold
@@ -193,7 +187,7 @@ class BernoulliTable(Likelihood):
 
     @cached_property
     def _minus_variances(self) -> BernoulliTable:
-        zero, one = _of_both(*_ones(self.statistic), self.options, minus_doubt)
+        zero, one = _of_both(*_ones(self.statistic), self.options, minus_variance)
         return replace(self, log_zero=zero, log_one=one)
 
     def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
@@ -215,7 +209,7 @@ class BernoulliTable(Likelihood):
             self.add_log_prob(part.dense(), out[rows])
 
     def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
-        """log p for a 1, log(1 − p) for a 0, column by column."""
+        """Add log p for a 1, log(1 − p) for a 0, weighted, column by column."""
         if isinstance(data, Dense):
             sizes = np.full(data.width, 2, np.int64)
             kernels.terms_codes(self.event._codes(data), _interleave(self.log_zero, self.log_one), sizes, weights, out)
@@ -227,7 +221,7 @@ class BernoulliTable(Likelihood):
         out += terms
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probabilities of 0 and of 1."""
+        """Return the log-probabilities of 0 and of 1."""
         values = (0, 1) if at is None else tuple(at)
         ones = np.array([float(value) for value in values]) > (
             0.5 if self.event.threshold is None else self.event.threshold
@@ -235,7 +229,7 @@ class BernoulliTable(Likelihood):
         return Profile("values", values, np.where(ones[:, None], self.log_one[f], self.log_zero[f]))
 
     def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
-        """How many rows of each class had the same: a 1, or a 0."""
+        """Return the weight of the rows of each class with the same 0 or 1."""
         first = data.first() if isinstance(data, Dense) else data.first().dense().first()
         ones, n = _ones(self.statistic)
         lit = first > self.event.cut
@@ -246,7 +240,7 @@ class BernoulliTable(Likelihood):
         return int(value > self.event.cut)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Coins flipped, one per column; with a threshold whole numbers on either side of it, for no more is known."""
+        """Draw 0 or 1 for each column; with a threshold, the whole numbers on either side of it."""
         zero, one = np.int64(0), np.int64(1)
         if self.event.threshold is not None:
             zero, one = (
@@ -255,42 +249,42 @@ class BernoulliTable(Likelihood):
         return [np.where(rng.random(n) < p, one, zero) for p in np.exp(self.log_one[:, c])]
 
     def pixels(self) -> Pixels:
-        """The probability of 1; dark is 0 and lit is 1."""
+        """Return the probability of 1; dark is 0 and lit is 1."""
         return Pixels("probability of 1", np.exp(self.log_one).T, self.log_zero.T, self.log_one.T)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row for 0 and one for 1: counts beside probabilities."""
+        """Return a row for 0 and one for 1: counts beside probabilities."""
         ones, n = _ones(self.statistic)
         counts = np.stack([n[f] - ones[f], ones[f]])
         return (0, 1), counts, np.exp(np.stack([self.log_zero[f], self.log_one[f]]))
 
     def contrasted(self) -> BernoulliTable:
-        """The log-probabilities of 0, and of 1, less the largest of each."""
+        """Return the log-probabilities of 0, and of 1, less the largest of each."""
         return replace(self, log_zero=contrast(self.log_zero), log_one=contrast(self.log_one))
 
     @property
     def n_values(self) -> tuple[int, ...]:
-        """0 and 1."""
+        """2 for each column: 0 and 1."""
         return (2,) * self.statistic.sums["ones"].shape[1]
 
 
 def _of_both(
     ones: Floats, n: Floats, options: EstimateOptions, share: Callable[..., Floats] = log_share
 ) -> tuple[Floats, Floats]:
-    """Return what `share` makes of 0 and of 1."""
+    """Return `share` of the zeros and of the ones."""
     alpha = options.alpha[:, None]
     return share(n - ones, n, alpha, 2.0), share(ones, n, alpha, 2.0)
 
 
 def _interleave(zero: Floats, one: Floats) -> Floats:
-    """A table whose row 2f is column f being 0, and 2f + 1 its being 1."""
+    """Return a table with column f's zeros in row 2f and its ones in row 2f + 1."""
     return np.stack([zero, one], axis=1).reshape(-1, zero.shape[1])
 
 
 def _ones(statistic: Statistic) -> tuple[Floats, Floats]:
-    """The weight of ones and of all entries that are not missing, each (F, C).
+    """Return the weight of ones and of all entries that are not missing, each (F, C).
 
-    Zeros are counted as n − ones, so n must not be less than ones by a rounding: both come from exact sums.
+    Zeros are n − ones, so rounding must not put n below ones: both come from exact sums.
     """
     ones, n = statistic.sums["ones"].to_float().T, statistic.present().to_float().T
     return np.ascontiguousarray(ones), np.ascontiguousarray(n)

@@ -1,6 +1,6 @@
 """Categorical: a column takes one of a few values, each with its own probability in each class.
 
-Remembered: how often each value occurs in each class. Believed: (count + α) / (total + α·K), K the number of values
+Counted: how often each value occurs in each class. Estimated: (count + α) / (total + α·K), K the number of values
 seen. A value never seen counts as one more value with a count of zero.
 """
 
@@ -16,10 +16,10 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
@@ -30,7 +30,7 @@ __all__ = ["Categorical"]
 
 @dataclass(frozen=True, eq=False)
 class CategoricalTable(Likelihood):
-    """Log-probabilities of every value, and after each column's values one row for a value never seen."""
+    """Log-probabilities of every value, with a row after each column's values for one never seen."""
 
     log: Floats  # (Σ (V + 1), C)
 
@@ -42,7 +42,7 @@ class CategoricalTable(Likelihood):
 
     @cached_property
     def _minus_variances(self) -> CategoricalTable:
-        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_doubt)
+        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_variance)
         return CategoricalTable(self.statistic, self.options, log)
 
     def add_log_prob(self, data: Codes, out: Floats) -> None:
@@ -51,12 +51,12 @@ class CategoricalTable(Likelihood):
         kernels.score_codes(data.columns, table, data.sizes, out, low=data.low, outside=data.outside)
 
     def add_terms(self, data: Codes, weights: Floats, out: Floats) -> None:
-        """The log-probability of each value, column by column."""
+        """Add the log-probability of each value, weighted, column by column."""
         table = data.table(self.log)
         kernels.terms_codes(data.columns, table, data.sizes, weights, out, low=data.low, outside=data.outside)
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """The log-probability of each value; of one never seen, that of the slot for it."""
+        """Return the log-probability of each value; a value never seen has the column's last row."""
         start = sum(len(labels) + 1 for labels in self.statistic.labels[:f])
         labels = self.statistic.labels[f]
         values = labels.values if at is None else tuple(at)
@@ -65,7 +65,7 @@ class CategoricalTable(Likelihood):
         return Profile("values", values, self.log[rows])
 
     def support(self, data: Codes) -> Floats:  # (F, C)
-        """How many rows of each class had the same value."""
+        """Return the weight of the rows of each class with the same value."""
         counts, found = self.statistic.sums["counts"].to_float(), data.first()
         if not counts.shape[1]:  # columns without any value at all
             return np.zeros((len(found), len(counts)))
@@ -74,21 +74,21 @@ class CategoricalTable(Likelihood):
         return np.where(seen[:, None], counts[:, np.where(seen, starts + found, 0)].T, 0.0)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Values drawn by their probabilities."""
+        """Draw values by their probabilities."""
         drawn: Drawn = []
         for labels, log in zip(self.statistic.labels, _by_column(self), strict=True):
             p = np.exp(log[:, c])
-            nothing = pa.nulls(n, labels.array.type)  # of a column without a value none is known
+            nothing = pa.nulls(n, labels.array.type)  # a column without any value
             drawn.append(labels.array.take(rng.choice(len(labels), n, p=p / p.sum())) if len(labels) else nothing)
         return drawn
 
     def missing(self) -> Floats:  # (C, F)
-        """The share of rows whose value was not counted."""
+        """Return the share of rows whose value was not counted."""
         totals, rows = _totals(self.statistic).to_float(), self.statistic.rows.to_float()[:, None]
         return np.divide(rows - totals, rows, out=np.zeros_like(totals), where=rows > 0)
 
     def pixels(self) -> Pixels:
-        """The mean of values that are numbers (false is 0, true is 1); dark is the least of them, lit the largest."""
+        """Return the mean of numeric or boolean values; dark is the least value, lit the largest."""
         average, dark, lit = (np.full((self.log.shape[1], len(self.statistic.labels)), np.nan) for _ in range(3))
         for f, (labels, log) in enumerate(zip(self.statistic.labels, _by_column(self), strict=True)):
             values = _numbers(labels)
@@ -97,23 +97,23 @@ class CategoricalTable(Likelihood):
         return Pixels("mean", average, dark, lit)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row per value: counts beside probabilities."""
+        """Return a row per value: counts beside probabilities."""
         at = self.statistic.values_of(f)
         counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
         return self.statistic.labels[f].values, counts, np.exp(self.log[at + f])
 
     def contrasted(self) -> CategoricalTable:
-        """Each value's log-probabilities less the largest."""
+        """Return each value's log-probabilities less the largest."""
         return replace(self, log=contrast(self.log))
 
     @property
     def n_values(self) -> tuple[int, ...]:
-        """The values seen."""
+        """The number of values seen in each column."""
         return tuple(self.statistic.sizes.tolist())
 
     @property
     def categories(self) -> tuple[Categories, ...]:
-        """The values of each column; one more slot behind them is for a value never seen."""
+        """The values of each column; one more row after them is for a value never seen."""
         return self.statistic.labels
 
 
@@ -136,7 +136,7 @@ class Categorical(Event):
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """How often each value occurs in each class."""
+        """Count how often each value occurs in each class."""
         counts, outside = kernels.count_codes(
             data.columns, classes, n_classes, data.sizes, low=data.low, weights=weights
         )
@@ -149,64 +149,62 @@ class Categorical(Event):
         return CategoricalTable(statistic, options, _log_shares(statistic, options, *_counts(statistic)))
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
-        """The smoothing under which each column's counts are most probable."""
+        """Return the smoothing under which each column's counts are most probable."""
         counts = statistic.sums["counts"].to_float()
         return np.array(
             [empirical_bayes_alpha(counts[:, statistic.values_of(f)]) for f in range(len(statistic.labels))]
         )
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Codes,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities, the own class having one row less.
+    def without_rows(self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class.
 
         A value that only this row had is unseen without it: K falls by one and the unseen value adds one, so the
         formula stays the same.
         """
-        if weights is None:
-            counts, totals = _counts(statistic)
-            full = _log_shares(statistic, options, counts, totals)
-            less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
-            if options.unseen == "skip":  # what only one row has is unseen without it
-                at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
-                full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
-            parts = data.columns, data.sizes, data.table(full), data.table(less)
-            leave_codes_out(*parts, classes, out, low=data.low)
-            return
-        self._leave_weighted_out(statistic, options, data, classes, weights, out)
 
-    def _leave_weighted_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Codes,
-        classes: ClassCodes,
-        weights: Floats,
-        out: Floats,
-    ) -> None:
-        table = self.estimate(statistic, options).log
-        counts, totals = statistic.sums["counts"], _totals(statistic)
-        everywhere = counts.sum(axis=0)
-        for rows in chunks(len(data)):
-            for f, size in enumerate(statistic.sizes):
-                at = statistic.values_of(f)
-                code = data.of_column(f, rows)
-                seen = np.flatnonzero((code >= 0) & (code < size))
-                if not len(seen):
-                    continue
-                value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-                terms = table[value + f]
-                count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
-                terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
-                if options.unseen == "skip":
-                    terms[everywhere.less((value,), w) <= 0] = 0.0
-                out[rows.start + seen] += terms
+        def add(options: EstimateOptions, out: Floats) -> None:
+            if weights is None:
+                _add_without_one(statistic, data, classes, options, out)
+            else:
+                _add_without_weight(statistic, data, classes, weights, options, out)
+
+        return LeftOut(add, lambda: self.length(data))
+
+
+def _add_without_one(
+    statistic: Statistic, data: Codes, classes: ClassCodes, options: EstimateOptions, out: Floats
+) -> None:
+    """Add log-probabilities, the row's own class having one row less."""
+    counts, totals = _counts(statistic)
+    full = _log_shares(statistic, options, counts, totals)
+    less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
+    if options.unseen == "skip":  # what only one row has is unseen without it
+        at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
+        full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
+    leave_codes_out(data.columns, data.sizes, data.table(full), data.table(less), classes, out, low=data.low)
+
+
+def _add_without_weight(
+    statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, options: EstimateOptions, out: Floats
+) -> None:
+    """Add log-probabilities, the row's own class having the row's weight less."""
+    table = _log_shares(statistic, options, *_counts(statistic))
+    counts, totals = statistic.sums["counts"], _totals(statistic)
+    everywhere = counts.sum(axis=0)
+    for rows in chunks(len(data)):
+        for f, size in enumerate(statistic.sizes):
+            at = statistic.values_of(f)
+            code = data.of_column(f, rows)
+            seen = np.flatnonzero((code >= 0) & (code < size))
+            if not len(seen):
+                continue
+            value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
+            terms = table[value + f]
+            count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
+            terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
+            if options.unseen == "skip":
+                terms[everywhere.less((value,), w) <= 0] = 0.0
+            out[rows.start + seen] += terms
 
 
 def _log_shares(
@@ -216,7 +214,7 @@ def _log_shares(
     totals: Floats,
     share: Callable[..., Floats] = log_share,
 ) -> Floats:  # (Σ (V + 1), C)
-    """The log-share of each value, and behind each column's values that of one never seen."""
+    """Return the log-share of each value, and after each column's values that of one never seen."""
     of = np.repeat(np.arange(len(statistic.labels)), statistic.sizes)
     size = statistic.sizes[:, None].astype(float)
     seen = share(counts, totals[of], options.alpha[of, None], size[of])
@@ -227,7 +225,7 @@ def _log_shares(
 
 
 def _by_column(table: CategoricalTable) -> list[Floats]:
-    """The log-probabilities of each column's values, (V, C) each."""
+    """Return the log-probabilities of each column's values, (V, C) each."""
     ends = np.cumsum([len(labels) + 1 for labels in table.statistic.labels])
     return [
         table.log[end - len(labels) - 1 : end - 1] for end, labels in zip(ends, table.statistic.labels, strict=True)
@@ -235,20 +233,20 @@ def _by_column(table: CategoricalTable) -> list[Floats]:
 
 
 def _numbers(labels: Categories) -> Floats | None:
-    """The values, where they are numbers or booleans and none is missing."""
+    """Return the values as numbers; None unless all are numbers or booleans."""
     if not len(labels) or labels.array.null_count or labels.kind not in ("whole numbers", "numbers", "booleans"):
         return None
     return np.asarray(labels.to_numpy(), np.float64)
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
-    """Counts (ΣV, C) and each column's totals (F, C)."""
+    """Return the counts (ΣV, C) and each column's totals (F, C)."""
     counts = statistic.sums["counts"].to_float().T
     return np.ascontiguousarray(counts), np.ascontiguousarray(_totals(statistic).to_float().T)
 
 
 def _totals(statistic: Statistic) -> Exact:  # (C, F)
-    """The weight of all values of each column."""
+    """Return the weight of all values of each column."""
     counts, sizes = statistic.sums["counts"], statistic.sizes
     some = np.flatnonzero(sizes)
     if not len(some):

@@ -1,7 +1,8 @@
-"""Complement: like multinomial, but each class is judged by how badly all *other* classes explain the row.
+"""Complement: like multinomial, but a class is scored by how badly all *other* classes explain the row.
 
-Remembered: the same counts as multinomial. Believed: θ_k = (count of k outside the class + α) / (total outside + αV);
-a face says −log θ_k for the class (Rennie et al., 2003). It is steadier where some classes have few rows.
+Counted: the same counts as multinomial. Estimated: θ_k = (count of k outside the class + α) / (total outside + αV);
+one count of a face adds −log θ_k to the class's score (Rennie et al., 2003). It is steadier where some classes have
+few rows.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
+from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OutsideCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share, share
@@ -27,7 +28,7 @@ __all__ = ["Complement"]
 
 @dataclass(frozen=True)
 class Complement(BagEvent):
-    """Counts of the faces of one die, judged by the rolls of all other classes.
+    """Counts of the faces of one die, scored by the rolls of all other classes.
 
     Parameters
     ----------
@@ -54,7 +55,7 @@ class Complement(BagEvent):
         return ComplementTable(statistic, options, table)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OutsideCounts:
-        """As `score`, with the row's own counts taken from the outside of every class but its own."""
+        """Return rows to be scored with their counts taken from outside every class but their own."""
         return OutsideCounts(rows, counts)
 
 
@@ -63,33 +64,33 @@ class ComplementTable(BagTable):
     """Minus the log-share of each face among all other classes."""
 
     @cached_property
-    def _doubt(self) -> DieDoubt:
-        """What is not known of the shares outside each class.
+    def _variance(self) -> ShareVariance:
+        """The variances of the log-shares outside each class.
 
-        What is outside of two classes is in part the same, which is not made use of: with three classes or more the
-        doubts are on the large side.
+        Rows outside two classes partly overlap, and this ignores that: with three classes or more the variances are
+        on the large side.
         """
-        return DieDoubt.of(*_outside(self.statistic), _alpha(self.options))
+        return ShareVariance.of(*_outside(self.statistic), _alpha(self.options))
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Each face as often as it came up in rows of the class: of what is inside a class complement says nothing."""
+        """Draw each face at its rate in the class; complement has no shares inside a class."""
         rows = self.statistic.rows.to_float()[c]
         return list(counted(self.statistic.sums["counts"].to_float()[c] / max(rows, 1e-300), rng, n).T)
 
     def pixels(self) -> Pixels:
-        """The share of each face within the class; lit is one roll that shows it, dark is none."""
+        """Return the share of each face within the class; lit is one roll that shows it, dark is none."""
         counts = self.statistic.sums["counts"]
         own = share(counts.to_float(), counts.sum(axis=1).to_float()[:, None], 0.0, counts.shape[1])
         return Pixels("share", own, np.zeros_like(own), self.log.T)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """One row: the count in the class, and the share among all other classes."""
+        """Return one row: the count in the class, and the share among all other classes."""
         counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
         return ("share outside",), counts, np.exp(-self.log[f : f + 1])
 
 
 def _outside(statistic: Statistic) -> tuple[Floats, Floats]:
-    """The counts outside each class (F, C), and their totals (C,)."""
+    """Return the counts outside each class (F, C), and their totals (C,)."""
     outside = statistic.sums["counts"].others()
     return outside.to_float().T, outside.sum(axis=1).to_float()
 

@@ -1,7 +1,7 @@
 """The contract of an event model.
 
-An event model says what a block of columns is, what to count of it (`count`), which likelihood the counts make
-(`estimate`), and how probable rows would be had they never been counted (`leave_one_out`). Everything else, from adding
+An event model says what its columns hold, which sums to count (`count`), which likelihood follows from the sums
+(`estimate`), and how probable rows would be had they never been counted (`without_rows`). Everything else, from adding
 evidence to the model file, is written once elsewhere.
 
 Notation in this folder: n rows, C classes, F columns, V values; α is the weight of the prior in rows or counts.
@@ -21,44 +21,39 @@ import numpy.typing as npt
 from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = [
-    "ClassCodes",
-    "Counted",
-    "Drawn",
-    "EstimateOptions",
-    "Event",
-    "LeftOut",
-    "Pixels",
-    "Weights",
-]
+__all__ = ["AddScores", "ClassCodes", "Counted", "Event", "LeftOut", "Weights"]
 
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
+AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
 Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
 
 
 @dataclass(frozen=True)
 class LeftOut:
-    """Rows made ready to be scored as if they had never been counted, by one rule or smoothing after another.
+    """Counted rows, ready to be scored as if each had never been counted.
+
+    One preparation serves every rule and smoothing that is tried.
 
     Attributes
     ----------
     add : callable
-        Takes how belief is made and scores (n, C), to which it adds.
+        Takes options and ``out`` (n, C). Adds to ``out[i, c]`` the log-probability of row i under class c, estimated
+        from all rows but row i.
     measure : callable
-        Gives the sizes.
+        Returns the sizes.
     """
 
-    add: Callable[[EstimateOptions, Floats], None]
+    add: AddScores
     measure: Callable[[], Floats]
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)
-        """How much each row says, found when it is asked for: see `Event.length`."""
+        """The length of each row, measured on first use: see `Event.length`."""
         return self.measure()
 
 
@@ -78,43 +73,27 @@ class Event(ABC):
 
     @abstractmethod
     def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """The sums of these rows, by name, and the values seen of each column (if the event has values)."""
+        """Return the sums of the rows by name, and each column's values if the event lists values."""
 
     @abstractmethod
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood:
-        """Return the likelihood, given the sums."""
+        """Return the likelihood that follows from the sums."""
 
     def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood] | None:
-        """Return the likelihoods of several groups of classes at once, where that is quicker; None: one group by one.
+        """Return the likelihoods of several groups of classes; None if that is no quicker than one by one.
 
-        Of C classes a group, class c of group k stands at k·C + c; no class is empty.
+        With C classes per group, class c of group k is at index k·C + c; no class is empty.
         """
         return None
 
     @abstractmethod
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Any,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add to ``out[i, c]`` the log-probability of row i under class c had row i never been counted."""
-
     def without_rows(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
-        """Rows made ready for `leave_one_out` under any rule and smoothing."""
-
-        def add(options: EstimateOptions, out: Floats) -> None:
-            self.leave_one_out(statistic, options, data, classes, weights, out)
-
-        return LeftOut(add, lambda: self.length(data))
+        """Return counted rows, ready to be scored as if each had never been counted."""
 
     def length(self, data: Any) -> Floats:  # (n,)
-        """How much each row says: values that are not missing; a zero of sparse rows is a value.
+        """Return the length of each row: its values that are not missing; a zero of a sparse row is a value.
 
-        Probabilities are made honest by it: the more values speak, the more they repeat each other.
+        Calibration depends on it: the more values a row has, the more they repeat each other.
         """
         if isinstance(data, Sparse):
             return np.full(len(data), float(data.width))
@@ -128,49 +107,49 @@ class Event(ABC):
         elif isinstance(data, Codes):
             for f, labels in enumerate(data.labels):
                 code = data.of_column(f, slice(0, len(data)))
-                total += (code >= 0) & (code < len(labels))  # what was never seen says next to nothing
+                total += (code >= 0) & (code < len(labels))  # a value never seen hardly changes a score
         return total
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats | None:  # (F,)
-        """The smoothing under which each column's counts are most probable; None where α is no matter of counts."""
+        """Return each column's most probable smoothing given its counts; None where nothing is counted by value."""
         return None
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Where values are not what the event `domain` (None: nowhere); NaN, being missing, is fit."""
+        """Return a mask of the values outside `domain` (None: all are inside); NaN, being missing, is inside."""
         return None
 
     def check(self, statistic: Statistic) -> None:
-        """Raise unless these sums can be those of some rows."""
+        """Raise unless some rows could have these sums."""
         statistic.check()
         if not self.consistent(statistic):
             raise CannotMerge(NEVER_THERE)
 
     def consistent(self, statistic: Statistic) -> bool:
-        """Whether the sums can be those of some rows, beyond what each sum's sign says."""
+        """Return whether some rows could have these sums, beyond the sign of each sum."""
         return True
 
     @classmethod
     def test_variants(cls) -> list[Event]:
-        """The event model as its default options make it, and in each form that behaves differently: what tests try."""
+        """Return the variants that tests try: the default, and each form that behaves differently."""
         return [cls()]
 
     @property
     def spec(self) -> str:
-        """The event as it is written in an option or a file: its name, and the options that differ from default."""
+        """The event as an option or a file spells it: its name, and the options that differ from default."""
         options = ", ".join(f"{k}={v!r}" for k, v in self.options().items())
         return f"{self.name}({options})" if options else self.name
 
     def options(self) -> dict[str, Any]:
-        """The options that differ from their default."""
+        """Return the options that differ from their default."""
         given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
         return {k: value for k, (value, default) in given.items() if value != default}
 
 
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
-    """Where values are what no count, rate or wait can be; NaN, being missing, is fit."""
+    """Return a mask of values that no count, rate or wait can have; NaN is missing, not invalid."""
     return np.asarray((values < 0) | np.isinf(values))
 
 
 def chunks(n: int, size: int = 4096) -> Sequence[slice]:
-    """Row slices small enough that a few (rows, C) temporaries stay in cache."""
+    """Return row slices small enough that a few (rows, C) temporaries stay in cache."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]

@@ -1,7 +1,7 @@
 """Exponential: a column of waiting times, at a rate λ in each class.
 
-Remembered: n and Σx. Believed: λ = n / Σx (mle), (n + α) / (Σx + αm) (map), or the Lomax density that is left when λ is
-averaged over its Gamma posterior (bayes). The prior is α waits of the column's overall mean m.
+Counted: n and Σx. Estimated: λ = n / Σx (mle), (n + α) / (Σx + αm) (map), or a Lomax density, which averages over the
+Gamma posterior of λ (bayes). The prior is α waits of the column's overall mean m.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Lomax(GammaRate):
     """The density of waits at a rate: Lomax if averaged over the rate, otherwise exponential."""
 
     def log_density(self, x: Floats) -> Floats:
-        """The log-density of a wait x."""
+        """Return the log-density of a wait x."""
         if not self.averaged:
             return np.log(self.a / self.b) - self.a / self.b * x
         return np.log(self.a / self.b) - (self.a + 1) * np.log1p(x / self.b)
@@ -48,7 +48,7 @@ class Lomax(GammaRate):
             return finite(rng.standard_exponential(rates.shape) / rates)
 
     def pixels(self, whole: Rates) -> Pixels:
-        """Return the mean wait; dark is no wait at all, lit is 2m: a standard deviation above the overall mean m."""
+        """Return the mean wait; dark is no wait, lit is 2m: one standard deviation above the overall mean m."""
         mean = _overall(whole)
         dark, lit = (self.log_density(wait) for wait in (0.0 * mean, 2 * mean))
         return Pixels("mean", self.b / self.a, dark, lit)
@@ -70,13 +70,13 @@ class Exponential(RateEvent):
     name: ClassVar[str] = "exponential"
 
     def estimate_cells(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Lomax:
-        """Return the rate of a class, or the weight of evidence for it."""
+        """Return the density of waits, given the sums."""
         mean = _overall(whole)
         a, b = own.n + alpha, own.total + alpha * mean
-        known = a > 0
+        counted = a > 0
         # A class of zeros would wait forever at an infinite rate: its waits are at least a tiny share of the mean.
-        least = options.floor * mean * np.where(known, a, 1.0)
-        return Lomax(np.where(known, a, 1.0), np.maximum(np.where(known, b, mean), least), options.rule == "bayes")
+        least = options.floor * mean * np.where(counted, a, 1.0)
+        return Lomax(np.where(counted, a, 1.0), np.maximum(np.where(counted, b, mean), least), options.rule == "bayes")
 
 
 def _overall(whole: Rates) -> Floats:

@@ -1,7 +1,8 @@
-"""Gaussian: a real column, bell-shaped in each class.
+"""Gaussian: a real column with a normal density in each class.
 
-Remembered: Σw, Σwx and Σwx², exactly. Believed: a normal density (mle, map), or what is left of it when the mean and
-variance are averaged over: a Student t (bayes). The prior is α rows that look like the column over all classes.
+Counted: Σw, Σwx and Σwx², exactly. Estimated: a normal density (mle, map), or a Student t, which is the normal density
+averaged over the posterior of mean and variance (bayes). The prior is α rows that look like the column over all
+classes.
 """
 
 from __future__ import annotations
@@ -10,17 +11,10 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights
-from tallybayes.events.families.leave_one_out import leave_bells_out
-from tallybayes.events.families.normal import (
-    Moments,
-    NormalLikelihood,
-    believe,
-    by_class,
-    no_variance_below_zero,
-    over_all,
-)
-from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.families.leave_one_out import leave_normals_out
+from tallybayes.events.families.normal import Moments, NormalLikelihood, by_class, estimate_normal, over_all
+from tallybayes.events.inputs import Dense
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -30,7 +24,7 @@ __all__ = ["Gaussian"]
 
 @dataclass(frozen=True)
 class Gaussian(Event):
-    """A normal density in each class; by default averaged over what the mean and variance may be.
+    """A normal density in each class; by default averaged over the posterior of mean and variance.
 
     Examples
     --------
@@ -50,7 +44,7 @@ class Gaussian(Event):
     }
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """The exact Σx and Σx² of each class, and the weight of what is missing."""
+        """Count the exact Σx and Σx² of each class, and the weight of the values."""
         sums = kernels.power_sums(data.columns, classes, n_classes, order=2, weights=weights)
         assert sums.second is not None
         present = Exact.from_limbs(sums.weight)
@@ -58,36 +52,28 @@ class Gaussian(Event):
         return {"present": present, "first": first, "second": second}, ()
 
     def consistent(self, statistic: Statistic) -> bool:
-        """Whether no variance is below zero."""
-        return no_variance_below_zero(statistic)
+        """Return whether no variance is below zero."""
+        return not (by_class(statistic).m2 < 0).any()
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> NormalLikelihood:
         """Return the normal density, or Student t, of each class and column."""
-        normal = believe(by_class(statistic), over_all(statistic), options, options.alpha)
+        normal = estimate_normal(by_class(statistic), over_all(statistic), options, options.alpha)
         return NormalLikelihood(statistic, options, normal)
 
     def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood]:
-        """Return the densities of each group of classes: many calls would cost more than what they compute."""
+        """Return the densities of all groups in one call; the overhead of many would exceed their work."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])
-        normals = believe(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
+        normals = estimate_normal(Moments(*(part.reshape(shape) for part in own)), whole, options, options.alpha)
         return [NormalLikelihood(statistic, options, normals.at(k)) for k in range(groups)]
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-densities with the row taken from its class and from the column as a whole."""
-        leave_bells_out(statistic, options, data, classes, weights, out)
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class and from the column as a whole."""
+        return LeftOut(leave_normals_out(statistic, data, classes, weights), lambda: self.length(data))
 
 
 def _over_each(statistic: Statistic, groups: int) -> Moments:  # of (groups, 1, F)
-    """The moments of each column over all classes of each group of as many consecutive ones."""
+    """Return the moments of each column over the classes of each group."""
     shape = (groups, statistic.rows.shape[0] // groups, -1)
     parts = (statistic.present(), statistic.sums["first"], statistic.sums["second"])
     sums = (part.reshape(shape).sum(axis=1).to_limbs() for part in parts)

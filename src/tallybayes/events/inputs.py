@@ -1,7 +1,7 @@
 """Rows as the kernels take them: real columns, coded columns, sparse rows, or texts.
 
-Nothing here is copied that need not be: a NumPy matrix stays the matrix it was, Arrow columns stay the buffers they
-were. Missing is NaN in `Dense` and −1 in `Codes`; `Sparse` has no missing values, an absent entry is a zero.
+Data is copied only where it must be: a NumPy matrix stays that matrix, Arrow columns stay their buffers. Missing is
+NaN in `Dense` and −1 in `Codes`; `Sparse` has no missing values, an absent entry is a zero.
 """
 
 from __future__ import annotations
@@ -32,31 +32,31 @@ class Dense:
 
     @property
     def width(self) -> int:
-        """F, how many columns."""
+        """F, the number of columns."""
         return self.columns.shape[1] if isinstance(self.columns, np.ndarray) else len(self.columns)
 
     def column(self, f: int) -> npt.NDArray[Any]:  # (n,)
-        """One column, not copied."""
+        """Return one column, not copied."""
         return self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
 
     def each(self) -> Iterator[Floats]:
-        """The columns one after the other, as float64."""
+        """Yield the columns as float64."""
         for f in range(self.width):
             yield self.column(f).astype(np.float64, copy=False)
 
     def map(self, function: Callable[[npt.NDArray[Any]], npt.NDArray[Any]]) -> Dense:
-        """The same columns with a function applied to every element."""
+        """Return the columns with a function applied to every element."""
         if isinstance(self.columns, np.ndarray):
             return Dense(function(self.columns))
         return Dense(tuple(function(column) for column in self.columns))
 
     def first(self) -> Floats:  # (F,)
-        """The first row."""
+        """Return the first row."""
         row = self.columns[0] if isinstance(self.columns, np.ndarray) else [column[0] for column in self.columns]
         return np.asarray(row, np.float64)
 
     def matrix(self) -> Floats:  # (n, F)
-        """As one float64 matrix."""
+        """Return the columns as one float64 matrix."""
         if isinstance(self.columns, np.ndarray):
             return self.columns.astype(np.float64, copy=False)
         return np.column_stack([column.astype(np.float64, copy=False) for column in self.columns])
@@ -66,23 +66,23 @@ class Dense:
 class Codes:
     """Columns of small whole numbers, each naming a value by its place in a table.
 
-    A code v of column f stands for table row ``offsets[f] + v − low``. Beyond its column's part of the table it means
-    nothing known: missing (``outside="skip"``) or a value never seen (``outside="last"``, the part's last row).
+    A code v of column f stands for table row ``offsets[f] + v − low``. A code beyond its column's part of the table is
+    missing (``outside="skip"``) or a value never seen (``outside="last"``, the part's last row).
     """
 
     columns: npt.NDArray[Any] | tuple[npt.NDArray[Any], ...]  # (n, F) or F × (n,)
-    sizes: npt.NDArray[np.int64]  # (F,) how many table rows each column has
-    labels: tuple[Categories, ...]  # (F,) what the table rows stand for
+    sizes: npt.NDArray[np.int64]  # (F,) the number of table rows of each column
+    labels: tuple[Categories, ...]  # (F,) the values of the table rows
     low: int = 0
     outside: Literal["skip", "last"] = "skip"
-    rows: npt.NDArray[np.intp] | None = None  # (Σ sizes,) the row of the model's table, if not its own
-    settle: Callable[[], Codes] | None = None  # low and sizes are a guess from the first rows; this makes them certain
+    rows: npt.NDArray[np.intp] | None = None  # (Σ sizes,) each row's index in the model's table, if not its own
+    settle: Callable[[], Codes] | None = None  # where low and sizes are a guess from the first rows: recode by all rows
 
     def __len__(self) -> int:
         return len(self.columns) if isinstance(self.columns, np.ndarray) else len(self.columns[0])
 
     def of_column(self, f: int, rows: slice) -> npt.NDArray[np.intp]:
-        """Some rows of one column as positions among its labels: behind the last if unseen, −1 if missing."""
+        """Return some rows of a column as positions among its labels: past the last if unseen, −1 if missing."""
         column = self.columns[:, f] if isinstance(self.columns, np.ndarray) else self.columns[f]
         code = column[rows].astype(np.intp) - self.low
         if self.rows is None:
@@ -93,7 +93,7 @@ class Codes:
         return self.rows[start + code] - sum(len(labels) + 1 for labels in self.labels[:f])
 
     def first(self) -> npt.NDArray[np.intp]:  # (F,)
-        """The first row's codes as positions among the labels: behind the last if unseen, −1 if missing."""
+        """Return the first row as positions among the labels: past the last if unseen, −1 if missing."""
         row = self.columns[0] if isinstance(self.columns, np.ndarray) else np.array([c[0] for c in self.columns])
         code = row.astype(np.intp) - self.low
         if self.rows is None:
@@ -104,7 +104,7 @@ class Codes:
         return np.asarray(self.rows[starts + code] - (np.cumsum(slots) - slots))
 
     def table(self, table: Floats) -> Floats:
-        """The model's table laid out as these codes index it."""
+        """Return the model's table in the order in which these codes index it."""
         return table if self.rows is None else table[self.rows]
 
 
@@ -121,21 +121,21 @@ class Sparse:
         return len(self.indptr) - 1
 
     def parts(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
-        """The three arrays, in the order the kernels take them."""
+        """Return the three arrays, in the order the kernels take them."""
         return self.indptr, self.indices, self.data
 
     def entries(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], npt.NDArray[Any]]:
-        """Row, column and value of every stored entry."""
+        """Return row, column and value of every stored entry."""
         start, stop = int(self.indptr[0]), int(self.indptr[-1])
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         return row, self.indices[start:stop], self.data[start:stop]
 
     def first(self) -> Sparse:
-        """The first row alone."""
+        """Return the first row alone."""
         return Sparse(self.indptr[:2], self.indices, self.data, self.width)
 
     def dense(self) -> Dense:
-        """The same rows with the zeros written out."""
+        """Return the rows with the zeros written out."""
         matrix = np.zeros((len(self), self.width))
         row, column, value = self.entries()
         np.add.at(matrix, (row, column), value)

@@ -1,6 +1,6 @@
-"""Likelihoods: what `Event.estimate` returns, and the terms whose sum a score is.
+"""Likelihoods: what `Event.estimate` returns, and the terms that add up to a score.
 
-Terms are asked for by a weight for each class: 1 for a class and −1 for its rival give the log-odds of each column. A
+Terms are weighted sums over classes: weight 1 for a class and −1 for its rival give the log-odds of each column. A
 class of weight 0 adds nothing, even where its term is −∞.
 """
 
@@ -19,19 +19,10 @@ from tallybayes.categories import Categories
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.events.statistic import Statistic
 
-__all__ = [
-    "Drawn",
-    "EstimateOptions",
-    "Likelihood",
-    "Pixels",
-    "Profile",
-    "add_terms_of",
-    "weigh",
-    "weigh_table",
-]
+__all__ = ["Drawn", "EstimateOptions", "Likelihood", "Pixels", "Profile", "add_terms_of", "weigh", "weigh_table"]
 
 Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
-# How many numbers (rows × classes × columns) are worked out at a time.
+# Numbers (rows × classes × columns) computed at a time: 2 MB of doubles.
 _AT_ONCE = 1 << 18
 
 
@@ -50,7 +41,7 @@ class EstimateOptions:
     floor : float
         The least variance, as a share of the column's variance over all rows.
     unseen : {"smooth", "skip", "error"}
-        What a value never seen in training says.
+        How a value never seen in training is scored: as one more value with a count of zero, as missing, or not at all.
     """
 
     rule: Literal["mle", "map", "bayes"]
@@ -62,13 +53,12 @@ class EstimateOptions:
 
 @dataclass(frozen=True)
 class Profile:
-    """What a column says of each class, value by value.
+    """The log-probabilities of one column, value by value.
 
     Attributes
     ----------
     kind : {"values", "numbers", "counts", "words"}
-        Whether all values are listed; or some of a scale, between which there are others; or counts from 0 on; or
-        words, any of which a text may have.
+        Whether `values` lists all values, or points on a scale, or counts from 0 on, or words that a text may have.
     values : sequence
         The values (K,).
     log : ndarray, shape (K, C)
@@ -90,11 +80,11 @@ class Pixels:
     Attributes
     ----------
     unit : str
-        What `average` is.
+        What `average` measures.
     average : ndarray, shape (C, F)
-        How bright; NaN where a column's values are no numbers.
+        The brightness; NaN where a column's values are not numbers.
     dark, lit : ndarray, shape (C, F)
-        Log-probabilities or log-densities, up to what all classes share.
+        Log-probabilities or log-densities, up to a constant that all classes share.
     """
 
     unit: str
@@ -135,11 +125,11 @@ class Likelihood(ABC):
     def add_terms(self, data: Any, weights: Floats, out: Floats) -> None:
         """Add to ``out[i, f]`` column f's log-probabilities of row i, times ``weights[i, c]``, summed over classes.
 
-        Unless an event knows a quicker way, its `profile` at each value.
+        By default the `profile` at each value; override it where there is a quicker way.
         """
         for f, x in enumerate(data.each()):
-            here = np.flatnonzero(~np.isnan(x))
-            out[here, f] += weigh(self.profile(f, x[here]).log, weights[here])
+            present = np.flatnonzero(~np.isnan(x))
+            out[present, f] += weigh(self.profile(f, x[present]).log, weights[present])
 
     @abstractmethod
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
@@ -151,22 +141,22 @@ class Likelihood(ABC):
 
     @abstractmethod
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Draw n values of each column, given class c, such as `Event.count` takes."""
+        """Draw n values of each column given class c, in the form that `Event.count` takes."""
 
     @abstractmethod
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Return row names, counts (or None) and values of column f's table, a column for each class."""
 
     def contrasted(self) -> Likelihood:
-        """Return the likelihood less the part that all classes share, where that is easily told apart.
+        """Return the likelihood less the part that all classes share, where that part is easy to separate.
 
-        What all classes share cancels when probabilities are made of scores, but not before it has cost digits: over a
-        million columns the shared part is millions, and the differences that decide are rounded to its last bit.
+        The shared part cancels when scores are normalised, but costs digits before that: over a million columns it is
+        in the millions, and the differences that decide are rounded to its last bit.
         """
         return self
 
     def support(self, data: Any) -> Floats:  # (F, C)
-        """Return the weight in each class behind the terms of the first row: unless overridden, rows with a value."""
+        """Return the weight in each class behind each term of the first row: by default, rows with a value."""
         return self.statistic.present().to_float().T
 
     def missing(self) -> Floats:  # (C, F)
@@ -178,7 +168,7 @@ class Likelihood(ABC):
         return np.divide(missing, rows, out=np.zeros_like(missing), where=rows > 0)
 
     def pixels(self) -> Pixels | None:
-        """Return the columns as pixels; None where they are no picture."""
+        """Return the columns as pixels; None where they are not a picture."""
         return None
 
     @property
@@ -194,8 +184,8 @@ class Likelihood(ABC):
     def n_parameters(self) -> int:
         """The number of free parameters of a class.
 
-        Unless an event says otherwise, one for each sum that is kept of a column (what is missing apart), or, where
-        values are counted, one for each value but the last of its column.
+        By default one for each sum of each column except the count of missing values; where values are counted, one
+        for each value but the last of its column.
         """
         sums, declared = self.statistic.sums, self.statistic.declared
         listed = sum(max(len(labels) - 1, 0) for labels in self.statistic.labels)
@@ -214,21 +204,21 @@ class Likelihood(ABC):
         return out
 
 
-def weigh(terms: Floats, asked: Floats) -> Floats:
-    """Terms (n, C) or (n, C, F) times what is asked of each class (n, C), summed over classes.
+def weigh(terms: Floats, weights: Floats) -> Floats:
+    """Sum terms (n, C) or (n, C, F) over classes, each times the weight of its class (n, C).
 
     Examples
     --------
     >>> weigh(np.array([[-1.0, -3.0, -np.inf]]), np.array([[2.0, -1.0, 0.0]]))
     array([1.])
     """
-    factors = asked if terms.ndim == 2 else asked[:, :, None]
-    with np.errstate(invalid="ignore"):  # 0 · −∞ is worked out, and not used
+    factors = weights if terms.ndim == 2 else weights[:, :, None]
+    with np.errstate(invalid="ignore"):  # 0 · −∞ is computed, and not used
         return np.asarray(np.where(factors == 0, 0.0, factors * terms).sum(axis=1))
 
 
-def weigh_table(table: Floats, asked: Floats) -> Floats:
-    """A table (F, C) weighed for each row of `asked` (n, C): (n, F).
+def weigh_table(table: Floats, weights: Floats) -> Floats:
+    """Sum a table (F, C) over classes for each row of weights (n, C): (n, F).
 
     Examples
     --------
@@ -238,22 +228,21 @@ def weigh_table(table: Floats, asked: Floats) -> Floats:
     """
     impossible = np.isneginf(table)
     if not impossible.any():
-        return np.asarray(asked @ table.T)
-    out = asked @ np.where(impossible, 0.0, table).T
-    for_it, against_it = (((sign * asked) > 0) @ impossible.T for sign in (1.0, -1.0))
-    out[against_it] = np.inf
-    out[for_it] = -np.inf
+        return np.asarray(weights @ table.T)
+    out = weights @ np.where(impossible, 0.0, table).T
+    out[(weights < 0) @ impossible.T] = np.inf
+    out[(weights > 0) @ impossible.T] = -np.inf
     return np.asarray(out)
 
 
-def add_terms_of(log_density: Callable[[Floats], Floats], data: Dense, asked: Floats, out: Floats) -> None:
-    """Add the terms of densities that take all columns at once, (n, 1, F) to (n, C, F), to `out` (n, F)."""
-    n, C = asked.shape
+def add_terms_of(log_density: Callable[[Floats], Floats], data: Dense, weights: Floats, out: Floats) -> None:
+    """Add to `out` (n, F) the terms of densities that map all columns (n, 1, F) to (n, C, F)."""
+    n, C = weights.shape
     step = max(1, _AT_ONCE // max(1, C * data.width))
     for start in range(0, n, step):
         rows = slice(start, start + step)
         part = data.map(lambda values, rows=rows: values[rows])  # type: ignore[misc]
         x = part.matrix()
-        gone = np.isnan(x)
-        terms = weigh(log_density(np.where(gone, 1.0, x)[:, None, :]), asked[rows])
-        out[rows] += np.where(gone, 0.0, terms)
+        missing = np.isnan(x)
+        terms = weigh(log_density(np.where(missing, 1.0, x)[:, None, :]), weights[rows])
+        out[rows] += np.where(missing, 0.0, terms)

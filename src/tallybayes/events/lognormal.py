@@ -1,6 +1,6 @@
-"""Lognormal: a positive column whose logarithm is bell-shaped in each class (incomes, sizes, durations).
+"""Lognormal: a positive column whose logarithm is normal in each class (incomes, sizes, durations).
 
-Remembered and believed: what `gaussian` would of log x. The density of x itself has a further factor 1/x.
+Counted and estimated: the same as `gaussian` for log x. The density of x itself has a further factor 1/x.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.normal import NormalLikelihood
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
@@ -23,7 +23,7 @@ from tallybayes.events.statistic import Statistic, Sum
 __all__ = ["Lognormal"]
 
 _OF_LOG = Gaussian()
-_LARGEST_LOG = 690.0  # beyond 709 there is no double
+_LARGEST_LOG = 690.0  # exp overflows a double beyond 709
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,11 +37,11 @@ class LognormalLikelihood(NormalLikelihood):
         out -= _total(logs)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of log x, less log x, weighed, column by column."""
+        """Add the log-density of log x, less log x, weighted, column by column."""
         logs = _log(data)
         super().add_terms(logs, weights, out)
         total = weights.sum(axis=1)
-        if total.any():  # a contrast of one class with others has no part in log x
+        if total.any():  # weights that sum to 0, as in a contrast of classes, cancel log x
             for f, column in enumerate(logs.each()):
                 out[:, f] -= np.where(np.isnan(column), 0.0, column) * total
 
@@ -89,34 +89,31 @@ class Lognormal(Event):
     sums: ClassVar[dict[str, Sum]] = dict(Gaussian.sums)
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Zero, negative or infinite values."""
+        """Return a mask of zero, negative or infinite values."""
         return np.asarray((values <= 0) | np.isinf(values))
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """The sums of log x and its square."""
+        """Count the sums of log x and its square."""
         return _OF_LOG.count(_log(data), classes, n_classes, weights)
 
     def consistent(self, statistic: Statistic) -> bool:
-        """Whether no variance of log x is below zero."""
+        """Return whether no variance of log x is below zero."""
         return _OF_LOG.consistent(statistic)
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> LognormalLikelihood:
         """Return the density of each class and column."""
         return LognormalLikelihood(statistic, options, _OF_LOG.estimate(statistic, options).density)
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-densities without the row."""
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, as `Gaussian` leaves out their logarithms."""
         logs = _log(data)
-        _OF_LOG.leave_one_out(statistic, options, logs, classes, weights, out)
-        out -= _total(logs)
+        of_log, total = _OF_LOG.without_rows(statistic, logs, classes, weights), _total(logs)
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            of_log.add(options, out)
+            out -= total
+
+        return LeftOut(add, of_log.measure)
 
 
 def _log(data: Dense) -> Dense:

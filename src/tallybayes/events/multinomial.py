@@ -1,6 +1,6 @@
 """Multinomial: the columns are counts of the faces of one die (words of a text), rolled many times in each row.
 
-Remembered: how often each face came up in each class. Believed: φ_k = (count_k + α) / (total + α·V), V the number of
+Counted: how often each face came up in each class. Estimated: φ_k = (count_k + α) / (total + α·V), V the number of
 columns. The columns of one such block compete for the same probability; `group` keeps several dice apart.
 """
 
@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tallybayes.events.families.bag import BagEvent, BagTable, DieDoubt
+from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OwnCounts
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
@@ -54,7 +54,7 @@ class Multinomial(BagEvent):
         return MultinomialTable(statistic, options, table)
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
-        """As `score`, with the row's own counts taken from its class."""
+        """Return rows to be scored with their counts taken from their own class."""
         return OwnCounts(rows, counts)
 
 
@@ -63,26 +63,26 @@ class MultinomialTable(BagTable):
     """The log-share of each face in each class."""
 
     @cached_property
-    def _doubt(self) -> DieDoubt:
-        """What is not known of the shares of the faces."""
-        return DieDoubt.of(*_counts(self.statistic), self.options.alpha)
+    def _variance(self) -> ShareVariance:
+        """The variances of the log-shares of the faces."""
+        return ShareVariance.of(*_counts(self.statistic), self.options.alpha)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Rolls of the die, as many as a row of the class has on average, give or take what Poisson does."""
+        """Draw rolls of the die, Poisson many about the mean length of the class's rows."""
         length = mean_length(self.statistic.sums["counts"].sum(axis=1).to_float(), self.statistic.rows.to_float())
         return list(counted(length[c] * np.exp(self.log[:, c]), rng, n).T)
 
     def pixels(self) -> Pixels:
-        """The share of each face; lit is one roll that shows it, dark is none."""
+        """Return the share of each face; lit is one roll that shows it, dark is none."""
         return Pixels("share", np.exp(self.log).T, np.zeros_like(self.log).T, self.log.T)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """One row: the count and the probability of this face."""
+        """Return one row: the count and the probability of this face."""
         counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
         return ("share",), counts, np.exp(self.log[f : f + 1])
 
 
 def _counts(statistic: Statistic) -> tuple[Floats, Floats]:
-    """Counts (F, C) and their totals (C,)."""
+    """Return the counts (F, C) and their totals (C,)."""
     counts = statistic.sums["counts"]
     return np.ascontiguousarray(counts.to_float().T), counts.sum(axis=1).to_float()

@@ -1,7 +1,7 @@
 """Poisson: a column counts how often something happened, at a rate λ in each class.
 
-Remembered: n and Σx. Believed: λ = Σx / n (mle), (Σx + αm) / (n + α) (map), or the negative binomial that is left when
-λ is averaged over its Gamma posterior (bayes). The prior is α rows at the column's overall rate m.
+Counted: n and Σx. Estimated: λ = Σx / n (mle), (Σx + αm) / (n + α) (map), or a negative binomial, which averages over
+the Gamma posterior of λ (bayes). The prior is α rows at the column's overall rate m.
 """
 
 from __future__ import annotations
@@ -29,24 +29,24 @@ class NegativeBinomial(GammaRate):
     kind: ClassVar[Literal["numbers", "counts"]] = "counts"
 
     def log_density(self, x: Floats) -> Floats:
-        """The log-probability of x events."""
+        """Return the log-probability of x events."""
         from scipy.special import gammaln, xlogy  # slow to import, and not every model needs it
 
         if not self.averaged:
             rate = self.a / self.b
             return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
         with np.errstate(invalid="ignore"):
-            chosen = gammaln(x + self.a) - gammaln(self.a) - gammaln(x + 1)
-        # a = 0: nothing was ever seen to happen and nothing is expected to.
-        chosen = np.where(self.a > 0, chosen, np.where(x > 0, -np.inf, 0.0))
-        return chosen - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
+            ways = gammaln(x + self.a) - gammaln(self.a) - gammaln(x + 1)
+        # a = 0: no event was ever seen and none is expected.
+        ways = np.where(self.a > 0, ways, np.where(x > 0, -np.inf, 0.0))
+        return ways - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
 
     def variance(self, x: Floats) -> Floats:
         """Return the variance of x log λ − λ."""
         return self.rate_variance(times=x, time=np.ones_like(x))
 
     def grid(self) -> Sequence[float]:
-        """Return counts from 0 to beyond what any class expects: its rate, and four times the spread about it."""
+        """Return counts from 0 to four standard deviations above the highest rate."""
         rate = np.minimum(self.a / self.b, LARGEST)
         most = int(np.ceil((rate + 4 * np.sqrt(rate * (1 + 1 / self.b)) + 3).max()))
         return range(0, most + 1, 1 + most // 120)
@@ -56,7 +56,7 @@ class NegativeBinomial(GammaRate):
         return counted(self.rates(n, rng), rng)
 
     def pixels(self, whole: Rates) -> Pixels:
-        """Return the rate; dark and lit are a standard deviation, √m, below and above the overall rate m."""
+        """Return the rate; dark and lit are one standard deviation, √m, below and above the overall rate m."""
         middle = _overall(whole)
         dark, lit = (self.log_density(np.maximum(middle + side * np.sqrt(middle), 0.0)) for side in (-1, 1))
         return Pixels("rate", self.a / self.b, dark, lit)
@@ -81,7 +81,7 @@ class Poisson(RateEvent):
     def estimate_cells(
         self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float
     ) -> NegativeBinomial:
-        """Return the rate of a class, or the weight of evidence for it."""
+        """Return the probability of counts, given the sums."""
         rate = _overall(whole)
         a, b = own.total + alpha * rate, own.n + alpha
         return NegativeBinomial(np.where(b > 0, a, rate), np.where(b > 0, b, 1.0), options.rule == "bayes")

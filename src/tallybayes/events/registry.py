@@ -1,4 +1,4 @@
-"""The registry of event models: which there are, and which one a specification names."""
+"""The registry of event models, and the parser of specifications."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["parse", "registered"]
 
 @cache
 def registered() -> dict[str, type[Event]]:
-    """Every event model in this folder, by name.
+    """Return every event model in this folder, by name.
 
     Examples
     --------
@@ -31,7 +31,7 @@ def registered() -> dict[str, type[Event]]:
 
 
 def parse(spec: str | Event, where: str = "events") -> Event:
-    """The event model that a specification such as ``"gaussian"`` or ``"bernoulli(threshold=127)"`` names.
+    """Return the event model of a specification: ``"gaussian"``, ``"bernoulli(threshold=127)"``.
 
     Examples
     --------

@@ -1,7 +1,6 @@
-"""What is remembered of a block of columns: named arrays, all of them plain sums.
+"""The sufficient statistic of a block of columns: named arrays of plain sums.
 
-Because they are nothing but sums, adding, subtracting, the zero and the alignment of classes and values are written
-here once for every event model.
+Because all are sums, this file adds, subtracts and aligns them, and has their zero, for every event model.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ Index: TypeAlias = npt.NDArray[np.intp]
 
 @dataclass(frozen=True)
 class Sum:
-    """A sum that an event model keeps: one number for each class and column, or each class and value.
+    """A sum that an event model keeps: a number per class and column, or per class and value.
 
     Attributes
     ----------
     axis : {"column", "value"}
-        What the second axis is.
+        What the second axis lists.
     signed : bool
         Whether the sum of some rows may be below zero.
     sparse : bool
-        Whether most numbers are zero, so that only the others are kept.
+        Whether most numbers are zero, so that only the others are stored.
     """
 
     axis: Literal["column", "value"]
@@ -53,9 +52,9 @@ class Statistic:
     sums : mapping of str to Exact, shape (C, F) or (C, V)
         One per name in `declared`. V is the number of values of all columns, one column after the other.
     declared : mapping of str to Sum
-        What the event model says of each sum: its second axis, and its sign.
+        The event model's declaration of each sum: its second axis, and its sign.
     labels : tuple of Categories, length F
-        The values of each column that were seen; empty unless a sum has the axis "value".
+        The values seen in each column; empty unless a sum has the axis "value".
     """
 
     rows: Exact
@@ -71,51 +70,51 @@ class Statistic:
     __hash__ = None  # type: ignore[assignment]
 
     def add(self, other: Statistic, rows: Exact) -> Statistic:
-        """The sums of both; classes are aligned already, values are aligned here."""
+        """Return the sums of both; classes must be aligned, values are aligned here."""
         left, right = self._align(other)
         return self._replace(rows, {k: left.sums[k] + right.sums[k] for k in left.sums}, left.labels)
 
     def subtract(self, other: Statistic, rows: Exact) -> Statistic:
-        """What is left when `other` is taken away; values that no row has any more are dropped."""
+        """Return the sums less those of `other`, without the values that no row has any more."""
         left, right = self._align(other)
         sums = {k: left.sums[k] - right.sums[k] for k in left.sums}
         return self._replace(rows, sums, left.labels).without_unused_values()
 
     def with_classes(self, index: Index, rows: Exact) -> Statistic:
-        """The sums among more classes: class c becomes class ``index[c]``."""
+        """Return the sums among more classes: class c becomes class ``index[c]``."""
         size = rows.shape[0]
         return self._replace(rows, {k: v.spread(index, size) for k, v in self.sums.items()}, self.labels)
 
     def of_classes(self, index: Index, rows: Exact) -> Statistic:
-        """The sums of some of the classes only."""
+        """Return the sums of some of the classes only."""
         kept = self._replace(rows, {k: v.take(index) for k, v in self.sums.items()}, self.labels)
         return kept.without_unused_values()
 
     def of_columns(self, index: Index) -> Statistic:
-        """The sums of some of the columns, in the given order."""
+        """Return the sums of some of the columns, in the given order."""
         values = np.concatenate([self.values_of(f) for f in index]) if self.labels and len(index) else index
         axis = {"column": np.asarray(index, np.intp), "value": np.asarray(values, np.intp)}
         sums = {k: v.take(axis[self.declared[k].axis], axis=1) for k, v in self.sums.items()}
         return self._replace(self.rows, sums, tuple(self.labels[f] for f in index) if self.labels else ())
 
     def values_of(self, f: int) -> Index:
-        """The positions of a column's values on the axis "value"."""
+        """Return the positions of a column's values on the axis "value"."""
         start = sum(len(labels) for labels in self.labels[:f])
         return np.arange(start, start + len(self.labels[f]))
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:  # (F,)
-        """How many values each column has."""
+        """The number of values of each column."""
         return np.array([len(labels) for labels in self.labels], np.int64)
 
     def present(self) -> Exact:  # (C, F)
-        """The weight of the entries that are not missing."""
+        """Return the weight of the entries that are not missing."""
         missing = self.sums["missing"]
         limbs = np.broadcast_to(self.rows.limbs[:, None, :], (*missing.shape, self.rows.limbs.shape[-1]))
         return Exact(limbs, self.rows.base) - missing
 
     def without_unused_values(self) -> Statistic:
-        """The same sums without the values that no row has."""
+        """Return the sums without the values that no row has."""
         if not self.labels:
             return self
         used = np.zeros(int(self.sizes.sum()), bool)
@@ -135,7 +134,7 @@ class Statistic:
         return any(not value.is_zero for value in self.sums.values())
 
     def check(self) -> None:
-        """Raise unless these sums can be those of some rows: none is below zero that is not declared signed."""
+        """Raise unless some rows could have these sums: only those declared signed may be below zero."""
         for name, value in self.sums.items():
             if not self.declared[name].signed and value.has_negative():
                 raise CannotMerge(NEVER_THERE)
@@ -162,7 +161,7 @@ class Statistic:
         return self._with_labels(labels, left, size), other._with_labels(labels, right, size)
 
     def _with_labels(self, labels: tuple[Categories, ...], index: Index, size: int) -> Statistic:
-        """The sums among more values: value v becomes value ``index[v]`` of `size`."""
+        """Return the sums among more values: value v becomes value ``index[v]`` of `size`."""
         sums = {
             k: v.spread(index, size, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()
         }

@@ -13,8 +13,8 @@ import numpy.typing as npt
 from tallybayes.display.shades import shaded
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
-from tallybayes.events.event import Pixels
 from tallybayes.events.inputs import Floats
+from tallybayes.events.likelihood import Pixels
 from tallybayes.model import Model
 
 __all__ = ["Against", "Picture", "picture"]

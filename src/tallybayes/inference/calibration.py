@@ -1,6 +1,6 @@
-"""Calibration: smoothing and temperature chosen by rows that are left out, each scored as if it had never been seen.
+"""Calibration: the choice of smoothing and temperature by leave-one-out scores.
 
-No row has to be held back for it, and nothing is fitted twice: the scores of rows left out come from the evidence.
+No row has to be held back, and nothing is fitted twice: leave-one-out scores come from the evidence.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["Calibration", "Tried", "calibrate"]
 
-# Smoothings tried are powers of ten, four to a decade: between two of them hardly any loss lies.
+# Smoothings tried are powers of ten, four to a decade: the loss hardly changes between two of them.
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
-_FEWEST = 30  # rows: of fewer not even the standard error is known, and 1 stays
-_ENOUGH = 1e-5  # of the temperature's precision, while smoothings are compared
-_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search begins where it is already known
+_FEWEST = 30  # rows: fewer do not give a usable standard error, and the smoothing stays 1
+_ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
+_FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
 
 
 class Tried(NamedTuple):
-    """A smoothing tried, for which columns, and the mean loss of rows left out with its standard error."""
+    """A smoothing that was tried for some columns, its mean leave-one-out loss and standard error."""
 
     columns: str
     alpha: float
@@ -45,24 +45,24 @@ class Tried(NamedTuple):
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was chosen by rows left out.
+    """The smoothings and the temperature chosen by leave-one-out scores.
 
     Attributes
     ----------
     alphas : mapping of str to float
-        The smoothings chosen, for each name or glob that asked for it; "*" for all columns in question.
+        The smoothing of each name or glob that was to be tuned; "*" stands for all columns to tune.
     temperature : Temperature or None
-        How far scores are believed.
+        What scores are multiplied by.
     rows : int
-        How many rows were left out, one after the other.
+        The number of rows left out, one at a time.
     unscored : int
-        How many of them could not be scored, being the only ones of their class.
+        The number of them that could not be scored, being the only row of their class.
     before, after : float
         Their mean log-loss at a temperature of 1, and at the one chosen; None where there is none.
     tried : tuple of Tried
-        The curve by which each smoothing was chosen.
+        The smoothings tried, with their losses.
     stale : bool
-        Whether rows were learned or forgotten, or other choices made, since.
+        Whether rows or choices changed since.
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
@@ -75,15 +75,15 @@ class Calibration:
     stale: bool = False
 
     def outdated(self) -> Calibration:
-        """The same, marked as made for something else."""
+        """Return the calibration marked as stale."""
         return replace(self, stale=True)
 
     def __or__(self, other: Calibration | None) -> Calibration:
-        """Of two calibrations the one that rests on more rows; which of them comes first does not matter."""
+        """Return the calibration with more rows; the order of the two does not matter."""
         return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain numbers."""
+        """Return the calibration as plain numbers."""
         return {
             "alphas": dict(self.alphas),
             "temper": None if self.temperature is None else {"a": self.temperature.a, "b": self.temperature.b},
@@ -96,36 +96,37 @@ class Calibration:
         }
 
 
-def calibrate(evidence: Evidence, choices: Choices, chosen: BottomKSample, threads: int | None = None) -> Calibration:
-    """Smoothing and temperature, as far as the choices leave them open, by the rows chosen.
+def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threads: int | None = None) -> Calibration:
+    """Choose smoothing and temperature, where the choices leave them open, by a sample of rows.
 
     Parameters
     ----------
     evidence : Evidence
-        What was counted, the rows chosen among it.
+        The evidence, which includes the sample.
     choices : Choices
-        Which of them are open.
-    chosen : BottomKSample
+        What to choose.
+    sample : BottomKSample
         The rows.
     threads : int, optional
-        How many threads score; one per core by default.
+        The number of threads that score; one per core by default.
     """
-    batch = chosen.rows()
+    batch = sample.rows()
     if batch is None:
         return Calibration()
-    rows = RowBatch(batch, 0, chosen.schema.missing)
-    codes, found = class_codes(rows, chosen.schema.label)
+    schema = sample.schema
+    rows = RowBatch(batch, 0, schema.missing)
+    codes, found = class_codes(rows, schema.label)
     classes = evidence.classes.find(found.array).astype(np.int32)[codes]
-    weights = row_weights(rows, chosen.schema.weight)
-    known = classes >= 0
-    if not known.all():  # rows of a class that was not learned
-        rows, classes = RowBatch(batch.filter(known), 0, chosen.schema.missing), classes[known]
-        weights = None if weights is None else weights[known]
+    weights = row_weights(rows, schema.weight)
+    counted = classes >= 0
+    if not counted.all():  # rows of a class that is not in the evidence
+        rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
+        weights = None if weights is None else weights[counted]
     return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
 
 
 class _Search:
-    """The rows, made ready to be left out under one choice after the other."""
+    """The search for the best smoothings and temperature, over rows ready to be left out."""
 
     def __init__(
         self,
@@ -138,7 +139,7 @@ class _Search:
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
         self.threads = threads
-        # A weight of 2 is the row twice: of what weighs more than 1, one row is left out, and that so many times.
+        # A row of weight w > 1 stands for w copies: leave one copy out, count its loss w times.
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
         self.left_out = [
             (at, LeftOutRows(evidence, part, classes[at], None if one is None else one[at]))
@@ -154,29 +155,30 @@ class _Search:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
         many = n if self.weights is None else float(self.weights.sum())
-        scores, here = self._scores(alphas)
-        if not len(here):  # no class has a second row
+        scores, scored = self._scores(alphas)
+        if not len(scored):  # no class has a second row
             return Calibration(alphas, None, n, n)
         if alphas and many >= _FEWEST:
             for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
                 self.tried.clear()
                 for key in alphas:
                     alphas[key] = self._best(alphas, key)
-            scores, here = self._scores(alphas)
-        weights = self._weight(here)
-        before, after, temperature = _mean(losses(scores, self.classes[here]), weights)[0], None, None
+            scores, scored = self._scores(alphas)
+        weights = self._weight(scored)
+        before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
         if self.choices.calibrate is not None:
             temperature, left, _ = fit_temper(
-                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start
+                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
             )
             after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temperature, n, n - len(here), before, after, tried)
+        return Calibration(alphas, temperature, n, n - len(scored), before, after, tried)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
-        """The smoothing nearest to 1 whose loss exceeds the least by no more than the standard error of the difference.
+        """Return the smoothing nearest to 1 whose loss is within one standard error of the least.
 
-        One is what is taken where nothing is known: few rows cannot tell it from the best, and it stays.
+        The standard error is that of the difference of losses. 1 is the default: few rows cannot tell it from the
+        best, and it stays.
         """
 
         def loss(k: int) -> float:
@@ -196,18 +198,18 @@ class _Search:
         return _alpha(best)
 
     def _try(self, alphas: Mapping[str, float], key: str, k: int) -> tuple[Tried, Floats]:
-        scores, here = self._scores(alphas)
-        left = losses(scores, self.classes[here])
+        scores, scored = self._scores(alphas)
+        left = losses(scores, self.classes[scored])
         if self.choices.calibrate is not None:
             found = fit_temper(
-                scores, self.classes[here], self.sizes[here], self._weight(here), start=self.start, close=_ENOUGH
+                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start, close=_ENOUGH
             )
             left, self.start = found.losses, found.end
-        self.has_weight = self._weight(here)
+        self.has_weight = self._weight(scored)
         return Tried(key, _alpha(k), *_mean(left, self.has_weight)), left
 
     def _scores(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        """Scores of the rows whose class is known without them, and which these are; the last ones are remembered."""
+        """Return scores of the rows whose class has other rows, and their indices; the last result is cached."""
         if self.last is None or self.last[0] != alphas:
             self.last = dict(alphas), *self._left_out(alphas)
         return self.last[1:]
@@ -222,17 +224,17 @@ class _Search:
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        here = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
-        return scores[here], here
+        scored = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
+        return scores[scored], scored
 
-    def _weight(self, here: npt.NDArray[np.intp]) -> Floats | None:
-        return None if self.weights is None else self.weights[here]
+    def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
+        return None if self.weights is None else self.weights[scored]
 
 
 def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:
-    """The rows in pieces that threads score; bags and texts in one, since what is believed of them is much to compute.
+    """Return the rows in slices for threads; bags and texts in one, since preparing them is costly.
 
-    Nothing depends on the number of threads, and so neither do the pieces.
+    The slices do not depend on the number of threads, so neither do results.
     """
     n = len(rows)
     size = n if any(block.event.input in ("bag", "text") for block in schema.blocks) else SCORED_ROWS
@@ -241,7 +243,7 @@ def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:
 
 
 def _least(loss: Callable[[int], float]) -> int:
-    """Where on the lattice the loss is least, walking down from the best of a few places."""
+    """Return the lattice point of least loss, descending from the best of a few points."""
     at = min(_FIRST, key=loss)
     for step in (2, 1):
         while True:
@@ -254,12 +256,12 @@ def _least(loss: Callable[[int], float]) -> int:
 
 
 def _alpha(k: int) -> float:
-    """The k-th smoothing of the lattice, to three digits."""
+    """Return the k-th smoothing of the lattice, to three digits."""
     return float(f"{10 ** (k / _PER_DECADE):.3g}")
 
 
 def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
-    """The mean and its standard error."""
+    """Return the mean and its standard error."""
     total = len(values) if weights is None else float(weights.sum())
     mean = float(np.average(values, weights=weights))
     return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

@@ -1,4 +1,4 @@
-"""How belief is made of evidence: the rule, the smoothing and the class prior."""
+"""The choices that turn evidence into belief: rule, smoothing, class prior, calibration."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequenc
 
 @dataclass(frozen=True)
 class Choices:
-    """How belief is made of evidence.
+    """The choices that turn evidence into belief.
 
     Attributes
     ----------
@@ -33,19 +33,19 @@ class Choices:
         The rule.
     alpha : float, "loo", "evidence", "auto" or mapping
         The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
-        is the number under which rows left out are most probable, "evidence" that under which the counts themselves
-        are (1 where a column has no counts), "auto" is "loo" for text and 1 for all else. A mapping gives columns, by
-        name or glob, their own; the rest have 1.
+        takes the number with the least leave-one-out loss, "evidence" the one under which the counts are most
+        probable (1 where a column has no counts), "auto" is "loo" for text and 1 otherwise. A mapping sets columns by
+        name or glob; all others have 1.
     prior : {"learned", "uniform"}, mapping or sequence
-        The class probabilities: the share of the rows, all the same, or given.
+        The class probabilities: the share of the rows, all equal, or given.
     variance : {"n", "n-1"}
-        What the sum of squares is divided by under "mle" and "map".
+        The divisor of the sum of squares under "mle" and "map".
     floor : float
         The least variance, as a share of the column's variance over all rows.
     unseen : {"smooth", "skip", "error"}
-        What a value never seen in training is: one more value with a count of zero, nothing, or an error.
+        How to treat a value never seen in training: as one more value with a count of zero, as missing, or as an error.
     calibrate : {"loo", None}
-        Whether probabilities are tempered so as to be right of rows left out.
+        Whether to temper probabilities so that they hold for rows left out.
     """
 
     estimate: Rule = "bayes"
@@ -65,8 +65,8 @@ class Choices:
             raise BadOption(wanted("floor", "a number above 0 and below 1", repr(self.floor)))
         alphas = self.alpha.values() if isinstance(self.alpha, Mapping) else (self.alpha,)
         for alpha in alphas:
-            chosen = alpha in get_args(Chooser) or (alpha == "auto" and not isinstance(self.alpha, Mapping))
-            if not chosen and not (_is_number(alpha) and 0 <= float(alpha) < np.inf):
+            named = alpha in get_args(Chooser) or (alpha == "auto" and not isinstance(self.alpha, Mapping))
+            if not named and not (_is_number(alpha) and 0 <= float(alpha) < np.inf):
                 raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", repr(alpha)))
         if isinstance(self.prior, str):
             _one_of("prior", self.prior, ("learned", "uniform"))
@@ -74,7 +74,7 @@ class Choices:
             object.__setattr__(self, "prior", _plain_prior(self.prior))
 
     def alphas(self, block: Block) -> Floats:  # (F,)
-        """The weight of the prior for each column of a block."""
+        """Return the weight of the prior for each column of a block."""
         if self.estimate == "mle":
             return np.zeros(len(block.columns))
         if not isinstance(self.alpha, Mapping):
@@ -82,14 +82,14 @@ class Choices:
         return np.array([float(self.alpha_of(name)) for name in block.columns], np.float64)
 
     def alpha_of(self, name: str) -> float | Chooser:
-        """What a mapping says of a column."""
+        """Return the smoothing of a column from a mapping."""
         assert isinstance(self.alpha, Mapping)
         if name in self.alpha:
             return self.alpha[name]
         return next((a for pattern, a in self.alpha.items() if fnmatchcase(name, pattern)), 1.0)
 
     def tuned(self, schema: Schema) -> tuple[str, ...]:
-        """What of alpha is to be chosen by leaving rows out: keys of the mapping, or "*" for all in question."""
+        """Return the smoothings to choose by leave-one-out: keys of the mapping, or "*" for all to tune."""
         if self.estimate == "mle":
             return ()
         if isinstance(self.alpha, Mapping):
@@ -98,11 +98,11 @@ class Choices:
         return ("*",) if self.alpha == "loo" or (self.alpha == "auto" and text) else ()
 
     def open(self, schema: Schema) -> bool:
-        """Whether anything is to be chosen by leaving rows out."""
+        """Return whether anything is to be chosen by leave-one-out."""
         return self.calibrate is not None or bool(self.tuned(schema))
 
     def resolved(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
-        """The same choices with numbers for alpha: those given, those tuned (else 1), those that the counts ask for."""
+        """Return the choices with a number for each alpha: given, tuned (else 1), or estimated from counts."""
         if self.estimate == "mle" or _is_number(self.alpha):
             return self if _is_number(self.alpha) else replace(self, alpha=0.0)
         blocks = evidence.schema.blocks
@@ -124,7 +124,7 @@ class Choices:
         return replace(self, alpha={**of_counts, **numbers})
 
     def check(self, schema: Schema) -> None:
-        """Raise if a smoothing is given for a column that is not there."""
+        """Raise if a smoothing is given for a column that does not exist."""
         if not isinstance(self.alpha, Mapping):
             return
         for pattern in self.alpha:
@@ -135,7 +135,7 @@ class Choices:
 
 
 def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, float] | Sequence[float]:
-    """Return a given prior as plain values, so that equal priors compare equal; one of no numbers as it is."""
+    """Return a given prior as plain values, so that equal priors compare equal; unchanged if not numbers."""
     if isinstance(prior, Mapping):
         each = {c.item() if isinstance(c, np.generic) else c: p for c, p in prior.items()}
         return {c: float(p) if _is_number(p) else p for c, p in each.items()}

@@ -1,7 +1,7 @@
-"""From probabilities to a decision: the most probable class, the cheapest one, one past a threshold, or none.
+"""Decisions from probabilities: the most probable class, the cheapest, one past a threshold, or none.
 
-None is decided for where the chosen class is too improbable (`abstain`), or where too little was counted to tell that
-it is the most probable one (`confidence`).
+The decision is none where the best class is too improbable (`abstain`), or where too little was counted to know that
+it is the most probable (`confidence`).
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def decide(
     confidence: float | None = None,
     lead: Floats | None = None,
 ) -> npt.NDArray[np.intp]:  # (n,)
-    """The position of the class decided for, −1 where the decision is to abstain.
+    """Return the position of each row's decided class, −1 where the decision is to abstain.
 
     Parameters
     ----------
@@ -41,16 +41,16 @@ def decide(
     classes : Categories
         The classes.
     costs : array_like, shape (C, C), optional
-        ``costs[i][j]`` is what it costs to decide for class i when class j is true.
+        ``costs[i][j]`` is the cost of deciding for class i when class j is true.
     threshold : mapping, optional
-        Decide for a class as soon as its probability reaches the number given, such as ``{"spam": 0.9}``; where
-        several do, for the most probable of them; where none does, for the most probable of the others.
+        Decide for a class if its probability reaches the given number, such as ``{"spam": 0.9}``. If several classes
+        do, decide for the most probable of them; if none does, for the most probable class without a threshold.
     abstain : float, optional
-        Decide for no class where the chosen one's probability is below this.
+        Abstain where the decided class has a probability below this.
     confidence : float, optional
-        Decide for no class where the most probable one is not ahead of every other at this level, such as 0.95.
+        Abstain where the most probable class is not ahead of every other at this level, such as 0.95.
     lead : ndarray, shape (n,), optional
-        By how many standard deviations it is ahead; `confidence` asks for it.
+        The number of standard deviations by which it is ahead; needed for `confidence`.
 
     Examples
     --------
@@ -68,20 +68,20 @@ def decide(
         got = "costs" if costs is not None else "a threshold"
         raise BadOption(wanted("confidence", "a decision for the most probable class", got, "Leave one of them out"))
     if costs is not None:
-        chosen = np.argmin(probabilities @ _costs(costs, len(classes)).T, axis=1)
+        best = np.argmin(probabilities @ _costs(costs, len(classes)).T, axis=1)
     elif threshold is not None:
-        chosen = np.argmax(_past(threshold, probabilities, classes), axis=1)
+        best = np.argmax(_past(threshold, probabilities, classes), axis=1)
     else:
-        chosen = np.argmax(probabilities, axis=1)
+        best = np.argmax(probabilities, axis=1)
     if abstain is not None:
         if not 0 <= abstain <= 1:
             raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
-        unsure = np.take_along_axis(probabilities, chosen[:, None], axis=1)[:, 0] < abstain
-        chosen = np.where(unsure, ABSTAIN, chosen)
+        unsure = np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] < abstain
+        best = np.where(unsure, ABSTAIN, best)
     if confidence is not None:
         assert lead is not None
-        chosen = np.where(lead >= z_of(confidence, "confidence"), chosen, ABSTAIN)  # NaN is not ahead
-    return np.asarray(chosen, np.intp)
+        best = np.where(lead >= z_of(confidence, "confidence"), best, ABSTAIN)  # NaN is not ahead
+    return np.asarray(best, np.intp)
 
 
 def _costs(costs: npt.ArrayLike, size: int) -> Floats:
@@ -96,7 +96,7 @@ def _costs(costs: npt.ArrayLike, size: int) -> Floats:
 
 
 def _past(threshold: Mapping[Any, float], probabilities: Floats, classes: Categories) -> Floats:
-    """Scores by which a class past its threshold beats every class without one, and one not past it loses to all."""
+    """Return scores that put classes past their threshold first, and those not past it last."""
     scores = probabilities.copy()
     for name, least in threshold.items():
         if name not in classes.values:

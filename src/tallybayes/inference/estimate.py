@@ -1,7 +1,7 @@
 """Belief from evidence: the class prior, and each block's likelihood, by one of three rules.
 
 "mle" takes the parameters under which the rows are most likely, "map" the most probable ones given a prior, "bayes"
-averages over all of them. The evidence stays as it is, so another rule, smoothing or prior needs no second look at
+averages over all of them. The evidence does not change, so another rule, smoothing or prior needs no second pass over
 the data.
 """
 
@@ -40,7 +40,7 @@ class Belief:
     likelihoods : tuple of Likelihood
         One for each block.
     counted : ndarray, shape (C,), or None
-        The rows of each class that a learned prior rests on; None where the prior was given.
+        The rows of each class behind a learned prior; None where the prior was given.
     """
 
     log_prior: Floats  # (C,)
@@ -51,8 +51,8 @@ class Belief:
     def log_prior_variance(self) -> Floats:  # (C,)
         """The variance of the log of the class prior.
 
-        A learned prior is a share of rows, so ψ₁ of them; ψ₁ of all rows is the same for every class and left out. A
-        prior that was given is not in doubt.
+        A learned prior is a share of rows, so its variance is ψ₁ of them; ψ₁ of all rows is the same for every class
+        and left out. A given prior has no variance.
         """
         return np.zeros_like(self.log_prior) if self.counted is None else trigamma(self.counted)
 
@@ -62,7 +62,7 @@ class Belief:
 
 
 def options_for(block: Block, choices: Choices) -> EstimateOptions:
-    """The choices as one block's event model takes them."""
+    """Return the choices as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
     return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
 
@@ -77,7 +77,7 @@ def estimate(evidence: Evidence, choices: Choices) -> Belief:
 
 
 def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
-    """The log of the class prior, (..., C); a class without rows has −∞ where the prior is learned.
+    """Return the log of the class prior, (..., C); −∞ for a class without rows if the prior is learned.
 
     Examples
     --------
@@ -95,7 +95,7 @@ def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
 
 
 def _given(prior: Mapping[Any, float] | Sequence[float], classes: Categories) -> npt.NDArray[np.float64]:
-    """A given prior in the order of the classes."""
+    """Return a given prior in the order of the classes."""
     if isinstance(prior, Mapping):
         unknown = [c for c in prior if c not in classes.values]
         lacking = [c for c in classes.values if c not in prior]

@@ -1,4 +1,4 @@
-"""Rows scored as if they had never been counted, straight from the evidence that they are part of."""
+"""Leave-one-out scores: counted rows scored as if each had never been counted, from the evidence."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ __all__ = ["LeftOutRows", "leave_one_out"]
 
 
 class LeftOutRows:
-    """Rows of the evidence, made ready to be scored as if they had never been counted.
+    """Rows of the evidence, ready to be scored as if each had never been counted.
 
     Parameters
     ----------
     evidence : Evidence
-        What was counted, these rows among it.
+        The evidence, which includes these rows.
     rows : RowBatch
         Rows that are part of the evidence.
     classes : ndarray of int32, shape (n,)
@@ -38,13 +38,13 @@ class LeftOutRows:
 
     @property
     def sizes(self) -> Floats:  # (n,)
-        """How much each row says."""
+        """The length of each row."""
         return np.sum([part.sizes for part in self._parts], axis=0) if self._parts else np.zeros(len(self._classes))
 
     def scores(self, choices: Choices) -> Floats:  # (n, C)
-        """Each row's log joint probability with each class, belief being made as `choices` (settled) say."""
+        """Return each row's log joint probability with each class, under resolved choices."""
         out = _prior_without(self._evidence, choices, self._classes, self._weights)
-        unknown = np.isneginf(out)  # a class that only this row had would not be known
+        unknown = np.isneginf(out)  # a class that only this row had would not exist
         for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
             part.add(options_for(block, choices), out)
         out[unknown] = -np.inf
@@ -54,12 +54,12 @@ class LeftOutRows:
 def leave_one_out(
     evidence: Evidence, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: Weights
 ) -> Floats:  # (n, C)
-    """Each row's log joint probability with each class, had the row never been counted: as `LeftOutRows` gives it."""
+    """Return the scores of `LeftOutRows` under one set of choices."""
     return LeftOutRows(evidence, rows, classes, weights).scores(choices)
 
 
 def _prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
-    """The log of the class prior without each row."""
+    """Return the log of the class prior without each row."""
     if weights is not None:
         return _prior_of(evidence, choices, classes, weights)
     each = np.arange(len(evidence.classes), dtype=np.int32)

@@ -1,6 +1,6 @@
 """The one normaliser: from log joint probabilities to probabilities, shifted so that nothing underflows.
 
-Before it, where a model is calibrated, the tempering that makes probabilities honest.
+In a calibrated model the temperature is applied first, so that probabilities match observed frequencies.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class ImpossibleRowWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Temperature:
-    """How far scores are believed: by t = a·(L + 1)^b, L how much a row says; one that says nothing keeps the prior.
+    """The factor t = a·(L + 1)^b for scores of rows of length L; an empty row keeps the prior.
 
     Attributes
     ----------
@@ -41,38 +41,38 @@ class Temperature:
 
     @property
     def by_size(self) -> bool:
-        """Whether it matters how much a row says."""
+        """Whether the temperature depends on the length of a row."""
         return self.b != 0
 
     def at(self, sizes: Floats) -> Floats:  # (n,)
-        """By what the scores of rows that say so much are multiplied."""
+        """Return the temperature for rows of the given lengths."""
         return np.where(sizes > 0, self.a * (sizes + 1) ** self.b, 1.0)
 
     def factors(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> Floats:  # (n,)
-        """By what scores are multiplied; without sizes rows are as large, but for those whose score is the prior."""
+        """Return the temperature of each row; without sizes, `a`, or 1 where the score is the prior."""
         if sizes is not None:
             return self.at(sizes)
         factors = np.full(len(log_joint), self.a)
-        same = np.flatnonzero(log_joint[:, 0] == log_prior[0])  # of the few rows left the other classes are looked at
+        same = np.flatnonzero(log_joint[:, 0] == log_prior[0])  # few rows are left to compare in full
         factors[same[(log_joint[same] == log_prior).all(axis=1)]] = 1.0
         return factors
 
     def apply(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> None:
-        """Multiply scores in place."""
+        """Multiply scores by the temperature, in place."""
         log_joint *= self.factors(log_joint, log_prior, sizes)[:, None]
 
 
 def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats:
-    """Probabilities from log joint probabilities, in place.
+    """Turn log joint probabilities into probabilities, in place.
 
     Parameters
     ----------
     log_joint : ndarray, shape (n, C)
         Becomes the probabilities.
     log_prior : ndarray, shape (C,)
-        What is answered for a row that is impossible under every class: of its values nothing can be said.
+        The answer for a row that is impossible under every class.
     first : int
-        How many rows came before these, for the warning.
+        The number of rows before these, for the warning.
 
     Returns
     -------

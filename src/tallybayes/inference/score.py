@@ -1,4 +1,4 @@
-"""The score of a row: log prior plus the sum over columns, the only place where columns are summed.
+"""Scores of rows: log prior plus a sum over columns. No other file sums columns.
 
 A missing value adds nothing: the column is summed out, which for independent columns means left out.
 """
@@ -49,19 +49,19 @@ def map_rows(
     batch : RecordBatch
         The rows.
     work : callable
-        Takes the rows of a slice, and of each array those that belong to them.
+        Takes the rows of a slice, and the same rows of each array.
     *arrays : ndarray, shape (n, ...), or None
-        Numbers beside the rows, to be read or filled; None is handed on as it is.
+        Numbers beside the rows, to be read or filled; None is passed on.
     threads : int
-        How many slices are worked on at a time.
+        The number of slices processed at a time.
     missing : {"skip", "category", "error"}
-        What a null or NaN is.
+        How to treat a null or NaN.
     first : int
-        How many rows came before the batch, for messages.
+        The number of rows before the batch, for messages.
     partial : bool
-        Whether a column that is not there is missing in every row, rather than a mistake.
+        Whether an absent column is missing in every row, rather than an error.
     rows : int
-        How many rows a slice has.
+        The number of rows of a slice.
     """
     pieces = (
         (
@@ -83,17 +83,17 @@ def add_scores(
     schema, belief, choices
         The model.
     rows : RowBatch
-        What to score.
+        The rows to score.
     out : ndarray, shape (n, C)
-        Where to; what stands there is overwritten.
+        OUT: the scores; earlier content is overwritten.
     sizes : ndarray, shape (n,), optional
-        Where to write how much each row says.
+        OUT: the length of each row.
     """
     add_encoded(schema, belief, encoded(schema, belief, choices, rows), out, sizes, rows)
 
 
 def encoded(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch) -> Iterable[Encoded]:
-    """Rows as the event model of each block takes them, one block after the other."""
+    """Encode rows for the event model of each block, one block after the other."""
     blocks = encode_rows(rows, schema, belief.likelihoods, choices.unseen)
     assert blocks is not None
     return blocks
@@ -107,7 +107,7 @@ def add_encoded(
     sizes: Floats | None = None,
     rows: RowBatch | None = None,
 ) -> None:
-    """As `add_scores`, of rows that are encoded; `rows` put what is refused of them into a sentence."""
+    """Write the scores of encoded rows, as `add_scores`; `rows` are needed only to word errors."""
     out[:] = belief.log_prior
     if sizes is not None:
         sizes[:] = 0.0
@@ -118,8 +118,8 @@ def add_encoded(
             sizes += block.event.length(data) if length is None else length
         if rows is None:
             continue
-        # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value. It
-        # is looked for row by row only where something is not finite: along so short an axis that takes long.
+        # The largest is NaN where an entry is, and −∞ where no class is possible: both may mean an infinite value.
+        # The row-wise maximum is slow along so short an axis, so it is taken only where some score is not finite.
         if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
             _refuse_infinite(block, data, rows.first)
 
@@ -127,8 +127,8 @@ def add_encoded(
 def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats) -> None:
     """Write the variance of each row's log joint probability with each class into `out`.
 
-    Columns that are independent given the class, each with parameters of its own, have variances that add. Classes
-    are as independent of each other, so that the variance of a difference is the sum of both.
+    Variances add because columns are independent given the class, each with its own parameters. Classes are
+    independent of each other too, so the variance of a difference is the sum of both.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBat
     rows : RowBatch
         Rows that `add_scores` has scored.
     out : ndarray, shape (n, C)
-        Where to; what stands there is overwritten.
+        OUT: the variances; earlier content is overwritten.
     """
     out[:] = belief.log_prior_variance
     for likelihood, data in zip(belief.likelihoods, encoded(schema, belief, choices, rows), strict=True):
@@ -155,7 +155,7 @@ def _refuse_infinite(block: Block, data: Dense, first: int) -> None:
 
 @dataclass(frozen=True)
 class Scorer:
-    """What it takes to score rows; `normalised` makes probabilities of the scores, `temperature` honest ones."""
+    """A belief that scores rows; `normalised` turns scores into probabilities, tempered by `temperature`."""
 
     schema: Schema
     belief: Belief
@@ -164,15 +164,12 @@ class Scorer:
     temperature: Temperature | None = None
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
-        """Scores of a few plain rows, by the short way; None where the ordinary way has something to say."""
+        """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""
         blocks = encode_rows(rows, self.schema, self.belief.likelihoods, self.choices.unseen)
         if blocks is None:
             return None
         out = self._room(len(rows))
-        sizes = self._sizes(len(rows))
-        add_encoded(self.schema, self.belief, blocks, out, sizes)
-        if self.temperature is not None:
-            self.temperature.apply(out, self.belief.log_prior, sizes)
+        self._temper(blocks, out)
         if not np.isfinite(out.max(axis=1)).all():
             return None
         if self.normalised:
@@ -188,9 +185,9 @@ class Scorer:
         work: Callable[[RowBatch, Floats], None] | None = None,
         each: tuple[int, ...] = (),
     ) -> Floats:  # (n, *each, C)
-        """Scores of the rows of record batches, or what `work` writes for them.
+        """Score the rows of record batches, or return what `work` writes for them.
 
-        With `partial`, a column that is not there is missing in every row.
+        With `partial`, an absent column is missing in every row.
         """
         parts, first, missing = [], 0, self.schema.missing
         for batch in source:
@@ -203,18 +200,21 @@ class Scorer:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _score(self, rows: RowBatch, out: Floats) -> None:
-        sizes = self._sizes(len(rows))
-        blocks = encoded(self.schema, self.belief, self.choices, rows)
+        self._temper(encoded(self.schema, self.belief, self.choices, rows), out, rows)
+        if self.normalised:
+            normalise(out, self.belief.log_prior, first=rows.first)
+
+    def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None = None) -> None:
+        """Write the scores of encoded rows, times their temperature."""
+        sizes = np.zeros(len(out)) if self.temperature is not None and self.temperature.by_size else None
         add_encoded(self.schema, self.belief, blocks, out, sizes, rows)
         if self.temperature is not None:
             self.temperature.apply(out, self.belief.log_prior, sizes)
-        if self.normalised:
-            normalise(out, self.belief.log_prior, first=rows.first)
 
     def scores_and_variances(
         self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
     ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
-        """Scores, the variance of each, and by what they are to be multiplied before they are normalised."""
+        """Return scores, their variances, and the temperature of each row."""
 
         def fill(rows: RowBatch, out: Floats) -> None:
             scores, variances = np.empty((2, len(rows), out.shape[-1]))
@@ -226,10 +226,6 @@ class Scorer:
 
         parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
         return parts[:, 0], parts[:, 1], parts[:, 2, 0]
-
-    def _sizes(self, n: int) -> Floats | None:
-        """Room for how much each row says, where it matters."""
-        return np.zeros(n) if self.temperature is not None and self.temperature.by_size else None
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.log_prior)))

@@ -1,8 +1,8 @@
-"""How sure a model is of its probabilities, given how little it has counted: intervals, and who is surely ahead.
+"""The uncertainty of probabilities that comes from limited counts: intervals, and the lead of the best class.
 
-Scores are log-probabilities, and each has a variance, over what the parameters may be given what was counted. The
-log-odds of a class are its score less the others' (log-sum-exp), and are taken to be normally distributed about what
-is believed; a probability's interval is that of its log-odds, so it never leaves 0 to 1.
+Each score is a log-probability with a variance over the posterior of the parameters. The log-odds of a class, its score
+less the log-sum-exp of the others, are taken to be normally distributed about their estimate. The interval of a
+probability is that of its log-odds, so it stays between 0 and 1.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["Intervals", "intervals", "lead", "z_of"]
 
-# More rows than this are not printed: the arrays have them all.
+# Rows printed at most: the arrays hold all of them.
 _SHOWN = 20
-# From here on a number of rows says no more than that there are enough.
+# Larger numbers of rows are printed as "over 1,000,000".
 _MANY = 1_000_000
 
 
 @dataclass(frozen=True)
 class Intervals(Result):
-    """The probability of each class for each row, between which bounds it lies, and on how many rows that rests.
+    """The probability of each class for each row, with bounds and an equivalent number of rows.
 
     Attributes
     ----------
     classes : tuple
         The classes, in the order of the columns below.
     probability : ndarray, shape (n, C)
-        What `predict_proba` gives.
+        The probabilities of `predict_proba`.
     low, high : ndarray, shape (n, C)
-        The bounds; 0 and 1 where something about the row was never counted and nothing is assumed of it.
+        The bounds; 0 and 1 where some value of the row was never counted and there is no prior for it.
     rows : ndarray, shape (n, C)
-        So many rows like this one, counted by class, would leave the probability this uncertain.
+        The number of rows like this one, counted by class, that would leave the probability this uncertain.
     level : float
-        How probable it is that the bounds hold, if the columns are independent given the class.
+        The probability that the bounds hold, if the columns are independent given the class.
 
     Examples
     --------
@@ -65,12 +65,12 @@ class Intervals(Result):
         return len(self.probability)
 
     def of(self, i: int) -> str:
-        """What is said of row i: its most probable class."""
+        """Return the most probable class of row i, with its interval, as text."""
         c = int(np.argmax(self.probability[i]))
         return f"{self.classes[c]} {self._phrase(i, c)}"
 
     def shown(self) -> Grid:
-        """The most probable class of each of the first rows."""
+        """Return the most probable class of each of the first rows."""
         best = self.probability[:_SHOWN].argmax(axis=1)
         cells = tuple((str(i + 1), str(self.classes[c]), self._phrase(i, c)) for i, c in enumerate(best))
         more = (f"and {len(self) - _SHOWN:,} rows more",) if len(self) > _SHOWN else ()
@@ -78,7 +78,7 @@ class Intervals(Result):
         return Grid("", columns, cells, more)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers; where no number of rows would be enough it is None."""
+        """Return the intervals as plain lists and numbers; an infinite number of rows is None."""
         names = ("classes", "probability", "low", "high", "rows", "level")
         return {name: plain(getattr(self, name)) for name in names}
 
@@ -89,25 +89,20 @@ class Intervals(Result):
 
 
 def intervals(
-    classes: tuple[Any, ...],
-    probability: Floats,
-    scores: Floats,
-    variances: Floats,
-    temperature: Floats,
-    level: float,
+    classes: tuple[Any, ...], probability: Floats, scores: Floats, variances: Floats, temperature: Floats, level: float
 ) -> Intervals:
-    """The intervals of probabilities, from the scores that they were made of and how far these may be off.
+    """Return the intervals of probabilities, given their scores and the scores' variances.
 
     Parameters
     ----------
     classes : tuple
         The classes.
     probability : ndarray, shape (n, C)
-        The probabilities made of the scores.
+        The normalised scores.
     scores, variances : ndarray, shape (n, C)
-        Log joint probabilities, up to what all classes share, and the variance of each.
+        Log joint probabilities, up to a constant that all classes share, and their variances.
     temperature : ndarray, shape (n,)
-        What each row's scores were multiplied by before they were normalised.
+        The factor of each row's scores before they were normalised.
     level : float
         Above 0 and below 1.
 
@@ -115,7 +110,7 @@ def intervals(
     -----
     The log-odds of class c change by one with its own score, and by −p_k / (1 − p_c) with that of class k (the delta
     method): Var = V_c + Σ_k (p_k / (1 − p_c))² V_k. Tempering by t multiplies log-odds and their standard deviation
-    by t. It does not change how much was counted, so the rows are those of the variance before it.
+    by t. It does not change the counts, so the number of rows follows from the variance before tempering.
 
     Examples
     --------
@@ -126,7 +121,7 @@ def intervals(
     >>> found.rows.round().tolist()      # 1/50 and 1/50: about a coin thrown a hundred times
     [[101.0, 101.0]]
     """
-    from scipy.special import expit  # slow to import, and only needed where intervals are asked for
+    from scipy.special import expit  # slow to import, and only needed for intervals
 
     z = z_of(level)
     unknown = np.asarray(np.isinf(variances).any(axis=1))
@@ -140,7 +135,7 @@ def intervals(
 
 
 def lead(scores: Floats, variances: Floats) -> Floats:  # (n,)
-    """By how many standard deviations the most probable class is ahead of every other; NaN where that has no answer.
+    """Return the standard deviations by which the best class leads every other; NaN where undefined.
 
     Examples
     --------
@@ -156,7 +151,7 @@ def lead(scores: Floats, variances: Floats) -> Floats:  # (n,)
 
 
 def z_of(level: float, where: str = "level") -> float:
-    """How many standard deviations to either side hold so much of a normal distribution.
+    """Return the number of standard deviations to either side that hold a share of a normal distribution.
 
     Examples
     --------
@@ -166,15 +161,15 @@ def z_of(level: float, where: str = "level") -> float:
     from scipy.special import ndtri
 
     if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise BadOption(wanted(where, "a number between 0 and 1", repr(level), "Such as 0.95"))
+        raise BadOption(wanted(where, "a number between 0 and 1, such as 0.95", repr(level)))
     return float(ndtri((1 + level) / 2))
 
 
 def _log_odds(scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """The log-odds of each class against all others, and their variance.
+    """Return the log-odds of each class against all others, and their variance.
 
-    For the most probable class the others are summed by themselves, since 1 − p would lose what they have left; for
-    all other classes 1 − p is at least a half.
+    For the most probable class the others are summed separately, since 1 − p would lose their digits; for every other
+    class 1 − p is at least a half.
     """
     from scipy.special import logsumexp
 
@@ -193,9 +188,9 @@ def _log_odds(scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
 
 
 def _rows(either: Floats, variance: Floats) -> Floats:
-    """How many throws of a coin leave its log-odds this uncertain; `either` is p (1 − p).
+    """Return the number of coin tosses that leave log-odds this uncertain; `either` is p (1 − p).
 
-    After n throws they have variance ψ₁(np) + ψ₁(n (1 − p)), and ψ₁(x) is close to 1/x + 1/(2x²): solved for n.
+    After n tosses the variance is ψ₁(np) + ψ₁(n (1 − p)), and ψ₁(x) is close to 1/x + 1/(2x²): solved for n.
     """
     n = (1 + np.sqrt(1 + 2 * (1 - 2 * either) * variance)) / (2 * either * variance)
     return np.where(np.isnan(n), np.inf, n)

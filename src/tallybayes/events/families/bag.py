@@ -1,7 +1,7 @@
-"""What multinomial and complement have in common: the columns are counts of the faces of one die.
+"""The common part of multinomial and complement: columns are counts of the faces of one die.
 
-Remembered: how often each face came up in each class. Parameters are a table (F, C) of what one count of each face
-adds to a row's score.
+Counted: how often each face came up in each class. The likelihood is a table (F, C): the amount that one count of each
+face adds to a row's score.
 """
 
 from __future__ import annotations
@@ -15,16 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import (
-    ClassCodes,
-    Counted,
-    EstimateOptions,
-    Event,
-    LeftOut,
-    Weights,
-    chunks,
-    negative_or_infinite,
-)
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
@@ -35,21 +26,21 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "BagTable", "DieDoubt", "add_products"]
+__all__ = ["BagEvent", "BagTable", "ShareVariance", "add_products"]
 
 
 @dataclass(frozen=True)
-class DieDoubt:
-    """How far the shares of a die's faces may be off: ψ₁ of what was counted of each face, and of all."""
+class ShareVariance:
+    """The posterior variance of log-shares: ψ₁ of the count of each face, and of the total."""
 
     each: Floats  # (F, C)
     whole: Floats  # (C,)
 
     @classmethod
-    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> DieDoubt:
-        """The doubts of a die from counts (F, C), their totals (C,) and each face's pseudo-count (F,)."""
+    def of(cls, counts: Floats, totals: Floats, alpha: Floats) -> ShareVariance:
+        """Return the variances, given counts (F, C), totals (C,) and each face's pseudo-count (F,)."""
         total = totals + alpha.sum()
-        # a die of which nothing is known has infinite doubts in every face already
+        # without counts and prior the variance of every face is infinite already
         return cls(np.ascontiguousarray(trigamma(counts + alpha[:, None])), np.where(total > 0, trigamma(total), 0.0))
 
     def add(self, data: Dense | Sparse, out: Floats) -> None:
@@ -57,7 +48,7 @@ class DieDoubt:
 
         Notes
         -----
-        The faces of a Dirichlet share their total: Cov(log φ_j, log φ_k) = −ψ₁(total), so that the variance is
+        The shares of a Dirichlet sum to 1: Cov(log φ_j, log φ_k) = −ψ₁(total), so the variance is
         Σ x² ψ₁(count) − (Σ x)² ψ₁(total).
         """
         size, minus = np.zeros((len(data), 1)), np.zeros_like(out)
@@ -68,25 +59,25 @@ class DieDoubt:
 
 @dataclass(frozen=True, eq=False)
 class BagTable(Likelihood):
-    """What one count of each face adds to the score of each class."""
+    """The amount that one count of each face adds to the score of each class."""
 
     log: Floats  # (F, C)
 
     @property
     @abstractmethod
-    def _doubt(self) -> DieDoubt:
-        """The variances of the shares that the table is made of."""
+    def _variance(self) -> ShareVariance:
+        """The variances of the table's log-shares."""
 
     def add_variance(self, data: Dense | Sparse, out: Floats) -> None:
-        """Add the variance of what the counts add up to."""
-        self._doubt.add(data, out)
+        """Add the variance of each row's score."""
+        self._variance.add(data, out)
 
     def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
-        """Each count times what one adds."""
+        """Add each count times its table entry."""
         add_products(data, self.log, out)
 
     def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
-        """The same, column by column."""
+        """Add each count times its table entry, weighted, column by column."""
         if isinstance(data, Sparse):
             row, column, value = data.entries()
             some = value != 0
@@ -99,27 +90,27 @@ class BagTable(Likelihood):
                 out[rows] += np.where(x != 0, x * weigh_table(self.log, weights[rows]), 0.0)
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """What some counts of one face add: of the first few unless they are given."""
+        """Return the amounts that counts of one face add: by default, counts from 0 to 5."""
         values = tuple(range(6)) if at is None else tuple(at)
         x = np.array(values, np.float64)[:, None]
         with np.errstate(invalid="ignore"):
             return Profile("counts", values, np.where(x == 0, 0.0, x * self.log[f]))
 
     def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
-        """What one count adds, and the count itself."""
+        """Return the amount that a count adds under each class, and the count as its length."""
         return self.profile(f, [value]).log[0], float(value)
 
     def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
-        """How often each face came up in each class."""
+        """Return how often each face came up in each class."""
         return self.statistic.sums["counts"].to_float().T
 
     def contrasted(self) -> BagTable:
-        """What one count of each face adds, less the largest."""
+        """Return each face's amounts less the largest."""
         return replace(self, log=contrast(self.log))
 
     @property
     def n_parameters(self) -> int:
-        """The faces of a die, but for the last."""
+        """The number of faces less one."""
         return max(int(self.statistic.sums["counts"].shape[1]) - 1, 0)
 
 
@@ -131,11 +122,11 @@ class BagEvent(Event):
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("column")}
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
+        """Return a mask of negative or infinite values."""
         return negative_or_infinite(values)
 
     def count(self, data: Dense | Sparse, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """How often each face came up in each class; a missing entry is a count of zero."""
+        """Count how often each face came up in each class; a missing entry is a count of zero."""
         if isinstance(data, Sparse):
             limbs = kernels.count_sparse(*data.parts(), data.width, classes, n_classes, weights=weights)
         else:
@@ -143,7 +134,7 @@ class BagEvent(Event):
         return {"counts": Exact.from_limbs(limbs)}, ()
 
     def length(self, data: Dense | Sparse) -> Floats:  # (n,)
-        """How often the die was rolled."""
+        """Return the number of rolls of each row."""
         if isinstance(data, Sparse):
             row, _, value = data.entries()
             return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
@@ -153,37 +144,25 @@ class BagEvent(Event):
         return total
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
-        """The one smoothing under which the counts of all faces are most probable."""
+        """Return the one smoothing under which the counts of all faces are most probable."""
         counts = statistic.sums["counts"].to_float()
         return np.full(counts.shape[1], empirical_bayes_alpha(counts))
 
     @abstractmethod
     def left_out(self, rows: BagRows, counts: SparseExact) -> LeftOutBag:
-        """Some rows, made ready to be scored by counts (C, F) that lack them."""
-
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense | Sparse,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """As `score`, with each row's own counts gone."""
-        self.without_rows(statistic, data, classes, weights).add(options, out)
+        """Return rows to be scored by counts (C, F) without their own."""
 
     def without_rows(
         self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
     ) -> LeftOut:
-        """The rows' counts found once, whatever smoothings are tried."""
+        """Return the rows; their counts are found once, however many smoothings are tried."""
         counts, bag = SparseExact.from_whole(statistic.sums["counts"]), _entries(data)
         add = leave_bag_out(bag, counts.shape[0], classes, weights, lambda rows: self.left_out(rows, counts))
         return LeftOut(add, lambda: self.length(data))
 
 
 def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:
-    """Add data · table to `out`, taking 0 · −∞ as 0: an impossible face that did not come up says nothing."""
+    """Add data · table to `out`, taking 0 · −∞ as 0: an impossible face may have a count of zero."""
     impossible = np.isneginf(table)
     some = bool(impossible.any())
     if some:
@@ -211,7 +190,7 @@ def _squared(data: Dense | Sparse) -> Dense | Sparse:
 
 
 def _entries(data: Dense | Sparse) -> Sparse:
-    """The rows as entries that are not zero."""
+    """Return the rows as sparse entries that are not zero."""
     if isinstance(data, Sparse):
         row, column, value = data.entries()
     else:

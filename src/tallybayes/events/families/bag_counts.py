@@ -1,7 +1,7 @@
-"""Scores of rows left out by counts of tokens: those of each class (multinomial), or of all others (complement).
+"""Leave-one-out scores by counts of tokens: those of each class (multinomial), or of all others (complement).
 
-Counts stay sparse: what a class has never seen has one logarithm for all tokens, so that logarithms are taken of the
-counts that are not zero, and of each distinct count once. Notation as in `bag_rows`.
+Counts stay sparse: all tokens that a class has never seen share one logarithm. Other logarithms are taken of counts
+that are not zero, and of each distinct count once. Notation as in `bag_rows`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Index = npt.NDArray[np.intp]
 
 
 class _Taken(NamedTuple):
-    """Tokens, and what is taken from their counts: a weight times how often they occur."""
+    """Tokens, and the amount taken from their counts: a weight times the number of occurrences."""
 
     token: Index
     weight: Floats
@@ -32,7 +32,7 @@ class _Taken(NamedTuple):
 
 
 class OwnCounts:
-    """Scores by the counts of each class (multinomial), each row's entries gone from its own.
+    """Scores by the counts of each class (multinomial), without the row in its own class.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class OwnCounts:
     counts : SparseExact, shape (C, V)
         How often each token occurs in each class.
     smooth : bool
-        Whether a token that is not believed in is one more token with a count of zero, rather than nothing.
+        Whether a token outside the vocabulary is one more token with a count of zero, rather than nothing.
     """
 
     def __init__(self, rows: BagRows, counts: SparseExact, *, smooth: bool = False) -> None:
@@ -58,7 +58,7 @@ class OwnCounts:
         self.total += cells.total(left)
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
-        """Σ times · log share."""
+        """Return Σ times · log share."""
         rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
         scores = np.zeros_like(self.total)
         rows.add_products(self._logs(alpha), scores)
@@ -66,7 +66,7 @@ class OwnCounts:
         return _shares(rows, scores, self.total, alpha, smooth=self.smooth)
 
     def _logs(self, alpha: Alpha) -> Floats:  # (used, C)
-        """The logarithm of each count and α: one for all counts of zero of a token."""
+        """Return the logarithm of each count plus α; a token's counts of zero share one."""
         shape = len(self.rows.used), self.total.shape[1]
         few = alpha if isinstance(alpha, float) else alpha[self.rows.used]
         with np.errstate(divide="ignore"):
@@ -76,7 +76,7 @@ class OwnCounts:
 
 
 class OutsideCounts:
-    """Scores by the counts outside of each class (complement), each row's entries gone from all but its own.
+    """Scores by the counts outside of each class (complement), without the row in all classes but its own.
 
     Parameters
     ----------
@@ -95,11 +95,11 @@ class OutsideCounts:
         self.own = LogCounts(own.to_float(), e.token)
         self.total = self._totals(counts, whole)
         self.pair, self.pairs = self._pairs()
-        # What is taken away is mostly 1: then the pairs are hardly more than the tokens, and their counts are kept.
+        # The amount taken is mostly 1: then there are hardly more pairs than tokens, and their counts are kept.
         self.counts = self._left() if len(self.pairs.token) <= 2 * len(rows.used) else None
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
-        """Minus Σ times · log share among all other classes."""
+        """Return minus Σ times · log share among all other classes."""
         alpha = max(alpha, LEAST_ALPHA) if isinstance(alpha, float) else np.maximum(alpha, LEAST_ALPHA)
         rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
         base, counts, at = self._left() if self.counts is None else self.counts
@@ -112,7 +112,7 @@ class OutsideCounts:
         return -_shares(rows, scores, self.total, alpha, smooth=self.smooth)
 
     def _totals(self, counts: SparseExact, whole: Exact) -> Floats:  # (n, C)
-        """How often any token that is believed in occurs outside of each class, without the row."""
+        """Return the count of all vocabulary tokens outside of each class, without the row."""
         rows, x, C = self.rows, self.rows.changed, self.C
         totals = counts.columns(np.flatnonzero(rows.view)).sum(axis=1).others()
         other = rows.others(C)
@@ -120,11 +120,11 @@ class OutsideCounts:
         total = totals.less((np.tile(np.arange(C), rows.n),), *taken).reshape(rows.n, C)
         left, cells = whole.less((x.token,), rows.weigh(x), x.times), ChangedCells(rows, counts.places)
         outside = whole.take(x.token[cells.entry]) - counts.values.take(cells.at)
-        there = outside.less(all_of(cells.at), np.where(cells.mine, 0.0, cells.weight), cells.times)
-        return np.asarray(total + rows.total(x, rows.sign * left)[:, None] + cells.total(there - left[cells.entry]))
+        changed = outside.less(all_of(cells.at), np.where(cells.mine, 0.0, cells.weight), cells.times)
+        return np.asarray(total + rows.total(x, rows.sign * left)[:, None] + cells.total(changed - left[cells.entry]))
 
     def _pairs(self) -> tuple[npt.NDArray[np.int32], _Taken]:
-        """Which of the distinct pairs of a token and what is taken from it each entry is, and these."""
+        """Return each entry's index among the distinct pairs of token and amount taken, and the pairs."""
         rows, e = self.rows, self.rows.kept
         weight = rows.weigh(e)
         usual = float(rows.weight[0]) if rows.n else 1.0
@@ -144,7 +144,7 @@ class OutsideCounts:
         return pair, pairs
 
     def _left(self) -> tuple[LogCounts, LogCounts, Index]:
-        """What is left of each pair outside of a class that lacks it, outside of those that do not, and their cells."""
+        """Return what is left of each pair outside classes without it, outside those with it, and their cells."""
         token, weight, times = self.pairs
         places, at = self.few.places.of_columns(token)
         pair = places.columns()
@@ -152,16 +152,16 @@ class OutsideCounts:
         outside = self.whole.take(token[pair]) - self.few.values.take(at)
         left = outside.less(all_of(at), weight[pair], times[pair])
         cells = pair.astype(np.intp) * self.C + places.rows
-        # Below 0 is only what no row asks for: the own class, and pairs that no entry is.
+        # Only cells that no row uses are below 0: the row's own class, and pairs without an entry.
         return LogCounts(np.maximum(base, 0.0), token), LogCounts(np.maximum(left, 0.0), token[pair]), cells
 
 
 def _shares(rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, *, smooth: bool) -> Floats:  # (n, C)
-    """Σ times · log share from Σ times · log(count + α) and the totals; strange tokens too where that is asked."""
+    """Return Σ times · log share, given Σ times · log(count + α) and totals; `smooth` adds unknown tokens."""
     whole, length = total + rows.mass(alpha), rows.length[:, None]
     size = np.maximum(rows.size, 1)[:, None]
     log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
-    scores = np.where(whole > 0, logs - length * log_whole, -length * np.log(size))  # nothing counted: all are alike
+    scores = np.where(whole > 0, logs - length * log_whole, -length * np.log(size))  # no counts: equal shares
     if smooth:
         unseen = log_share(0.0, total, alpha, rows.size[:, None] + 1)
         scores += _product(np.broadcast_to(rows.strange[:, None], scores.shape), unseen)
@@ -169,5 +169,5 @@ def _shares(rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, *, smooth:
 
 
 def _product(times: Floats, log: Floats) -> Floats:
-    """times · log, taking 0 · −∞ as 0: an impossible token that does not occur says nothing."""
+    """Return times · log, taking 0 · −∞ as 0: an impossible token may occur zero times."""
     return np.asarray(np.multiply(times, log, out=np.zeros_like(log), where=times > 0))

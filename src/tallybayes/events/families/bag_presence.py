@@ -1,7 +1,7 @@
-"""Scores of rows left out by which tokens are there and which are not (bernoulli).
+"""Leave-one-out scores by the presence and absence of tokens (bernoulli).
 
-Absent tokens are summed once for each class, and for each class without a row of some weight; a row then adds what its
-own tokens change. Notation as in `bag_rows`.
+Absent tokens are summed once for each class, and for each class without a row of a given weight; a row then adds the
+change that its own tokens make. Notation as in `bag_rows`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Index = npt.NDArray[np.intp]
 
 
 class Presence:
-    """Scores by which tokens are there and which are not (bernoulli), each row gone from its class.
+    """Scores by the presence and absence of tokens (bernoulli), without the row in its class.
 
     Parameters
     ----------
@@ -42,13 +42,13 @@ class Presence:
         self.rows, self.present, (self.C, self.V) = rows, present, ones.shape
         self.per_token = len(present.shape) > 1
         self.c, self.token = ones.places.rows, ones.places.columns()
-        self.zeros = self._present_at(self.c, self.token) - ones.values  # where ones are; elsewhere it is `present`
+        self.zeros = self._present_at(self.c, self.token) - ones.values  # where ones are; elsewhere `present`
         self.n = np.broadcast_to(present.to_float().reshape(self.C, -1), ones.shape)
         places, at = ones.places.of_columns(rows.used)
         columns = places.columns()
         self.at = columns.astype(np.intp) * self.C + places.rows
         n = self.n[places.rows, rows.used[columns]]
-        self.there = _Change(ones.values.take(at).to_float(), self.zeros.take(at).to_float(), n, columns)
+        self.change = _Change(ones.values.take(at).to_float(), self.zeros.take(at).to_float(), n, columns)
         e = rows.kept
         self.own = self._own_change(ones, rows.own[e.row], e.token, rows.weigh(e))
         self.cells = x = ChangedCells(rows, ones.places)
@@ -63,16 +63,16 @@ class Presence:
         self.counted = lru_cache(4 * self.C)(self._count_absent)
 
     def _own_change(self, ones: SparseExact, own: ClassCodes, token: Index, weight: Floats) -> _Change:
-        """What each entry adds to its own class without the row."""
+        """Return the change that each entry makes to its own class without the row."""
         n = self.present.less((own, token) if self.per_token else (own,), weight)
         found = ones.places.find(own, token)
-        there = (np.maximum(found, 0),)  # a row without weight may have what was never counted
-        zeros = np.where(found >= 0, self.zeros.less(there, weight), n)
-        having = np.where(found >= 0, ones.values.less(there, weight), 0.0)
+        cell = (np.maximum(found, 0),)  # a row of weight 0 may have a token that was never counted
+        zeros = np.where(found >= 0, self.zeros.less(cell, weight), n)
+        having = np.where(found >= 0, ones.values.less(cell, weight), 0.0)
         return _Change(np.maximum(having, 0.0), np.maximum(zeros, 0.0), np.maximum(n, 0.0), token)
 
     def scores(self, alpha: Alpha) -> Floats:  # (n, C)
-        """Every token's log-probability of being there or not."""
+        """Return the sum of all tokens' log-probabilities of presence or absence."""
         rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
         few = alpha if isinstance(alpha, float) else alpha[rows.used]
         absent, never = self._absent([(c, 0.0) for c in range(self.C)], alpha)
@@ -84,32 +84,32 @@ class Presence:
         scores += changed_absent
         if np.all(np.asarray(alpha) > 0):
             return scores
-        # Without smoothing a row that lacks what every row of a class has is impossible.
+        # Without smoothing, a row without a token that every row of a class has is impossible.
         impossible = np.tile(never, (rows.n, 1))
         table = np.zeros((len(rows.used), self.C))
-        table.reshape(-1)[self.at] = -self.there.never(few)
+        table.reshape(-1)[self.at] = -self.change.never(few)
         rows.add_products(table, impossible)
         impossible[mine] = own_never - rows.total(rows.kept, self.own.never(alpha))
         return np.where(impossible + changed_never > 0, -np.inf, scores)
 
     def _present_at(self, c: npt.NDArray[Any], token: npt.NDArray[Any]) -> Exact:
-        """The weight of a class's rows in which a token is not missing."""
+        """Return the weight of a class's rows in which a token is not missing."""
         if not self.per_token:
             return self.present.take(c)
         return self.present.reshape((self.C * self.V,)).take(c.astype(np.intp) * self.V + token)
 
     def _changes(self, alpha: Alpha) -> Floats:  # (used, C)
-        """What a token adds by being there instead of not."""
+        """Return the amount that a token's presence adds, compared with its absence."""
         n = self.n[:, self.rows.used].T if self.per_token else self.n[:, :1].T
         each = alpha if isinstance(alpha, float) else alpha[:, None]
         table = np.empty((len(self.rows.used), self.C))
-        with np.errstate(invalid="ignore"):  # of all tokens that a class has never seen it is the same
+        with np.errstate(invalid="ignore"):  # all tokens that a class has never seen have the same
             table[:] = log_share(0.0, n, each, 2.0) - log_share(n, n, each, 2.0)
-        table.reshape(-1)[self.at] = self.there.logs(alpha)
+        table.reshape(-1)[self.at] = self.change.logs(alpha)
         return table
 
     def _absent(self, groups: Iterable[tuple[int, float]], alpha: Alpha) -> Floats:  # (2, groups)
-        """The log-probability that a row of each class and weight has no token; how many it cannot lack."""
+        """Return each group's log-probability of having no token, and the number of tokens it must have."""
         return np.array([self._absent_of(int(c), weight, alpha) for c, weight in groups]).reshape(-1, 2).T
 
     def _absent_of(self, c: int, weight: float, alpha: Alpha) -> tuple[float, float]:
@@ -122,7 +122,7 @@ class Presence:
         return float(times @ logs), float(times @ never)
 
     def _count_absent(self, c: int, weight: float) -> tuple[Floats, Floats, Floats]:
-        """The weight of a class's rows without one; the distinct weights that lack a token, and how often each is."""
+        """Return a class's weight without a row; the distinct weights without a token, and how often each occurs."""
         at, w = self.of_class[c], np.full(1, weight)
         left = np.maximum(self.present.less((np.array([c]),), w), 0.0)
         zeros = np.maximum(self.zeros.take(at).less(all_of(at), np.repeat(w, len(at))), 0.0)
@@ -130,7 +130,7 @@ class Presence:
         return left, np.append(numbers, left), np.append(times, self.rows.view.sum() - len(at)).astype(np.float64)
 
     def _absent_tokens(self, c: int, weight: float) -> tuple[Floats, Floats]:  # (V,)
-        """The weight of a class's rows without one, and of those of them that lack each token."""
+        """Return a class's weight without a row, and the weight of its rows without each token."""
         every, at = np.arange(self.V), self.of_class[c]
         left = self._present_at(np.full(self.V, c), every).less(all_of(every), np.full(self.V, weight))
         zeros = left.copy()
@@ -138,7 +138,7 @@ class Presence:
         return np.maximum(left, 0.0), np.maximum(zeros, 0.0)
 
     def _changed(self, alpha: Alpha) -> Floats:  # (2, n, C)
-        """What has to be added for tokens that fall out of the view or come into it."""
+        """Return the corrections for tokens that leave the view or join it."""
         rows, cells = self.rows, self.cells
         if not len(cells.at):
             return np.zeros((2, rows.n, self.C))
@@ -150,27 +150,27 @@ class Presence:
 
 
 class _Change:
-    """What tokens add by being there instead of not, by how many rows have each and how many do not."""
+    """The amounts that tokens' presence adds, given the weight of rows with and without each."""
 
     def __init__(self, ones: Floats, zeros: Floats, n: Floats, token: npt.NDArray[Any]) -> None:
         self.ones, self.zeros, self.n = LogCounts(ones, token), LogCounts(zeros, token), n
 
     def logs(self, alpha: Alpha) -> Floats:
-        """The difference of the log-probabilities, that of what cannot be absent being 0."""
-        there, absent = self.ones.logs(alpha), self.zeros.logs(alpha)
+        """Return the difference of the log-probabilities; a token that cannot be absent has log 1 for absence."""
+        present, absent = self.ones.logs(alpha), self.zeros.logs(alpha)
         if np.all(np.asarray(alpha) > 0):
-            return np.asarray(there - absent)
+            return np.asarray(present - absent)
         whole = self.n + 2 * alpha_of(alpha, self.ones.token)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(whole > 0, there - np.where(np.isneginf(absent), np.log(whole), absent), 0.0)
+            return np.where(whole > 0, present - np.where(np.isneginf(absent), np.log(whole), absent), 0.0)
 
     def never(self, alpha: Alpha) -> Floats:
-        """Where a token cannot be absent."""
+        """Return 1 where a token cannot be absent, otherwise 0."""
         return np.asarray((self.zeros.values + alpha_of(alpha, self.zeros.token) == 0) & (self.n > 0), np.float64)
 
 
 def _log_absent(zeros: Floats, n: Floats, alpha: Alpha) -> tuple[Floats, Floats]:
-    """The log-probability that tokens are absent, 0 where they cannot be; and where that is."""
+    """Return the log-probability of absence, 0 where tokens cannot be absent; and 1 where that is so."""
     logs = log_share(zeros, n, alpha, 2.0)
     never = np.isneginf(logs)
     return np.where(never, 0.0, logs), never.astype(np.float64)

@@ -1,10 +1,10 @@
-"""Rows of a bag of tokens that are to be left out, and what each changes by being gone.
+"""Rows of a bag of tokens to leave out, and the counts and tokens that change without each.
 
-Taking a row away changes the counts of its class (for complement: those outside of every other class). Where only some
-tokens are believed in, as in a pruned vocabulary, it also changes which: tokens that only this row had are gone.
+Leaving a row out changes the counts of its class (for complement: those outside of every other class). With a pruned
+vocabulary it can also change the *view*, the set of tokens that are used: a token that only this row had is gone.
 
 Notation: n rows, V tokens, C classes, w the weight of a row, α the pseudo-count of a token (a number, or one for each
-token); an *entry* is a token of a row and how often it occurs there.
+token); an *entry* is a token of a row and the number of its occurrences there.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, EstimateOptions, Weights
+from tallybayes.events.event import AddScores, ClassCodes, Weights
 from tallybayes.events.inputs import Floats, Sparse
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.exact.sparse import SparsityPattern
 
 __all__ = [
@@ -37,15 +38,15 @@ Alpha = float | Floats
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
-_MAX_KEPT = 1 << 23  # entries of rows kept ready for another smoothing, of some 60 bytes each
+_MAX_KEPT = 1 << 23  # entries of rows kept for another smoothing, some 60 bytes each
 _MAX_CELLS = 1 << 25  # entries times classes of one block of rows: 256 MB for a table with a row for each entry
 
 
 class LeftOutBag(Protocol):
-    """Rows made ready to be scored as if they had never been counted."""
+    """Rows, ready to be scored as if each had never been counted."""
 
     def scores(self, alpha: Alpha, /) -> Floats:
-        """The scores (n, C) under a smoothing."""
+        """Return the scores (n, C) under a smoothing."""
 
 
 def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
@@ -59,8 +60,8 @@ def row_blocks(bag: Sparse, n_classes: int) -> Iterator[tuple[slice, Sparse]]:
 
 def leave_bag_out(
     bag: Sparse, n_classes: int, classes: ClassCodes, weights: Weights, prepare: Callable[[BagRows], LeftOutBag]
-) -> Callable[[EstimateOptions, Floats], None]:
-    """Return what adds to scores (n, C) those of rows left out, under any smoothing of the columns.
+) -> AddScores:
+    """Return a function that adds leave-one-out scores to `out` (n, C), under any smoothing.
 
     Parameters
     ----------
@@ -71,7 +72,7 @@ def leave_bag_out(
     classes, weights
         The class and the weight of each row.
     prepare : callable
-        Makes some of the rows ready.
+        Prepares a block of the rows.
     """
     weight = np.ones(len(bag)) if weights is None else weights
 
@@ -91,19 +92,19 @@ def leave_bag_out(
 
 
 class Entries(NamedTuple):
-    """Tokens of rows, and how often each occurs there."""
+    """Tokens of rows, and the number of occurrences of each."""
 
     row: Index
     token: Index
     times: Floats
 
     def where(self, kept: Mask) -> Entries:
-        """Some of the entries."""
+        """Return some of the entries."""
         return self if kept.all() else Entries(self.row[kept], self.token[kept], self.times[kept])
 
 
 class BagRows:
-    """Rows to leave out: the entries that are believed in without their row, and those that change the view.
+    """Rows to leave out: the entries in the view without their row, and those that change the view.
 
     Parameters
     ----------
@@ -114,9 +115,9 @@ class BagRows:
     weight : ndarray, shape (n,)
         The weight of each row.
     view : ndarray of bool, shape (V,), optional
-        The tokens believed in, as seen by a row that does not have them; all by default.
+        The tokens in the view without a row that does not have them; all by default.
     after : ndarray of bool, shape (entries,), optional
-        Which entries' tokens are believed in without their row; by default what `view` says.
+        Whether each entry's token is in the view without its row; by default as in `view`.
     """
 
     def __init__(
@@ -132,40 +133,40 @@ class BagRows:
             before = view[token]
         self.length = self.total(every, after * every.times)
         self.kept, self.changed = every.where(after), every.where(before != after)
-        self.sign = after[before != after] * 2.0 - 1.0  # 1 for what comes into the view, −1 for what falls out
+        self.sign = after[before != after] * 2.0 - 1.0  # 1 for entries that join the view, −1 for those that leave
         self.before = self.length - self.total(self.changed, self.sign * self.changed.times)
-        self.strange = self.total(every, every.times) - self.length  # (n,) tokens not believed in
-        self.size = self.view.sum() + self.total(self.changed, self.sign)  # (n,) tokens believed in
+        self.strange = self.total(every, every.times) - self.length  # (n,) tokens outside the view
+        self.size = self.view.sum() + self.total(self.changed, self.sign)  # (n,) tokens in the view
         self.starts = np.concatenate([[0], np.cumsum(np.bincount(self.kept.row, minlength=self.n))])
-        # Only the tokens of these rows matter: of a large vocabulary they are few.
+        # Only the tokens of these rows matter: few of a large vocabulary.
         seen = np.bincount(self.kept.token, minlength=bag.width) > 0
         self.used = np.flatnonzero(seen)
         self.place = (np.cumsum(seen, dtype=np.int32) - 1)[self.kept.token]  # of each entry's token among those used
 
     def total(self, entries: Entries, values: Floats) -> Floats:  # (n,)
-        """The sum over the entries of each row."""
+        """Return the sum over the entries of each row."""
         return np.asarray(np.bincount(entries.row, values, minlength=self.n), np.float64)
 
     def weigh(self, entries: Entries) -> Floats:  # (entries,)
-        """The weight of each entry's row."""
+        """Return the weight of each entry's row."""
         return self.weight[entries.row]
 
     def others(self, n_classes: int) -> Mask:  # (n, C)
-        """All classes but each row's own."""
+        """Return a mask of all classes but each row's own."""
         return np.asarray(self.own[:, None] != np.arange(n_classes))
 
     def mass(self, alpha: Alpha) -> Floats:  # (n, 1)
-        """The pseudo-counts of all tokens believed in without the row."""
+        """Return the sum of pseudo-counts of the tokens in the view without the row."""
         whole = alpha * self.size if isinstance(alpha, float) else np.full(self.n, alpha[self.view].sum())
         return np.asarray(whole)[:, None]
 
     def add_products(self, table: Floats, out: Floats) -> None:
-        """Add to each row the table's rows (used, C), as often as their tokens occur."""
+        """Add to each row the table's rows (used, C) times the occurrences of their tokens."""
         kernels.score_sparse(self.starts, self.place, self.kept.times, table, out)
 
 
 class ChangedCells:
-    """The classes that have the token of an entry that changes the view: one cell for each entry and class."""
+    """Cells of entries that change the view: one for each entry and class that has its token."""
 
     def __init__(self, rows: BagRows, places: SparsityPattern) -> None:
         found, self.at = places.of_columns(rows.changed.token)
@@ -177,13 +178,13 @@ class ChangedCells:
         self.shape = rows.n, places.height
 
     def total(self, values: Floats) -> Floats:  # (n, C)
-        """The signed sum of the cells of each row and class."""
+        """Return the signed sum of the cells of each row and class."""
         cells = np.bincount(self.cell, self.sign * values, minlength=self.shape[0] * self.shape[1])
         return np.asarray(cells, np.float64).reshape(self.shape)
 
 
 class LogCounts:
-    """Counts to take the logarithm of under many smoothings: most are small and whole, and looked up."""
+    """Counts whose logarithms are taken under many smoothings: small whole ones are looked up."""
 
     def __init__(self, values: Floats, token: npt.NDArray[Any]) -> None:
         self.values, self.token = values, token
@@ -193,7 +194,7 @@ class LogCounts:
         self.largest = int(values.max()) if self.which is not None else 0
 
     def logs(self, alpha: Alpha) -> Floats:
-        """The logarithm of each count and its token's α."""
+        """Return the logarithm of each count plus its token's α."""
         with np.errstate(divide="ignore"):
             if self.which is None or not isinstance(alpha, float):
                 return np.asarray(np.log(self.values + alpha_of(alpha, self.token)))
@@ -201,10 +202,10 @@ class LogCounts:
 
 
 def alpha_of(alpha: Alpha, token: npt.NDArray[Any]) -> Alpha:
-    """The pseudo-count of each token."""
+    """Return the pseudo-count of each token."""
     return alpha if isinstance(alpha, float) else alpha[token]
 
 
 def all_of(like: npt.NDArray[Any]) -> tuple[Index]:
-    """The index of every entry, for `Exact.less`."""
+    """Return the index of every entry, for `Exact.less`."""
     return (np.arange(len(like)),)

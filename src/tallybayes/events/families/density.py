@@ -1,4 +1,4 @@
-"""Columns that each have a density of their own in each class: what gaussian, poisson and their like share."""
+"""The likelihood of columns that each have a density of their own in each class."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Density(ABC):
 
     @abstractmethod
     def grid(self) -> Sequence[float]:
-        """Return values that show the densities of one column (C,) best."""
+        """Return the values at which to plot the densities of one column (C,)."""
 
     @abstractmethod
     def draw(self, n: int, rng: np.random.Generator) -> npt.NDArray[Any]:  # (n, F)
@@ -60,16 +60,16 @@ class DensityLikelihood(Likelihood):
         add_by_column(lambda f: self._column(f).log_density, data, out)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of each value, weighed, column by column."""
+        """Add the log-density of each value, weighted, column by column."""
         add_terms_of(self.density.log_density, data, weights, out)
 
     def add_variance(self, data: Dense, out: Floats) -> None:
-        """Add the variance of each value's log-density; where neither rows nor a prior are known, ∞."""
-        known = self.statistic.present().to_float() + self.options.alpha > 0
+        """Add the variance of each value's log-density; ∞ without rows and without a prior."""
+        informed = self.statistic.present().to_float() + self.options.alpha > 0
 
         def of_column(f: int) -> Callable[[Floats], Floats]:
             density = self._column(f)
-            return lambda x: np.where(known[:, f], density.variance(x), np.inf)
+            return lambda x: np.where(informed[:, f], density.variance(x), np.inf)
 
         add_by_column(of_column, data, out)
 
@@ -95,10 +95,10 @@ class DensityLikelihood(Likelihood):
 
 
 def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:
-    """Add what a function of each column makes of its values (n, 1) for every class, where they are not missing."""
+    """Add to `out` (n, C) each column's function of its values (n, 1), skipping missing ones."""
     for f in range(data.width):
         terms, column = of_column(f), data.column(f)
         for rows in chunks(len(data)):
             x = column[rows].astype(np.float64)
-            here = ~np.isnan(x)
-            out[rows][here] += terms(x[here, None])
+            present = ~np.isnan(x)
+            out[rows][present] += terms(x[present, None])

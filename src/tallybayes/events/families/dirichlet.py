@@ -1,21 +1,22 @@
-"""Smoothed shares of counts: the arithmetic that bernoulli, categorical, multinomial and complement have in common."""
+"""Smoothed shares of counts, for bernoulli, categorical, multinomial and complement."""
 
 from __future__ import annotations
 
 import numpy as np
 import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
 __all__ = ["LEAST_ALPHA", "contrast", "leave_codes_out", "log_share", "share"]
 
-# The least smoothing of complement: without any, a token of one class only would decide against all others.
+# The least smoothing of complement: without any, a token that only one class has would rule out all others.
 LEAST_ALPHA = 1e-10
 
 
 def contrast(log_table: Floats) -> Floats:
-    """A table (V, C) of log-probabilities less the largest of each row.
+    """Return a table (V, C) of log-probabilities less the largest of each row.
 
     Examples
     --------
@@ -28,28 +29,24 @@ def contrast(log_table: Floats) -> Floats:
 
 
 def share(
-    count: npt.ArrayLike,
-    total: npt.ArrayLike,
-    alpha: npt.ArrayLike,
-    size: npt.ArrayLike,
-    mass: npt.ArrayLike | None = None,
+    count: ArrayLike, total: ArrayLike, alpha: ArrayLike, size: ArrayLike, mass: ArrayLike | None = None
 ) -> Floats:
-    """(count + α) / (total + mass); where nothing was counted, its limit for small α: 1 / size.
+    """Return (count + α) / (total + mass); where nothing was counted, its limit for small α: 1 / size.
 
     Parameters
     ----------
     count, total : array_like
-        How often the value occurred, among how many.
+        The count of the value, and of all values.
     alpha : array_like
         The value's pseudo-count.
     size : array_like
-        How many values there are.
+        The number of values.
     mass : array_like, optional
         The sum of all values' pseudo-counts; α · size unless given.
 
     Notes
     -----
-    It is at once the posterior mean under Dirichlet(α), which predicts the next value, and the posterior mode under
+    This is both the posterior mean under Dirichlet(α), which predicts the next value, and the posterior mode under
     Dirichlet(α + 1), the flat prior with α further observations of each value.
 
     Examples
@@ -64,13 +61,9 @@ def share(
 
 
 def log_share(
-    count: npt.ArrayLike,
-    total: npt.ArrayLike,
-    alpha: npt.ArrayLike,
-    size: npt.ArrayLike,
-    mass: npt.ArrayLike | None = None,
+    count: ArrayLike, total: ArrayLike, alpha: ArrayLike, size: ArrayLike, mass: ArrayLike | None = None
 ) -> Floats:
-    """The logarithm of `share`; −∞ for a count of zero without smoothing."""
+    """Return the logarithm of `share`; −∞ for a count of zero without smoothing."""
     with np.errstate(divide="ignore"):
         return np.asarray(np.log(share(count, total, alpha, size, mass)))
 
@@ -85,18 +78,18 @@ def leave_codes_out(
     *,
     low: int = 0,
 ) -> None:
-    """Add the rows of one table that codes point to, but for each row's own class those of another table.
+    """Add each code's row of a table; for the row's own class, that of a second table.
 
     Parameters
     ----------
     columns, sizes, low
         The codes, as the kernels take them.
     full, less : ndarray, shape (sum(sizes), C)
-        What each value says given all rows, and given all but one row of the class that has it.
+        The log-probability of each value given all rows, and given one row of the class less.
     classes : ndarray of int32, shape (n,)
         Each row's own class.
     out : ndarray, shape (n, C)
-        Where to.
+        The scores to add to.
     """
     scores = np.zeros_like(out)
     kernels.score_codes(columns, full, sizes, scores, low=low)

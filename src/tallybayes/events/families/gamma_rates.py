@@ -1,12 +1,11 @@
-"""What poisson and exponential have in common: both keep only the number of rows and the sum of their values.
+"""The common part of poisson and exponential, which count only the rows and the sum of their values.
 
-`RateEvent` is the event model less what tells them apart: the density that the sums make.
+A subclass of `RateEvent` adds the density that follows from these sums.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Counted, Event, Weights, chunks, negative_or_infinite
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats
@@ -22,7 +21,7 @@ from tallybayes.events.likelihood import EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["GammaRate", "RateEvent", "Rates", "count_rates", "leave_rates_out", "totals"]
+__all__ = ["GammaRate", "RateEvent", "Rates", "totals"]
 
 
 class Rates(NamedTuple):
@@ -30,9 +29,6 @@ class Rates(NamedTuple):
 
     n: Floats
     total: Floats
-
-
-EstimateCells = Callable[[Rates, Rates, EstimateOptions, Floats | float], Density]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +57,7 @@ class GammaRate(Density):
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             of_log = np.where(times > 0, times**2 * trigamma(self.a), 0.0)
             total = of_log - 2 * times * time / self.b + time**2 * self.a / self.b**2
-        return np.maximum(total, 0.0)  # what cancels may leave a rounding below 0
+        return np.maximum(total, 0.0)  # cancellation can leave a rounding below 0
 
     def summary(self) -> dict[str, Floats]:
         """Return the rate."""
@@ -79,7 +75,7 @@ class RateLikelihood(DensityLikelihood):
     density: GammaRate
 
     def pixels(self) -> Pixels:
-        """Return the average of each column, and its being far below or above the overall average."""
+        """Return the average of each column, and its log-density below and above the overall average."""
         return self.density.pixels(totals(self.statistic)[1])
 
 
@@ -94,68 +90,45 @@ class RateEvent(Event):
         """Return the density, given the sums of each class and those of the column over all classes."""
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
-        """Negative or infinite values."""
+        """Return a mask of negative or infinite values."""
         return negative_or_infinite(values)
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """n and Σx of each class."""
-        return count_rates(data, classes, n_classes, weights)
+        """Count n and the exact Σx of each class and column."""
+        sums = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights)
+        return {"present": Exact.from_limbs(sums.weight), "first": Exact.from_limbs(sums.first)}, ()
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> DensityLikelihood:
         """Return the density of each class and column."""
         density = self.estimate_cells(*totals(statistic), options, options.alpha)
         return (RateLikelihood if isinstance(density, GammaRate) else DensityLikelihood)(statistic, options, density)
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Dense,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-densities with the row taken from its class and from the column as a whole."""
-        leave_rates_out(self.estimate_cells, statistic, options, data, classes, weights, out)
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class and from the column as a whole."""
+        n, first = statistic.present(), statistic.sums["first"]
+        n_all, first_all = n.sum(axis=0), first.sum(axis=0)
+        by_class = totals(statistic)[0]
 
+        def add(options: EstimateOptions, out: Floats) -> None:
+            for f in range(data.width):
+                column = data.column(f)
+                for rows in chunks(len(data)):
+                    x = column[rows].astype(np.float64)
+                    present = np.flatnonzero(~np.isnan(x))
+                    own, x, at = classes[rows][present], x[present], np.full(len(present), f)
+                    w = np.ones(len(present)) if weights is None else weights[rows][present]
+                    mine = n.less((own, at), w), first.less((own, at), w, x)
+                    whole = Rates(n_all.less((at,), w)[:, None], first_all.less((at,), w, x)[:, None])
+                    each = Rates(*(np.tile(part[:, f], (len(present), 1)) for part in by_class))
+                    for part, replacement in zip(each, mine, strict=True):
+                        part[np.arange(len(present)), own] = replacement
+                    density = self.estimate_cells(each, whole, options, options.alpha[f])
+                    out[rows.start + present] += density.log_density(x[:, None])
 
-def count_rates(data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-    """n and the exact Σx of each class and column."""
-    sums = kernels.power_sums(data.columns, classes, n_classes, order=1, weights=weights)
-    return {"present": Exact.from_limbs(sums.weight), "first": Exact.from_limbs(sums.first)}, ()
+        return LeftOut(add, lambda: self.length(data))
 
 
 def totals(statistic: Statistic) -> tuple[Rates, Rates]:
-    """By class (C, F), and over all classes (F,)."""
+    """Return the sums by class (C, F), and over all classes (F,)."""
     n, first = statistic.present(), statistic.sums["first"]
     return Rates(n.to_float(), first.to_float()), Rates(n.sum(axis=0).to_float(), first.sum(axis=0).to_float())
-
-
-def leave_rates_out(
-    estimate_cells: EstimateCells,
-    statistic: Statistic,
-    options: EstimateOptions,
-    data: Dense,
-    classes: ClassCodes,
-    weights: Weights,
-    out: Floats,
-) -> None:
-    """Add each column's log-density given the sums without the row."""
-    own_all, _ = totals(statistic)
-    n, first = statistic.present(), statistic.sums["first"]
-    n_all, first_all = n.sum(axis=0), first.sum(axis=0)
-    for f in range(data.width):
-        column, at = data.column(f), np.full(len(data), f)
-        for rows in chunks(len(data)):
-            x = column[rows].astype(np.float64)
-            here = np.flatnonzero(~np.isnan(x))
-            own, x = classes[rows][here], x[here]
-            w = np.ones(len(here)) if weights is None else weights[rows][here]
-            column_of = at[: len(here)]
-            mine = Rates(n.less((own, column_of), w), first.less((own, column_of), w, x))
-            whole = Rates(n_all.less((column_of,), w), first_all.less((column_of,), w, x))
-            each = Rates(*(np.tile(part[:, f], (len(here), 1)) for part in own_all))
-            for part, replacement in zip(each, mine, strict=True):
-                part[np.arange(len(here)), own] = replacement
-            density = estimate_cells(each, Rates(*(part[:, None] for part in whole)), options, options.alpha[f])
-            out[rows.start + here] += density.log_density(x[:, None])

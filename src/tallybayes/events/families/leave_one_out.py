@@ -1,7 +1,7 @@
-"""Leave-one-out for bells: the row taken from its class's moments, and from the column's, whence the prior comes.
+"""Leave-one-out for normal densities: take a row from the moments of its class and of the column.
 
-Taking a value from moments in doubles is exact enough unless hardly anything is left: those cells, few as a rule, are
-computed from the exact sums. Rows that all weigh 1 take the compiled way.
+The column's moments change too because the prior comes from them. Doubles are exact enough for the subtraction unless
+hardly anything is left; those cells, few as a rule, use the exact sums. Rows that all weigh 1 use the compiled kernel.
 """
 
 from __future__ import annotations
@@ -12,76 +12,55 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
-from tallybayes.events.event import ClassCodes, Weights, chunks
-from tallybayes.events.families.normal import LARGEST, Moments, believe, by_class, coefficients, over_all
+from tallybayes.events.event import AddScores, ClassCodes, Weights, chunks
+from tallybayes.events.families.normal import LARGEST, Moments, by_class, coefficients, estimate_normal, over_all
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import nearest
 
-__all__ = ["leave_bells_out"]
+__all__ = ["leave_normals_out"]
 
-# Below this share of what it was, a difference of doubles has lost digits that matter: take the exact sums instead.
+# A difference of doubles below this share of the minuend has lost digits that matter: use the exact sums instead.
 _CANCELLED = 1e-4
 
 
-def leave_bells_out(
-    statistic: Statistic, options: EstimateOptions, data: Dense, classes: ClassCodes, weights: Weights, out: Floats
-) -> None:
-    """Add each value's log-density given the moments without the row."""
+def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> AddScores:
+    """Return a function that adds each value's log-density, given the moments without its row."""
     own, whole = by_class(statistic), over_all(statistic)
-    if weights is not None:
+
+    def add(options: EstimateOptions, out: Floats) -> None:
+        if weights is None:
+            full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
+            by, over = (np.stack([of.n, of.mean, np.minimum(of.m2, LARGEST)]) for of in (own, whole))
+            floor, student = options.floor, options.rule == "bayes"
+            lost = kernels.leave_dense(data.columns, classes, by, over, full, less, out, floor=floor, student=student)
+            for f in np.unique(lost[:, 1]):
+                add_cells(lost[lost[:, 1] == f, 0], int(f), options, out)
+            return
         for f in range(data.width):
             for rows in chunks(len(data)):
-                here = np.arange(rows.start, rows.stop)
-                _add_cells(statistic, (own, whole), options, data, classes, weights, here, f, out)
-        return
-    moments = np.stack([own.n, own.mean, np.minimum(own.m2, LARGEST)])
-    full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
-    lost = kernels.leave_dense(
-        data.columns,
-        classes,
-        moments,
-        np.stack([whole.n, whole.mean, np.minimum(whole.m2, LARGEST)]),
-        full,
-        less,
-        out,
-        floor=options.floor,
-        student=options.rule == "bayes",
-    )
-    for f in np.unique(lost[:, 1]):
-        rows = lost[lost[:, 1] == f, 0]
-        _add_cells(statistic, (own, whole), options, data, classes, None, rows, int(f), out)
+                add_cells(np.arange(rows.start, rows.stop), f, options, out)
 
+    def add_cells(rows: npt.NDArray[np.int64], f: int, options: EstimateOptions, out: Floats) -> None:
+        """Add some rows of one column, of any weight, with exact sums where doubles do not suffice."""
+        x = data.column(f)[rows].astype(np.float64)
+        rows, x = rows[~np.isnan(x)], x[~np.isnan(x)]
+        c, n, exact = classes[rows], len(rows), _ExactColumn(statistic, f)
+        w = np.ones(n) if weights is None else weights[rows]
+        mine = _downdate(Moments(*(part[c, f] for part in own)), x, w, exact, c)
+        others = _downdate(Moments(*(np.full(n, part[f]) for part in whole)), x, w, exact, None)
+        each = Moments(*(np.tile(part[:, f], (n, 1)) for part in own))
+        for part, replacement in zip(each, mine, strict=True):
+            part[np.arange(n), c] = replacement
+        normal = estimate_normal(each, Moments(*(part[:, None] for part in others)), options, options.alpha[f])
+        out[rows] += normal.log_density(x[:, None])
 
-def _add_cells(
-    statistic: Statistic,
-    moments: tuple[Moments, Moments],
-    options: EstimateOptions,
-    data: Dense,
-    classes: ClassCodes,
-    weights: Weights,
-    rows: npt.NDArray[np.int64],
-    f: int,
-    out: Floats,
-) -> None:
-    """The same for some rows of one column, of any weight, with exact sums where doubles do not suffice."""
-    x = data.column(f)[rows].astype(np.float64)
-    rows, x = rows[~np.isnan(x)], x[~np.isnan(x)]
-    own, n, exact = classes[rows], len(rows), _ExactColumn(statistic, f)
-    w = np.ones(n) if weights is None else weights[rows]
-    by, over = moments
-    mine = _downdate(Moments(*(part[own, f] for part in by)), x, w, exact, own)
-    whole = _downdate(Moments(*(np.full(n, part[f]) for part in over)), x, w, exact, None)
-    each = Moments(*(np.tile(part[:, f], (n, 1)) for part in by))
-    for part, replacement in zip(each, mine, strict=True):
-        part[np.arange(n), own] = replacement
-    bell = believe(each, Moments(*(part[:, None] for part in whole)), options, options.alpha[f])
-    out[rows] += bell.log_density(x[:, None])
+    return add
 
 
 class _ExactColumn:
-    """The exact sums of one column, by class and over all classes, looked up only where doubles do not suffice."""
+    """The exact sums of one column, by class and over all classes."""
 
     def __init__(self, statistic: Statistic, f: int) -> None:
         self._parts = [
@@ -91,7 +70,7 @@ class _ExactColumn:
         self._totals = [part.sum(axis=0) for part in self._parts]
 
     def without(self, c: int | None, x: float, w: float) -> tuple[float, float, float]:
-        """Weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
+        """Return weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
         parts = self._totals if c is None else self._parts
         index = (0,) if c is None else (c, 0)
         weight, value = Fraction(float(w)), Fraction(float(x))
@@ -101,13 +80,13 @@ class _ExactColumn:
 
 
 def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: ClassCodes | None) -> Moments:
-    """The moments without a row of value x and weight w, row by row."""
+    """Return the moments without a row of value x and weight w, row by row."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = moments.n - w
         away = x - moments.mean
         mean = moments.mean - w * away / n
         m2 = moments.m2 - w * away**2 * moments.n / n
-    same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, and so are those that remain
+    same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, the remaining ones too
     mean, m2 = np.where(same, moments.mean, mean), np.where(same, 0.0, m2)
     fine = same | ((m2 > _CANCELLED * moments.m2) & (n > _CANCELLED * moments.n))
     for i in np.flatnonzero(~fine):

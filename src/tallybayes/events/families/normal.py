@@ -1,4 +1,4 @@
-"""Bell-shaped densities from moments: what `gaussian` and `lognormal` believe.
+"""Normal and Student t densities from moments, for `gaussian` and `lognormal`.
 
 The prior is α rows that look like the column over all classes: the conjugate update of a Normal-Inverse-Gamma prior
 with the column's mean M and variance M2/N.
@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tallybayes import kernels
-from tallybayes.events.families.density import Density, DensityLikelihood, add_by_column
+from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats
@@ -28,22 +28,20 @@ __all__ = [
     "Moments",
     "Normal",
     "NormalLikelihood",
-    "NormalPosterior",
-    "believe",
     "by_class",
     "centre",
     "coefficients",
-    "no_variance_below_zero",
+    "estimate_normal",
     "over_all",
 ]
 
-# From here on Stirling's series has all digits.
+# Stirling's series is accurate to the last digit from here on.
 _SERIES = 16
-# Values beyond 1e150 in size have squares beyond the doubles: their spread is taken as this large, and no larger.
+# Squares of values beyond 1e150 overflow a double: larger sums of squares are clipped to this.
 LARGEST, _SMALLEST = 1e300, 1e-300
-# Standardised values beyond this are squared in logarithms only.
+# Standardised values beyond this would overflow when squared: their logarithm is doubled instead.
 _FAR = 1e150
-# At how many values a bell is looked at to be drawn.
+# Points at which a density is plotted.
 _GRID = 121
 
 
@@ -57,14 +55,25 @@ class Moments(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Normal(Density):
-    """A normal density, or a Student t: location, squared scale, and degrees of freedom (None: normal)."""
+    """A normal density, or a Student t.
+
+    Attributes
+    ----------
+    location, scale2 : ndarray
+        Location and squared scale.
+    freedom : ndarray or None
+        Degrees of freedom; None for a normal density.
+    weight : ndarray
+        The weight of the rows and prior rows that location and scale were estimated from.
+    """
 
     location: Floats
     scale2: Floats
     freedom: Floats | None
+    weight: Floats
 
     def log_density(self, x: Floats) -> Floats:
-        """The log of the density at x."""
+        """Return the log of the density at x."""
         with np.errstate(over="ignore"):
             z = np.abs(x - self.location) * self.scale
         near = np.minimum(z, _FAR)
@@ -79,18 +88,28 @@ class Normal(Density):
 
     @cached_property
     def scale(self) -> Floats:
-        """What the kernels multiply deviations by before they square them."""
+        """The factor by which kernels multiply deviations before they square them."""
         return np.asarray(np.sqrt(0.5 / self.scale2 if self.freedom is None else 1 / (self.freedom * self.scale2)))
 
     @cached_property
     def power(self) -> Floats:
-        """By what the kernels multiply the log of one plus that square."""
+        """The factor by which kernels multiply the log of one plus that square."""
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
     def variance(self, x: Floats) -> Floats:
-        """Not told by a density alone: see `NormalPosterior`."""
-        raise NotImplementedError
+        """Return the variance of the log-density at x, over the posterior of location and scale.
+
+        Notes
+        -----
+        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
+        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made. S/k must
+        be `scale2`, which holds under the rule "map" with ddof 0.
+        """
+        k = self.weight
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
+            return np.where(k > 0, trigamma(k / 2) / 4 + 0.5 / k**2 + z2**2 / (2 * k), np.inf)
 
     def grid(self, most: float = LARGEST) -> Sequence[float]:
         """Return values from 4 scales below the lowest location to 4 above the highest."""
@@ -112,53 +131,22 @@ class Normal(Density):
 
 
 def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> kernels.Coefficients:
-    """How moments of weight n make a bell, `kernels.Coefficients` says in which way."""
+    """Return the coefficients that make a density from moments of weight n: see `kernels.Coefficients`."""
     weight = n + alpha
     with np.errstate(divide="ignore", invalid="ignore"):
         pull = np.where(weight > 0, alpha / weight, 1.0)
         divisor = weight if options.rule == "bayes" else weight - options.ddof
-        known = divisor > 0  # else nothing is known of the spread: the column's own
+        enough = divisor > 0  # else the class has no variance of its own: use the column's
         share = (1 + 1 / weight) / weight if options.rule == "bayes" else 1 / divisor
-        share = np.where(known, share, 0.0)
+        share = np.where(enough, share, 0.0)
     freedom = np.where(weight > 0, weight, 1.0) if options.rule == "bayes" else np.ones_like(weight)
     constant = _constant(freedom if options.rule == "bayes" else None)
-    whole = np.where(known, alpha * share, 1.0)
+    whole = np.where(enough, alpha * share, 1.0)
     return kernels.Coefficients(pull, n * pull, share, whole, freedom, np.zeros_like(weight) + constant)
 
 
-@dataclass(frozen=True)
-class NormalPosterior:
-    """The posterior of a normal density's location and squared scale, from a weight of rows and prior rows."""
-
-    location: Floats
-    scale2: Floats
-    weight: Floats
-
-    def of_log_density(self, x: Floats) -> Floats:
-        """The variance of the log-density at x.
-
-        Notes
-        -----
-        With precision τ ~ Gamma(k/2, S/2) and location ~ Normal(m, 1/kτ), k the weight and z² = (x − m)² k/S, the
-        variance of ½ log τ − ½ τ (x − location)² is ψ₁(k/2)/4 + 1/(2k²) + z⁴/(2k); no approximation is made.
-        """
-        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
-            return np.where(self.weight > 0, self.constant + z2**2 / (2 * self.weight), np.inf)
-
-    @cached_property
-    def constant(self) -> Floats:
-        """The variance at the centre."""
-        with np.errstate(divide="ignore", over="ignore"):
-            return np.asarray(trigamma(self.weight / 2) / 4 + 0.5 / self.weight**2)
-
-    def of_column(self, f: int) -> NormalPosterior:
-        """The posterior of one column."""
-        return NormalPosterior(self.location[:, f], self.scale2[:, f], self.weight[:, f])
-
-
-def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
-    """The bell believed in, given a class's moments and those of the column over all classes."""
+def estimate_normal(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
+    """Return the density, given each class's moments and those of the column over all classes."""
     k = coefficients(own.n, alpha, options)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
@@ -167,7 +155,8 @@ def believe(own: Moments, whole: Moments, options: EstimateOptions, alpha: Float
         between = k.between * np.minimum(apart**2, LARGEST)
         scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
         scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
-    return Normal(own.mean - k.pull * apart, scale2, k.freedom if options.rule == "bayes" else None)
+    freedom = k.freedom if options.rule == "bayes" else None
+    return Normal(own.mean - k.pull * apart, scale2, freedom, own.n + alpha)
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,68 +174,63 @@ class NormalLikelihood(DensityLikelihood):
             kernels.score_student(data.columns, normal.location, normal.scale, normal.constant, normal.power, out)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of each value, weighed, column by column."""
+        """Add the log-density of each value, weighted, column by column."""
         normal = self.density
         power = None if normal.freedom is None else normal.power
         kernels.terms_dense(data.columns, normal.location, normal.scale, normal.constant, power, weights, out)
 
     @cached_property
-    def _posterior(self) -> NormalPosterior:  # of (C, F)
-        """The posterior of location and scale: the same under every rule."""
+    def _posterior(self) -> DensityLikelihood:
+        """The likelihood whose scale is that of the posterior: the same under every rule."""
         options = replace(self.options, rule="map", ddof=0)
-        normal = believe(by_class(self.statistic), over_all(self.statistic), options, options.alpha)
-        return NormalPosterior(normal.location, normal.scale2, self.statistic.present().to_float() + options.alpha)
+        normal = estimate_normal(by_class(self.statistic), over_all(self.statistic), options, options.alpha)
+        return DensityLikelihood(self.statistic, options, normal)
 
     def add_variance(self, data: Dense, out: Floats) -> None:
         """Add the variance of each value's log-density."""
-        add_by_column(lambda f: self._posterior.of_column(f).of_log_density, data, out)
+        self._posterior.add_variance(data, out)
 
     def pixels(self) -> Pixels:
-        """Return the mean; dark and lit are a standard deviation of the column below and above its overall mean."""
+        """Return the mean; dark and lit are one standard deviation of the column below and above its mean."""
         middle, deviation = centre(over_all(self.statistic))
         dark, lit = (self.density.log_density(middle + side * deviation) for side in (-1, 1))
         return Pixels("mean", self.density.location, dark, lit)
 
 
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)
-    """The moments of each class and column."""
+    """Return the moments of each class and column."""
     sums = statistic.sums
     parts = statistic.present(), sums["first"], sums["second"]
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
 
 
 def over_all(statistic: Statistic) -> Moments:  # of (F,)
-    """The moments of each column over all classes."""
+    """Return the moments of each column over all classes."""
     sums = statistic.sums
     parts = (part.sum(axis=0) for part in (statistic.present(), sums["first"], sums["second"]))
     return Moments(*kernels.exact_moments(*(part.to_limbs() for part in parts)))
 
 
-def no_variance_below_zero(statistic: Statistic) -> bool:
-    """Return whether the sums can be those of some rows."""
-    return not (by_class(statistic).m2 < 0).any()
-
-
 def centre(moments: Moments) -> tuple[Floats, Floats]:
-    """Mean and standard deviation; 0 and 0 where nothing was counted."""
+    """Return mean and standard deviation; 0 and 0 where nothing was counted."""
     with np.errstate(divide="ignore", invalid="ignore"):
         some = moments.n > 0
         return np.where(some, moments.mean, 0.0), np.where(some, np.sqrt(moments.m2 / moments.n), 0.0)
 
 
 def _constant(freedom: Floats | None) -> Floats:
-    """The log of the density of scale 1 at its centre."""
+    """Return the log of the density of scale 1 at its centre."""
     if freedom is None:
         return np.asarray(-0.5 * np.log(2 * np.pi))
     return np.asarray(-0.5 * np.log(2 * np.pi) + _half_step(np.asarray(freedom, np.float64) / 2))
 
 
 def _half_step(z: Floats) -> Floats:
-    """log Γ(z + ½) − log Γ(z) − ½ log z.
+    """Return log Γ(z + ½) − log Γ(z) − ½ log z.
 
-    By Stirling's series from 16 on, where its next term is below 2e-16; smaller numbers are brought there, Γ(z + 1)
-    being zΓ(z). The difference of two log Γ would lose the digits that large ones share, and to import
-    ``scipy.special`` takes longer than to fit a small file.
+    Stirling's series serves from 16 on, where its next term is below 2e-16; smaller z are raised to that range by
+    Γ(z + 1) = zΓ(z). The difference of two log Γ would cancel the digits that large values share, and importing
+    ``scipy.special`` takes longer than fitting a small file.
 
     Examples
     --------

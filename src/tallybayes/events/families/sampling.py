@@ -1,8 +1,7 @@
-"""What several event models draw alike: how long a row of counts is, and texts of words.
+"""Draws that several event models share: counts, and texts made of words.
 
-How long a text is naive Bayes does not say: it compares classes given the words that are there. A text drawn is as
-long as those of its class were on average, give or take what Poisson gives or takes. Its words then come up each at a
-rate of their own, independent of each other, so that any of them may be held fixed without a thought for the rest.
+Naive Bayes does not model the length of a text. A drawn text has a Poisson length about the mean of its class. Each
+word then has its own rate, independent of the others, so that any word can be held fixed without changing the rest.
 """
 
 from __future__ import annotations
@@ -16,16 +15,16 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["LARGEST", "counted", "finite", "flipped_texts", "mean_length", "rolled_texts", "shortest"]
 
-# Values are drawn no larger than this, which leaves room to add them up.
+# The largest value drawn: it leaves room to add values up.
 LARGEST = 1e300
-# NumPy draws no Poisson numbers beyond what 64 bits hold.
+# NumPy cannot draw Poisson numbers that exceed 64 bits.
 _LARGEST_RATE = 1e18
-# Words in more texts than this are tried text by text; rarer ones are thrown into texts.
+# Words in a larger share of the texts are tried text by text; rarer ones are assigned to random texts.
 _COMMON = 0.5
 
 
 def mean_length(totals: Floats, n: Floats) -> Floats:  # (C,)
-    """How long a row is on average in each class; where a class has none, as over all classes.
+    """Return the mean length of each class's rows; for a class without rows, that over all classes.
 
     Examples
     --------
@@ -37,20 +36,20 @@ def mean_length(totals: Floats, n: Floats) -> Floats:  # (C,)
 
 
 def counted(rates: Floats, rng: np.random.Generator, size: int | None = None) -> npt.NDArray[np.int64]:
-    """Counts at the given rates, (F,) for each of `size` rows or (size, F)."""
+    """Draw counts at rates (F,) for each of `size` rows, or at rates (size, F)."""
     shape = rates.shape if size is None else (size, *rates.shape)
     return np.asarray(rng.poisson(np.minimum(rates, _LARGEST_RATE), shape), np.int64)
 
 
 def finite(values: Floats) -> Floats:
-    """Values that are not beyond what can be added up: a heavy tail may reach there, and no column holds infinity."""
+    """Clip values to ±1e300: a heavy tail can exceed it, and columns must be finite."""
     return np.asarray(np.clip(values, -LARGEST, LARGEST))
 
 
 def rolled_texts(
     words: pa.Array, shares: Floats, length: float, size: int, rng: np.random.Generator, between: str = " "
 ) -> pa.Array:
-    """Texts whose words are rolls of a die: as many as Poisson says, each by its share.
+    """Draw texts of Poisson length whose words are rolls of a die.
 
     Examples
     --------
@@ -64,7 +63,7 @@ def rolled_texts(
 
 
 def flipped_texts(words: pa.Array, p: Floats, size: int, rng: np.random.Generator, between: str = " ") -> pa.Array:
-    """Texts that have each word or not, by a coin of its own; their order, which no bag knows, is by chance.
+    """Draw texts that contain each word with its own probability, in random order.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def flipped_texts(words: pa.Array, p: Floats, size: int, rng: np.random.Generato
     """
     common = np.flatnonzero(p > _COMMON)
     which, texts = np.nonzero(rng.random((len(common), size)) < p[common, None])
-    word, text = _thrown(np.where(p > _COMMON, 0.0, p), size, rng)
+    word, text = _scatter(np.where(p > _COMMON, 0.0, p), size, rng)
     word, text = np.concatenate([common[which], word]), np.concatenate([texts, text])
     order = rng.permutation(len(text))
     order = order[np.argsort(text[order], kind="stable")]
@@ -81,7 +80,7 @@ def flipped_texts(words: pa.Array, p: Floats, size: int, rng: np.random.Generato
 
 
 def shortest(tokens: pa.Array, ngrams: tuple[int, int], *, words: bool) -> npt.NDArray[np.bool_]:  # (V,)
-    """Of runs of words, or of characters, those that longer ones are made of.
+    """Return a mask of the shortest n-grams of words or characters: longer ones consist of them.
 
     Examples
     --------
@@ -95,13 +94,13 @@ def shortest(tokens: pa.Array, ngrams: tuple[int, int], *, words: bool) -> npt.N
     return np.asarray(found == found.min(initial=np.iinfo(np.int32).max))
 
 
-def _thrown(
+def _scatter(
     p: Floats, size: int, rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:  # words and texts, an entry for each word of each text
-    """Which of `size` texts have which word, at the cost of what is there and not of all that might be.
+    """Draw which of `size` texts have which word, in time proportional to the words drawn.
 
-    Each word is thrown into texts at random, −log(1 − p) times per text on average: how often a text is hit is then
-    Poisson distributed, text by text, and that it is hit at all has probability p.
+    Each word is assigned to random texts, −log(1 − p) times per text on average: the number of times that a text gets
+    it is Poisson distributed, and it is above zero with probability p.
     """
     times = rng.poisson(-np.log1p(-p) * size)
     word = np.repeat(np.arange(len(p)), times)
@@ -111,5 +110,5 @@ def _thrown(
 
 def _texts(words: pa.Array, lengths: npt.NDArray[np.int64], picked: npt.NDArray[np.int64], between: str) -> pa.Array:
     offsets = pa.array(np.concatenate([[0], np.cumsum(lengths)]), pa.int64())
-    chosen = words.cast(pa.string()).take(pa.array(picked, pa.int64()))
-    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, chosen), between)
+    tokens = words.cast(pa.string()).take(pa.array(picked, pa.int64()))
+    return pc.binary_join(pa.LargeListArray.from_arrays(offsets, tokens), between)

@@ -1,4 +1,4 @@
-"""The event model of text: a vocabulary, and counts of its words."""
+"""The event model of text: a bag of words."""
 
 from tallybayes.events.text.text import Text
 

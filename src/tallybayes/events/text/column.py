@@ -1,4 +1,4 @@
-"""What is remembered of one column of texts, out of the sums of its block."""
+"""The sums of one column of texts, out of those of its block."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Column:
 
 
 def columns_of(statistic: Statistic) -> Iterator[Column]:
-    """The sums of each column."""
+    """Yield the sums of each column."""
     present, sums = statistic.present(), statistic.sums
     tokens, documents = sums["tokens"], sums["documents"]
     assert isinstance(tokens, SparseExact)
     assert isinstance(documents, SparseExact)
     for f, labels in enumerate(statistic.labels):
-        here = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
+        texts = present.take(np.array([f]), axis=1).reshape((present.shape[0],))
         at = statistic.values_of(f)
-        yield Column(tokens.columns(at), documents.columns(at), here, labels)
+        yield Column(tokens.columns(at), documents.columns(at), texts, labels)

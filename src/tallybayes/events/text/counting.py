@@ -1,4 +1,4 @@
-"""The tokens of a column of texts, counted."""
+"""Counts of the tokens of a column of texts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Found", "count_column"]
 
 
 class Found(NamedTuple):
-    """The tokens of a column, how often each class has them, and in how many of its texts."""
+    """The tokens of a column, their occurrences in each class, and its texts that have them."""
 
     labels: Categories
     tokens: SparseExact  # (C, V)
@@ -27,7 +27,7 @@ class Found(NamedTuple):
 def count_column(
     column: pa.Array, classes: ClassCodes, n_classes: int, weights: Weights, options: TextOptions
 ) -> Found:
-    """Occurrences and document frequencies of every token."""
+    """Count occurrences and document frequencies of every token."""
     if weights is None:
         counted = count_text(column, classes, n_classes, options)
         places = SparsityPattern(counted.starts, counted.classes, n_classes)

@@ -13,11 +13,11 @@ import pyarrow as pa
 
 from tallybayes.events.families.dirichlet import LEAST_ALPHA
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
-from tallybayes.events.families.variance import minus_doubt
+from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.likelihood import Drawn, Likelihood, Profile, weigh
 from tallybayes.events.text.column import Column, columns_of
-from tallybayes.events.text.variance import WordsDoubt
+from tallybayes.events.text.variance import TokenVariance
 from tallybayes.events.text.vocabulary import Words
 from tallybayes.kernels.text import BadText, BadTokens
 
@@ -41,7 +41,7 @@ class TextLikelihood(Likelihood):
             self._minus_variances.add_log_prob(data, minus)
             out -= minus
             return
-        for f, (words, column) in enumerate(zip(self._doubts, data.columns, strict=True)):
+        for f, (words, column) in enumerate(zip(self._variances, data.columns, strict=True)):
             with refused_of(f):
                 words.add(column, out)
 
@@ -49,58 +49,58 @@ class TextLikelihood(Likelihood):
     def _minus_variances(self) -> TextLikelihood:
         """Minus the variance in place of each log-probability of presence."""
         pairs = zip(columns_of(self.statistic), self.options.alpha, strict=True)
-        columns = (self.event._words(part, self.options, alpha, minus_doubt) for part, alpha in pairs)
+        columns = (self.event._words(part, self.options, alpha, minus_variance) for part, alpha in pairs)
         return replace(self, columns=tuple(columns))
 
     @cached_property
-    def _doubts(self) -> tuple[WordsDoubt, ...]:
+    def _variances(self) -> tuple[TokenVariance, ...]:
         """The variances of the tokens' shares, column by column."""
         parts = zip(columns_of(self.statistic), self.columns, self.options.alpha, strict=True)
-        return tuple(self._doubt(part, words, alpha) for part, words, alpha in parts)
+        return tuple(self._variance(part, words, alpha) for part, words, alpha in parts)
 
-    def _doubt(self, part: Column, words: Words, alpha: float) -> WordsDoubt:
+    def _variance(self, part: Column, words: Words, alpha: float) -> TokenVariance:
         counts = self.event._counts(part).take(part.labels.find(words.vocabulary.array), axis=1)
         if self.event.bag == "complement":
             counts, alpha = counts.others(), max(alpha, LEAST_ALPHA)
         smooth = self.event.unknown == "smooth"
-        return WordsDoubt.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=smooth)
+        return TokenVariance.of(words.lookup, counts, alpha, distinct=words.distinct, smooth=smooth)
 
     def add_log_prob(self, data: Texts, out: Floats) -> Floats:
-        """Look up each token's log-probability, straight from the text; how many tokens each has."""
+        """Look up each token's log-probability, and return the number of tokens of each text."""
         sizes = np.zeros(len(data))
         for f, (words, column) in enumerate(zip(self.columns, data.columns, strict=True)):
             with refused_of(f):
                 length = words.lookup.score(column, words.table, out, unknown=words.unknown, distinct=words.distinct)
             sizes += np.maximum(length, 0)
-            here = ~column.is_null().to_numpy(zero_copy_only=False)
+            present = ~column.is_null().to_numpy(zero_copy_only=False)
             if words.base.any():
-                out[here] += words.base
+                out[present] += words.base
             if words.needed is not None:
                 hits = np.zeros_like(out)
                 words.lookup.score(column, words.needed.astype(np.float64), hits, distinct=True)
-                out[here[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
+                out[present[:, None] & (hits < words.needed.sum(axis=0))] = -np.inf
         return sizes
 
     def add_terms(self, data: Texts, weights: Floats, out: Floats) -> None:
-        """What each column's text says as a whole; `said` tells its tokens apart."""
+        """Add the score of each column's whole text, weighted."""
         for f, (words, column) in enumerate(zip(self.columns, data.columns, strict=True)):
             scores = np.zeros_like(weights)
             replace(self, columns=(words,)).add_log_prob(Texts((column,)), scores)
             out[:, f] += weigh(scores, weights)
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """What each token adds to the score of a text that has it."""
+        """Return the amount that each token adds to the score of a text that has it."""
         words = self.columns[f]
         if at is None:
             return Profile("words", words.vocabulary.values, words.table, words.base)
         found = words.vocabulary.find(pa.array(at, pa.string()))
-        nothing = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
-        said = np.tile(nothing, (len(found), 1))
-        said[found >= 0] = words.table[found[found >= 0]]
-        return Profile("words", tuple(at), said, words.base)
+        unknown = np.zeros(words.table.shape[1]) if words.unknown is None else words.unknown
+        log = np.tile(unknown, (len(found), 1))
+        log[found >= 0] = words.table[found[found >= 0]]
+        return Profile("words", tuple(at), log, words.base)
 
     def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
-        """Return the log-probability of one text of column f under each class, and how many tokens it has."""
+        """Return the log-probability of one text of column f under each class, and its number of tokens."""
         scores = np.zeros((1, len(self.columns[f].base)))
         lengths = replace(self, columns=(self.columns[f],)).add_log_prob(
             Texts((pa.array([value], pa.string()),)), scores
@@ -108,16 +108,16 @@ class TextLikelihood(Likelihood):
         return scores[0], float(lengths[0])
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
-        """Texts of words drawn by their probabilities, as long as those of the class were on average.
+        """Draw texts of words by their probabilities, of the mean length of the class.
 
-        Each word or not, by a coin of its own (bernoulli, binary), or one roll of a die after another; for complement,
-        which says nothing of what is inside a class, by the shares counted there. Of runs of words or characters only
-        the shortest are drawn, side by side: longer ones come about as they may.
+        Under bernoulli and binary each word is present or absent on its own; otherwise words are rolls of a die.
+        Complement has no shares inside a class, so it draws by the counts there. Of n-grams only the shortest are
+        drawn, side by side; longer ones follow by chance.
         """
         pairs = zip(columns_of(self.statistic), self.columns, strict=True)
-        return [self._drawn(part, words, c, n, rng) for part, words in pairs]
+        return [self._draw(part, words, c, n, rng) for part, words in pairs]
 
-    def _drawn(self, part: Column, words: Words, c: int, n: int, rng: np.random.Generator) -> pa.Array:
+    def _draw(self, part: Column, words: Words, c: int, n: int, rng: np.random.Generator) -> pa.Array:
         vocabulary, between = words.vocabulary.array.cast(pa.string()), " " if self.event.analyzer == "word" else ""
         short = shortest(vocabulary, self.event.ngrams, words=self.event.analyzer == "word")
         drawable = vocabulary.filter(pa.array(short))
@@ -126,7 +126,7 @@ class TextLikelihood(Likelihood):
         kept = part.labels.find(words.vocabulary.array)
         counts = self.event._counts(part).take(kept, axis=1).to_float()  # (C, V)
         shares = counts[c] if self.event.bag == "complement" else np.exp(words.table[:, c])
-        # A run of n words takes the place of n of them.
+        # An n-gram takes the place of n words.
         length = mean_length(counts[:, short].sum(axis=1), part.present.to_float())[c] / self.event.ngrams[0]
         if self.event.bag == "binary":
             whole = max(float(shares[short].sum()), 1e-300)
@@ -134,7 +134,7 @@ class TextLikelihood(Likelihood):
         return rolled_texts(drawable, shares[short], length, n, rng, between)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
-        """A row per token: occurrences (or documents) beside probabilities."""
+        """Return a row per token: occurrences (or documents) beside probabilities."""
         part, words = list(columns_of(self.statistic))[f], self.columns[f]
         kept = part.labels.find(words.vocabulary.array)
         counts = self.event._counts(part).take(kept, axis=1)
@@ -145,19 +145,19 @@ class TextLikelihood(Likelihood):
         return words.vocabulary.values, counts.to_float().T, values
 
     def contrasted(self) -> TextLikelihood:
-        """Each token's log-shares less the largest."""
+        """Return each token's log-shares less the largest."""
         return replace(self, columns=tuple(words.contrast() for words in self.columns))
 
     @property
     def n_parameters(self) -> int:
-        """The words believed in: each has its own probability of being there, or all share one die."""
+        """The number of words in the vocabulary; one less where they are the faces of one die."""
         shared = 0 if self.event.bag == "bernoulli" else 1
         return sum(max(len(words.vocabulary) - shared, 0) for words in self.columns)
 
 
 @contextmanager
 def refused_of(f: int) -> Iterator[None]:
-    """Tell of what the kernels refuse in which column it is."""
+    """Add the column's index to errors that the kernels raise."""
     try:
         yield
     except (BadText, BadTokens) as bad:

@@ -1,9 +1,9 @@
 """Text: a column of prose, as a bag of its words.
 
-Remembered: how often each token occurs in each class, and in how many documents; the vocabulary is whatever was seen.
-Believed, by choice of `bag`: word counts (multinomial), word presence (bernoulli), what all other classes say
+Counted: how often each token occurs in each class, and in how many documents; the vocabulary is every token seen.
+Estimated, by choice of `bag`: word counts (multinomial), word presence (bernoulli), word counts of all other classes
 (complement), or word counts that count a word once per document (binary). Pruning by document frequency is a view
-taken when belief is made: what is remembered stays exact, and another view needs no second look at the data.
+taken at estimation: the counts stay exact, and another view needs no second pass over the data.
 
 Notation: V tokens of a column, α the pseudo-count of each.
 """
@@ -47,13 +47,13 @@ _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
 
 @dataclass(frozen=True)
 class Text(Event):
-    """A bag of the words of a text, in each class with probabilities of its own.
+    """A bag of the words of a text, with their own probabilities in each class.
 
     Parameters
     ----------
     bag : {"multinomial", "bernoulli", "complement", "binary"}
-        Whether a word counts as often as it occurs, by being there or not, by how the other classes use it, or once
-        per document.
+        Whether a word counts as often as it occurs, by its presence or absence, by its use in the other classes, or
+        once per document.
     ngrams : tuple of int
         The shortest and the longest run of words (or characters) that is a token.
     analyzer : {"word", "char", "char_wb"}
@@ -65,14 +65,14 @@ class Text(Event):
     stop_words : tuple of str
         Words to leave out; none by default.
     min_df, max_df : int or float
-        Tokens in fewer or more documents than this (a number, or a share of all) are not believed in.
+        Tokens in fewer or more documents than this (a number, or a share of all) are left out of the vocabulary.
     max_features : int, optional
-        At most so many tokens are believed in, the most frequent.
+        The size of the vocabulary at most; the most frequent tokens stay.
     unknown : {"skip", "smooth"}
-        Whether a token that is not believed in says nothing, or is one more token with a count of zero.
+        Whether a token outside the vocabulary is skipped, or is one more token with a count of zero.
     tokenizer : callable, optional
-        What makes words of a text, instead of the pattern: given the text (lowered and stripped as said above), it
-        returns them in a list. Written down, as in a model file, only its name is left: a file holds no code.
+        A function that replaces the pattern: given a text (lowercased and stripped as above), it returns a list of
+        words. A model file stores only its name, since a file holds no code.
 
     Examples
     --------
@@ -125,12 +125,12 @@ class Text(Event):
 
     @classmethod
     def test_variants(cls) -> list[Event]:
-        """Each kind of bag, one with pairs of words and a pruned vocabulary, and one whose words a function makes."""
+        """Return each kind of bag, one with a pruned vocabulary of word pairs, and one with a tokenizer."""
         pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
         return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
 
     def options(self) -> dict[str, Any]:
-        """The options that differ from their default; a tokenizer by its name."""
+        """Return the options that differ from their default; a tokenizer by its name."""
         given = super().options()
         if callable(self.tokenizer):
             given["tokenizer"] = name_of(self.tokenizer)
@@ -155,7 +155,7 @@ class Text(Event):
         )
 
     def count(self, data: Texts, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
-        """Occurrences and document frequencies of every token, and the weight of missing texts."""
+        """Count occurrences and document frequencies of every token, and the weight of missing texts."""
         found = []
         for f, column in enumerate(data.columns):
             with refused_of(f):
@@ -198,7 +198,7 @@ class Text(Event):
     def _presence(
         self, labels: Categories, part: Column, kept: npt.NDArray[np.bool_], alpha: float, share: Callable[..., Floats]
     ) -> Words:
-        """Every token absent, and the difference for those present."""
+        """Return the words of a bernoulli bag: all tokens absent, and the difference for each that is present."""
         n, ones = part.present.to_float(), part.documents.columns(np.flatnonzero(kept))
         rows, columns = ones.places.rows, ones.places.columns()
         log_zero, log_one = (np.tile(share(count, n, alpha, 2.0), (len(labels), 1)) for count in (n, np.zeros_like(n)))
@@ -212,15 +212,15 @@ class Text(Event):
         return Words(labels, table, log_zero.sum(axis=0), None, True, self, needed if needed.any() else None)
 
     def _view(self, part: Column) -> npt.NDArray[np.bool_]:
-        """The tokens believed in."""
+        """Return a mask of the tokens in the vocabulary after pruning."""
         kept = self._kept(part.documents.sum(axis=0).to_float(), float(part.present.sum().to_float()))
         return self._most_frequent(kept, part.tokens)
 
     def _kept(self, documents: Floats, n: float) -> npt.NDArray[np.bool_]:
-        """The tokens believed in, by the documents that have them and the number of all documents."""
+        """Return a mask of the tokens within min_df and max_df, given their document counts and all documents."""
         least = self.min_df * n if isinstance(self.min_df, float) else self.min_df
         most = self.max_df * n if isinstance(self.max_df, float) else self.max_df
-        # A document may weigh less than 1: a token that was seen at all is in one document.
+        # A document may weigh less than 1: a token seen at all is in one document.
         return np.asarray((documents > 0) & ((documents >= least) | (least <= 1)) & (documents <= most))
 
     def _most_frequent(self, kept: npt.NDArray[np.bool_], tokens: Exact) -> npt.NDArray[np.bool_]:
@@ -231,28 +231,19 @@ class Text(Event):
         best[np.argsort(-total, kind="stable")[: self.max_features]] = True
         return best
 
-    def leave_one_out(
-        self,
-        statistic: Statistic,
-        options: EstimateOptions,
-        data: Texts,
-        classes: ClassCodes,
-        weights: Weights,
-        out: Floats,
-    ) -> None:
-        """Add log-probabilities without the text in its class, and in the vocabulary where only it had a token."""
-        self.without_rows(statistic, data, classes, weights).add(options, out)
-
     def without_rows(self, statistic: Statistic, data: Texts, classes: ClassCodes, weights: Weights) -> LeftOut:
-        """The texts' tokens found once, whatever smoothings are tried."""
+        """Return the texts, each to be taken from its class, and from the vocabulary where only it has a token.
+
+        Tokens are found once, however many smoothings are tried.
+        """
         parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
         sizes = np.zeros(len(data))
         for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):
-            here = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
-            weight = np.ones(len(here)) if weights is None else weights[here]
+            present = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
+            weight = np.ones(len(present)) if weights is None else weights[present]
             lookup = Lookup(part.labels.array.cast(pa.string()), self.tokens)
             for one in np.unique(weight):
-                rows = here[weight == one]
+                rows = present[weight == one]
                 bag = self._bag(vectorise(column.take(pa.array(rows)), self.tokens, lookup), len(part.labels))
                 for block, texts in row_blocks(bag, part.tokens.shape[0]):
                     left_out = self._left_out(part, texts, classes[rows[block]], float(one))
@@ -266,12 +257,12 @@ class Text(Event):
         return LeftOut(add, lambda: sizes)
 
     def _bag(self, texts: Vectors, n_tokens: int) -> Sparse:
-        """The tokens of texts, each as often as it counts."""
+        """Return the texts as a bag: each token times its occurrences, or once."""
         times = texts.data if self.bag in ("multinomial", "complement") else np.ones(len(texts.data))
         return Sparse(texts.indptr, texts.indices, times, n_tokens)
 
     def _left_out(self, part: Column, bag: Sparse, own: ClassCodes, weight: float) -> BagRows:
-        """Texts that all have one weight, and which tokens are believed in without each."""
+        """Return texts of one weight, with the tokens in the vocabulary without each."""
         documents, weights = part.documents.sum(axis=0), np.full(len(bag), weight)
         others = float(part.present.sum().reshape((1,)).less((np.zeros(1, np.intp),), weights[:1])[0])
         _, token, _ = bag.entries()
@@ -279,7 +270,7 @@ class Text(Event):
         return BagRows(bag, own, weights, self._kept(documents.to_float(), others), after)
 
     def _without(self, rows: BagRows, part: Column) -> Callable[[float], Floats]:
-        """From a smoothing to the scores of texts that were never read."""
+        """Return a function from a smoothing to the leave-one-out scores of texts."""
         smooth = self.unknown == "smooth"
         if self.bag == "bernoulli":
             return Presence(rows, part.documents, part.present).scores
@@ -288,7 +279,7 @@ class Text(Event):
         return OwnCounts(rows, self._counts(part), smooth=smooth).scores
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
-        """The smoothing under which each column's counts of tokens are most probable."""
+        """Return the smoothing under which each column's counts of tokens are most probable."""
         return np.array([self._evident(part) for part in columns_of(statistic)])
 
     def _evident(self, part: Column) -> float:
@@ -300,12 +291,12 @@ class Text(Event):
         return empirical_bayes_alpha(np.stack([ones, n[:, None] - ones], axis=-1).reshape(-1, 2))
 
     def _counts(self, part: Column) -> SparseExact:
-        """What the shares are shares of: occurrences, or documents."""
+        """Return the counts behind the shares: occurrences, or documents."""
         return part.tokens if self.bag in ("multinomial", "complement") else part.documents
 
 
 def name_of(tokenizer: Tokenizer) -> str:
-    """What a function is called, for those who read of it.
+    """Return the name of a function, for people to read.
 
     Examples
     --------

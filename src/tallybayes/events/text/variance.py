@@ -1,4 +1,4 @@
-"""How far the words of texts may be misjudged: the die of a column's tokens, and the texts that are rolls of it."""
+"""The posterior variance of the scores of texts, which are rolls of a die of tokens."""
 
 from __future__ import annotations
 
@@ -7,41 +7,41 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.events.families.bag import DieDoubt
+from tallybayes.events.families.bag import ShareVariance
 from tallybayes.events.inputs import Floats, Sparse
 from tallybayes.exact.array import Exact
 from tallybayes.kernels.text import Lookup
 
-__all__ = ["WordsDoubt"]
+__all__ = ["TokenVariance"]
 
 
 @dataclass(frozen=True)
-class WordsDoubt:
-    """What is not known of the shares of tokens; with `smooth`, of one more token behind them, never seen."""
+class TokenVariance:
+    """The variance of the log-shares of tokens; with `smooth`, of one more token, never seen."""
 
     lookup: Lookup
-    die: DieDoubt
+    die: ShareVariance
     distinct: bool
     smooth: bool
 
     @classmethod
-    def of(cls, lookup: Lookup, counts: Exact, alpha: float, *, distinct: bool, smooth: bool) -> WordsDoubt:
-        """The doubts from each class's counts (C, V) of the tokens, each with a pseudo-count of α."""
+    def of(cls, lookup: Lookup, counts: Exact, alpha: float, *, distinct: bool, smooth: bool) -> TokenVariance:
+        """Return the variances, given each class's counts (C, V) and the pseudo-count of a token."""
         numbers = counts.to_float().T
         if smooth:
             numbers = np.pad(numbers, ((0, 1), (0, 0)))
-        die = DieDoubt.of(numbers, counts.sum(axis=1).to_float(), np.full(len(numbers), alpha))
+        die = ShareVariance.of(numbers, counts.sum(axis=1).to_float(), np.full(len(numbers), alpha))
         return cls(lookup, die, distinct, smooth)
 
     def add(self, column: pa.Array, out: Floats) -> None:
-        """Add the variance of what each text's tokens say; of a missing text, nothing."""
+        """Add the variance of each text's score; a missing text adds nothing."""
         found = self.lookup.vectorise(column)
         times = np.ones(len(found.data)) if self.distinct else found.data.astype(np.float64)
         texts = Sparse(found.indptr, found.indices, times, len(self.lookup))
         self.die.add(self._with_unknown(texts, column) if self.smooth else texts, out)
 
     def _with_unknown(self, texts: Sparse, column: pa.Array) -> Sparse:
-        """The same texts with one more token, which is any that is not believed in."""
+        """Return the texts with one more token, which stands for all outside the vocabulary."""
         times = np.zeros((len(texts), 1))
         self.lookup.score(column, np.zeros((texts.width, 1)), times, unknown=np.ones(1), distinct=self.distinct)
         ends = texts.indptr[1:]

@@ -1,4 +1,4 @@
-"""What is believed of a column's tokens: a table of log-probabilities, and the vocabulary to find its rows by."""
+"""The vocabulary of a column of texts, and its table of log-probabilities."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["Words", "log_shares", "log_shares_outside"]
 
 @dataclass(frozen=True)
 class Words:
-    """What is believed of one column's tokens.
+    """The vocabulary of one column, and the log-probabilities of its tokens.
 
     A document's score is `base`, plus `table` for each token (each occurrence, or each distinct token).
     """
@@ -44,12 +44,12 @@ class Words:
 
     @property
     def present(self) -> Floats:  # (V, C)
-        """The probability that a text has each token, where that is what is believed of it."""
+        """The probability that a text has each token, where `table` holds log-odds of presence."""
         odds = np.exp(self.table)
         return np.asarray(odds / (1 + odds) if self.needed is None else np.where(self.needed, 1.0, odds / (1 + odds)))
 
     def contrast(self) -> Words:
-        """The same, less what it says of all classes alike."""
+        """Return the words less the part of the log-probabilities that all classes share."""
         unknown = None if self.unknown is None else contrast(self.unknown[None, :])[0]
         table, base = contrast(self.table), self.base - self.base.max()
         new = Words(self.vocabulary, table, base, unknown, self.distinct, self.event, self.needed)
@@ -59,7 +59,7 @@ class Words:
 
 
 def log_shares(counts: SparseExact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
-    """The log-share of each token in each class; that of tokens that a class has not is found once for all of them."""
+    """Return the log-share of each token in each class; all tokens that a class lacks share one."""
     table = np.tile(log_share(0.0, totals, alpha, size), (counts.shape[1], 1))
     rows = counts.places.rows
     table[counts.places.columns(), rows] = log_share(counts.values.to_float(), totals[rows], alpha, size)
@@ -67,7 +67,7 @@ def log_shares(counts: SparseExact, totals: Floats, alpha: float, size: int) -> 
 
 
 def log_shares_outside(counts: SparseExact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
-    """The log-share of each token outside of each class, the same for all that lack it; α is above 0."""
+    """Return the log-share of each token outside of each class; classes without it share one; α is above 0."""
     whole, log_total = counts.sum(axis=0), np.log(totals + alpha * size)
     rows, columns = counts.places.rows, counts.places.columns()
     table = np.log(whole.to_float() + alpha)[:, None] - log_total

@@ -168,7 +168,7 @@ def test_parameters_are_counted_for_every_kind_of_column() -> None:
     count = MIXED.parameters()
     # in each of two classes: x 1, on 1, n 1, height 2; counts have no one joint model with the others
     assert (count.prior, count.naive, count.joint, count.undefined) == (1, 10, None, ("n",))
-    assert "No full joint model is at hand for n." in str(count)
+    assert "No full joint model is defined for n." in str(count)
     bag = tb.fit(np.eye(3), [0, 1, 1], events="multinomial").parameters()
     assert bag.naive == 2 * 2
     words = tb.fit(["cheap pills", "lunch noon"], ["spam", "ham"], events="text(bag='bernoulli')").parameters()

@@ -11,7 +11,7 @@ The rest, −H(w), is what the class loses because it has several rivals.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -51,13 +51,8 @@ class ContrastWeights:
     def joined(cls, parts: list[ContrastWeights], n_classes: int) -> ContrastWeights:
         """Concatenate parts; no parts give the weights of no rows."""
         nothing = cls(np.zeros(0, np.intp), np.zeros((0, n_classes)), np.zeros(0), np.zeros(0))
-        parts = [nothing, *parts]
-        return cls(
-            np.concatenate([part.of for part in parts]),
-            np.concatenate([part.factors for part in parts]),
-            np.concatenate([part.prior for part in parts]),
-            np.concatenate([part.split for part in parts]),
-        )
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in (nothing, *parts)]) for name in names))
 
 
 @dataclass(frozen=True)

@@ -95,15 +95,12 @@ class Contributions(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, with the names of columns and classes."""
-        return {
+        names = {
             "columns": list(self.columns),
-            "of": plain([self.classes[c] for c in self.of]),
-            "against": None if self.against is None else plain(self.classes[self.against]),
-            "prior": plain(self.prior),
-            "terms": plain(self.terms),
-            "split": plain(self.split),
-            "log_odds": plain(self.log_odds),
+            "of": [self.classes[c] for c in self.of],
+            "against": None if self.against is None else self.classes[self.against],
         }
+        return dict(plain(names | {k: getattr(self, k) for k in ("prior", "terms", "split", "log_odds")}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,10 +186,8 @@ def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:
 def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowBatch | None = None) -> ContrastWeights:
     """Return the contrast weights of encoded rows; `rows` name bad values in error messages."""
     belief, temperature, n = model._contrast, model._temperature, len(blocks[0])
-    scores, sizes = (
-        np.empty((n, len(model.classes))),
-        np.zeros(n) if temperature is not None and temperature.by_size else None,
-    )
+    scores = np.empty((n, len(model.classes)))
+    sizes = np.zeros(n) if temperature is not None and temperature.by_size else None
     add_encoded(model.schema, belief, blocks, scores, sizes, rows)
     factors = np.ones(n) if temperature is None else temperature.factors(scores, belief.log_prior, sizes)
     return question.ask(scores, factors, belief.log_prior)

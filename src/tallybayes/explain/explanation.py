@@ -151,12 +151,12 @@ class Explanation(Result):
 
     def shown(self) -> Grid:
         """Return a table of the largest contributions, and the counts behind them."""
-        few = len(self.classes) <= 4
-        blank = [""] * len(self._heads(few))
-        rows = [("prior", "", _signed(self.prior), *self._of_rows(few))]
-        rows += [
-            (_named(part), _cell(part), _signed(part.term), *self._of_counts(part, few)) for part in self.heard[:_SHOWN]
-        ]
+        shown = len(self.classes) if len(self.classes) <= 4 else 0  # classes whose counts fit
+        blank = [""] * shown
+        rows = [("prior", "", _signed(self.prior), *map(number, self.rows[:shown]))]
+        for part in self.heard[:_SHOWN]:
+            counts = (number(n, 1) for n in part.counts[:shown])
+            rows.append((_named(part), _cell(part), _signed(part.term), *counts))
         if self.heard[_SHOWN:]:
             rows.append((f"{len(self.heard) - _SHOWN} more", "", _signed(self.rest), *blank))
         if round(self.split, 3):
@@ -167,12 +167,8 @@ class Explanation(Result):
         rival = "all others" if self.against is None else f"{self.against}"
         if self.against is None and len(self.classes) == 2:
             rival = str(next(c for c in self.classes if c != self.of))
-        heads: tuple[Column | str, ...] = (
-            Column("what", right=False),
-            Column("value", right=False),
-            f"for {self.of}",
-            *self._heads(few),
-        )
+        left = Column("what", right=False), Column("value", right=False)
+        heads: tuple[Column | str, ...] = (*left, f"for {self.of}", *map(str, self.classes[:shown]))
         title = f"{self.label} = {self.of}: probability {self.probability:.4f}"
         note = f"Log-odds of {self.of} against {rival}, with the training rows (or words) of each class behind them."
         return Grid(title, heads, tuple(rows), (note,))
@@ -192,28 +188,11 @@ class Explanation(Result):
         """The sum of the contributions that are not shown."""
         return float(sum(part.term for part in self.heard[_SHOWN:]))
 
-    def _heads(self, few: bool) -> tuple[str, ...]:
-        return tuple(map(str, self.classes)) if few else ()
-
-    def _of_rows(self, few: bool) -> tuple[str, ...]:
-        return tuple(number(n) for n in self.rows) if few else ()
-
-    def _of_counts(self, part: Part, few: bool) -> tuple[str, ...]:
-        return tuple(number(n, 1) for n in part.counts) if few else ()
-
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers: the prior, each part with its counts, and their sum."""
-        return {
-            "label": self.label,
-            "classes": plain(self.classes),
-            "of": plain(self.of),
-            "against": plain(self.against),
-            "probability": plain(self.probability),
-            "log_odds": plain(self.log_odds),
-            "prior": plain(self.prior),
-            "split": plain(self.split),
-            "parts": [plain(part._asdict()) for part in self.parts],
-        }
+        names = ("label", "classes", "of", "against", "probability", "log_odds", "prior", "split")
+        parts = [part._asdict() for part in self.parts]
+        return dict(plain({name: getattr(self, name) for name in names} | {"parts": parts}))
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: the prior, then the largest contributions."""
@@ -354,10 +333,8 @@ def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
 
 def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]:
     """Return a note on each column's value (missing, never seen), and the counts behind its term."""
-    notes, counts = (
-        np.full(len(model.schema.columns), "", object),
-        np.zeros((len(model.schema.columns), len(model.classes))),
-    )
+    F = len(model.schema.columns)
+    notes, counts = np.full(F, "", object), np.zeros((F, len(model.classes)))
     parts = zip(model.belief.likelihoods, blocks, column_places(model.schema), strict=True)
     for likelihood, data, places in parts:
         at = slice(None) if places is None else places

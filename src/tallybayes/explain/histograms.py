@@ -68,10 +68,8 @@ class Histogram(Result):
 
     def shown(self) -> Grid:
         """Return a table of the rows in each bin."""
-        rows = tuple(
-            (f"{self.edges[b]:.4g} to {self.edges[b + 1]:.4g}", *map(number, self.counts[b]))
-            for b in range(len(self.counts))
-        )
+        bins = zip(self.edges[:-1], self.edges[1:], self.counts, strict=True)
+        rows = tuple((f"{low:.4g} to {high:.4g}", *map(number, counts)) for low, high, counts in bins)
         return Grid(self.column, ("", *map(str, self.classes)), rows)
 
     def to_dict(self) -> dict[str, Any]:

@@ -85,14 +85,8 @@ class Importance(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, with the names of columns."""
-        return {
-            "columns": list(self.columns),
-            "information": plain(self.information),
-            "change": plain(self.change),
-            "error": plain(self.error),
-            "loss": plain(self.loss),
-            "rows": self.rows,
-        }
+        names = ("information", "change", "error", "loss", "rows")
+        return dict(plain({"columns": list(self.columns)} | {name: getattr(self, name) for name in names}))
 
     def points(self) -> list[dict[str, Any]]:
         """Return one plain record per column, most important first."""
@@ -167,9 +161,8 @@ def _choices_for(model: Model, columns: Sequence[str]) -> Any:
     alpha = model.choices.alpha
     if not isinstance(alpha, dict):
         return model.choices
-    return replace(
-        model.choices, alpha={name: value for name, value in alpha.items() if name in set(columns)} or "auto"
-    )
+    kept = {name: value for name, value in alpha.items() if name in columns}
+    return replace(model.choices, alpha=kept or "auto")
 
 
 @dataclass(frozen=True, eq=False)

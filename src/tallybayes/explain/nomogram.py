@@ -161,23 +161,9 @@ class Nomogram(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scales, and the numbers that turn points into a probability."""
-        return {
-            "of": plain(self.of),
-            "against": plain(self.against),
-            "scales": [
-                {
-                    "column": scale.column,
-                    "kind": scale.kind,
-                    "values": plain(scale.values),
-                    "points": plain(scale.points),
-                    "missing": plain(scale.missing),
-                }
-                for scale in self.scales
-            ],
-            "start": plain(self.start),
-            "per_point": plain(self.per_point),
-            "probabilities": plain(self.probabilities()),
-        }
+        named = {"of": self.of, "against": self.against, "scales": [vars(scale) for scale in self.scales]}
+        turn = {"start": self.start, "per_point": self.per_point, "probabilities": self.probabilities()}
+        return dict(plain(named | turn))
 
     def chart(self) -> Any:
         """Return an Altair chart: a line of points per column, and the scale of the sum."""

@@ -95,14 +95,8 @@ class Table(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
-        return {
-            "column": self.column,
-            "event": self.event,
-            "rows": plain(self.rows),
-            "classes": plain(self.classes),
-            "counts": plain(self.counts),
-            "values": plain(self.values),
-        }
+        names = ("column", "event", "rows", "classes", "counts", "values")
+        return dict(plain({name: getattr(self, name) for name in names}))
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: one for each value and class."""
@@ -241,12 +235,8 @@ class Prior(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
-        return {
-            "label": self.label,
-            "classes": plain(self.classes),
-            "rows": plain(self.rows),
-            "shares": plain(self.shares),
-        }
+        names = ("label", "classes", "rows", "shares")
+        return dict(plain({name: getattr(self, name) for name in names}))
 
 
 @dataclass(frozen=True, eq=False)

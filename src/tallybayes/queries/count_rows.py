@@ -10,6 +10,7 @@ import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -98,10 +99,7 @@ def probability(
         if sources.is_path(source) and len(named) == len(question.terms):
             only = list(dict.fromkeys(named))
             rows = sources.open_source(source, reading, columns=only, types=types)
-        result = engines.fold(
-            rows, lambda batch, first: tally(question, batch, first), operator.add, Tally(), threads=workers
-        )
-        return result, names, rows.name
+        return engines.fold(rows, partial(tally, question), operator.add, Tally(), threads=workers), names, rows.name
 
     counts, names, where = open_rows.reading(counted)
     if not counts.found:
@@ -118,10 +116,8 @@ def _column_names(query: Query, rows: sources.Source) -> list[str]:
     names = RowBatch(pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in rows.schema], schema=rows.schema)).names
     for term in query.terms:
         if term.column is not None and term.column not in names:
-            where = f"query {str(query)!r}"
-            raise BadOption(
-                wanted(where, f"columns of {rows.name}", repr(term.column), did_you_mean(term.column, names))
-            )
+            do = did_you_mean(term.column, names)
+            raise BadOption(wanted(f"query {str(query)!r}", f"columns of {rows.name}", repr(term.column), do))
     return names
 
 

@@ -102,10 +102,8 @@ class _ModelQuery:
         mask = holds(term, labels.array)
         value = as_kind(term.value, labels.array.type)
         if mask is None or (term.operator in ("=", "!=") and value is not None and value.as_py() not in labels.values):
-            want = f"a value of {term.column!r}"
-            raise BadOption(
-                wanted(self.where, want, repr(term.value), did_you_mean(term.value, map(str, labels.values)))
-            )
+            do = did_you_mean(term.value, map(str, labels.values))
+            raise BadOption(wanted(self.where, f"a value of {term.column!r}", repr(term.value), do))
         return mask
 
     def _of_values(self, term: Term, event: Event, rows: tuple[Any, ...]) -> Mask:  # (V + 1,)
@@ -193,9 +191,8 @@ class _ModelQuery:
             raise BadOption(wanted(self.where, "a value of some column", repr(term.value), near))
         if len(found) > 1:
             named = " or ".join(repr(str(Term(name, "=", term.value))) for name in found)
-            raise BadOption(
-                wanted(self.where, f"{term.value!r} in one column", f"it in {len(found)}", f"Write {named}")
-            )
+            want, got = f"{term.value!r} in one column", f"it in {len(found)}"
+            raise BadOption(wanted(self.where, want, got, f"Write {named}"))
         return replace(term, column=found[0])
 
     def _check_asked(self, term: Term) -> None:

@@ -156,9 +156,8 @@ class Dependence(Result):
         """Return the figures of two columns."""
         for name in (first, second):
             if name not in self.columns:
-                raise BadOption(
-                    wanted("pair", "two columns that were tested", repr(name), did_you_mean(name, self.columns))
-                )
+                do = did_you_mean(name, self.columns)
+                raise BadOption(wanted("pair", "two columns that were tested", repr(name), do))
         if first == second:
             raise BadOption(wanted("pair", "two different columns", f"{first!r} twice"))
         places = sorted((self.columns.index(first), self.columns.index(second)))

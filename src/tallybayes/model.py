@@ -493,7 +493,7 @@ class Model:
         prior               +0.693    1     2
         outlook    rainy    +0.811    0     2
         together            +1.504
-        Log-odds of yes against no; beside them, on how many rows (or words) of each class they rest.
+        Log-odds of yes against no, with the training rows (or words) of each class behind them.
         """
         from tallybayes.explain.explanation import explain
 

@@ -160,7 +160,7 @@ def test_results_show_themselves():
     rows = {"x": [1.0, 2.0, 8.0, 9.0], "c": list("ppqq"), "y": ["no", "no", "yes", "yes"]}
     model = tb.fit(rows, "y", calibrate=None)
     said = model.contributions(rows)
-    assert str(said).splitlines()[0] == "What 2 columns say of 4 rows, in log-odds"
+    assert str(said).splitlines()[0] == "Contributions of 2 columns in 4 rows, in log-odds"
     assert set(said.to_dict()) == {"columns", "of", "against", "prior", "terms", "split", "log_odds"}
     assert said.to_dict()["of"] == ["no", "no", "yes", "yes"]
     assert len(model.contributions(pa.table({"x": pa.array([], pa.float64()), "c": pa.array([], pa.string())}))) == 0

@@ -108,8 +108,8 @@ def test_conditions_may_be_a_separate_argument() -> None:
         ("age~3", "wanted a column of text for '~', got column 'age' of whole numbers"),
         ("age>old", "query 'age>old': wanted a value of column 'age', whole numbers, got 'old'"),
         ("member=maybe", "wanted a value of column 'member', booleans, got 'maybe'"),
-        ("town~' '", "query \"town~' '\": wanted words behind '~', got none"),
-        ("town=", "query 'town=': wanted a value behind '=', got its end"),
+        ("town~' '", "query \"town~' '\": wanted words after '~', got none"),
+        ("town=", "query 'town=': wanted a value after '=', got its end"),
         ("=Rome", "wanted a column or a value, got '=Rome' at character 1"),
         ("Rome |", "wanted a column or a value, got its end"),
         ("Rome | Oslo | Ann", r"wanted one '\|' at most, got '\| Ann' at character 13"),
@@ -129,7 +129,7 @@ def test_a_condition_that_never_held_is_refused() -> None:
     sentence = r"query 'Rome \| age>90': wanted rows in which age>90 holds, got none of 6 \(1 lack a column"
     with pytest.raises(BadData, match=sentence):
         tb.probability(ROWS, "Rome | age>90")
-    with pytest.raises(BadData, match="wanted rows that have the columns asked about, got none of 1"):
+    with pytest.raises(BadData, match="wanted rows that have the columns of the query, got none of 1"):
         tb.probability({"a": pa.array([None], pa.int64()), "b": [1]}, "a=1")
     with pytest.raises(BadOption, match=r"given: wanted terms such as .*, got 'a\|b', with a '\|'"):
         tb.probability(ROWS, "Rome", "a|b")

@@ -99,13 +99,13 @@ def test_a_calibrated_model_answers_from_its_tables() -> None:
     asked, plain = tempered.probability("yes | sunny"), SMOOTH.probability("yes | sunny")
     assert replace(asked, notes=()) == plain
     told = tempered.predict_proba([{"outlook": "sunny"}])[0, 1]
-    assert asked.notes == (f"Tempered by rows left out, as predict_proba answers, it is {told:.4f}.",)
+    assert asked.notes == (f"After tempering, as in predict_proba: {told:.4f}.",)
 
 
 def test_what_was_never_seen_says_nothing_if_smoothed_and_is_refused_if_not() -> None:
     found = SMOOTH.probability("yes | outlook=foggy")
     assert float(found) == pytest.approx(9 / 14)
-    assert found.notes == ("outlook=foggy was never seen: answered as if it were not known.",)
+    assert found.notes == ("outlook=foggy was never seen: treated as missing.",)
     foggy_and_windy = SMOOTH.probability("yes | outlook=foggy, windy=true")
     assert float(foggy_and_windy) == pytest.approx(float(SMOOTH.probability("yes | windy=true")))
     assert foggy_and_windy.low == SMOOTH.probability("yes | windy=true").low
@@ -123,7 +123,7 @@ def test_what_was_never_seen_says_nothing_if_smoothed_and_is_refused_if_not() ->
         ("play=maybe", "wanted a value of 'play', got 'maybe'"),
         ("suny | yes", r"wanted a value of some column, got 'suny'\. Did you mean 'sunny'\?"),
         ("yes | outlok=sunny", r"wanted columns of the model, got 'outlok'\. Did you mean 'outlook'\?"),
-        ("yes | outlook~sunny", "wanted = and text for a model, got outlook~sunny. Ask the rows"),
+        ("yes | outlook~sunny", "wanted = and text for a model, got outlook~sunny. Query the rows"),
         ("outlook>sunny", "wanted numbers or dates for '>', got column 'outlook' of text"),
         ("yes |", "wanted a column or a value, got its end"),
     ],
@@ -138,7 +138,7 @@ def test_queries_that_a_model_cannot_answer_are_refused(query: str, sentence: st
     [
         (
             "height=2.0 | y=1",
-            r"a class or columns of values before '\|', got 'height', which is gaussian\. Put it behind",
+            r"a class or columns of values before '\|', got 'height', which is gaussian\. Put it after",
         ),
         ("n>2", "got 'n', which is poisson"),
         ("y=1 | height>2", r"wanted one '=' for column 'height' \(gaussian\), got height>2"),
@@ -168,7 +168,7 @@ def test_parameters_are_counted_for_every_kind_of_column() -> None:
     count = MIXED.parameters()
     # in each of two classes: x 1, on 1, n 1, height 2; counts have no one joint model with the others
     assert (count.prior, count.naive, count.joint, count.undefined) == (1, 10, None, ("n",))
-    assert "No full joint model is at hand for n." in str(count)
+    assert "No full joint model is defined for n." in str(count)
     bag = tb.fit(np.eye(3), [0, 1, 1], events="multinomial").parameters()
     assert bag.naive == 2 * 2
     words = tb.fit(["cheap pills", "lunch noon"], ["spam", "ham"], events="text(bag='bernoulli')").parameters()

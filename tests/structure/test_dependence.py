@@ -249,7 +249,7 @@ def test_text_is_left_out_with_a_note() -> None:
     prose = [f"this message has number {k} and some words" for k in range(40)]
     found = tb.dependence({**XOR, "message": prose}, "y")
     assert found.left_out == ("message",)
-    assert "Not looked at, being text: message." in str(found)
+    assert "Not tested, because they are text: message." in str(found)
     assert len(found) == 3
 
 
@@ -308,7 +308,7 @@ def test_more_pairs_than_memory_holds_are_refused_before_they_are_counted() -> N
 def test_unknown_columns_and_pairs_of_one_column_are_refused() -> None:
     found = tb.dependence(XOR, "y")
     with pytest.raises(
-        BadOption, match=r"pair: wanted two columns that were looked at, got 'nois'\. Did you mean 'noise'"
+        BadOption, match=r"pair: wanted two columns that were tested, got 'nois'\. Did you mean 'noise'"
     ):
         found.pair("a", "nois")
     with pytest.raises(BadOption, match="pair: wanted two different columns, got 'a' twice"):

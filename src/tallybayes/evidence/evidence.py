@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +16,18 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.categories import Categories, encode
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.errors import BadData, CannotMerge, wanted
+from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
-from tallybayes.events.statistic import NEVER_THERE, Statistic
+from tallybayes.events.statistic import Statistic
+from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Evidence", "class_codes", "count", "count_rows", "row_weights"]
+__all__ = ["Evidence", "class_codes", "class_totals", "count", "count_rows", "row_weights"]
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(ClassSums):
     """The exact sums of some rows.
 
     Attributes
@@ -61,39 +62,19 @@ class Evidence:
         statistics = tuple(_nothing(block.event, len(block.columns), rows) for block in schema.blocks)
         return cls(schema, Categories(pa.nulls(0)), rows, statistics)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Evidence):
-            return NotImplemented
-        return (
-            self.schema.same_features(other.schema)
-            and self.classes == other.classes
-            and self.rows == other.rows
-            and self.statistics == other.statistics
-        )
+    def _replace(self, classes: Categories, rows: Exact, statistics: tuple[Statistic, ...]) -> Self:
+        return replace(self, classes=classes, rows=rows, statistics=statistics)
 
-    __hash__ = None  # type: ignore[assignment]
+    def _is_like(self, other: Self) -> bool:
+        return self.schema.same_features(other.schema)
 
-    def __add__(self, other: Evidence) -> Evidence:
+    def _conform(self, other: Self) -> Self:
         self.schema.check_merges(other.schema)
-        if not len(other.classes):
-            return self
-        if not len(self.classes):
-            return replace(other._in_order_of(self.schema), schema=self.schema)
-        left, right = self._align(other)
-        rows = left.rows + right.rows
-        pairs = zip(left.statistics, right.statistics, strict=True)
-        return Evidence(self.schema, left.classes, rows, tuple(a.add(b, rows) for a, b in pairs))
+        return replace(other._in_order_of(self.schema), schema=self.schema)
 
-    def __sub__(self, other: Evidence) -> Evidence:
-        left, right = self._align(other)
-        rows = left.rows - right.rows
-        if rows.negative().any():
-            raise CannotMerge(NEVER_THERE)
-        pairs = zip(left.statistics, right.statistics, strict=True)
-        statistics = tuple(a.subtract(b, rows) for a, b in pairs)
-        for block, statistic in zip(self.schema.blocks, statistics, strict=True):
+    def _check(self) -> None:
+        for block, statistic in zip(self.schema.blocks, self.statistics, strict=True):
             block.event.check(statistic)
-        return Evidence(self.schema, left.classes, rows, statistics)._without_empty_classes()
 
     def select(self, columns: Sequence[str]) -> Evidence:
         """Return the evidence of some columns, equal to the bit to a count without the others.
@@ -114,33 +95,7 @@ class Evidence:
                 statistics.append(statistic.of_columns(np.array(places, np.intp)))
         return Evidence(schema, self.classes, self.rows, tuple(statistics))
 
-    def _align(self, other: Evidence) -> tuple[Evidence, Evidence]:
-        """Return both with the same classes and the same order of columns."""
-        self.schema.check_merges(other.schema)
-        other = other._in_order_of(self.schema)
-        if self.classes == other.classes:
-            return self, other
-        classes = self.classes | other.classes
-        return self._with_classes(classes), other._with_classes(classes)
-
-    def _with_classes(self, classes: Categories) -> Evidence:
-        if classes == self.classes:
-            return self
-        index = classes.find(self.classes.array)
-        rows = self.rows.spread(index, len(classes))
-        return Evidence(self.schema, classes, rows, tuple(s.with_classes(index, rows) for s in self.statistics))
-
-    def _without_empty_classes(self) -> Evidence:
-        some = self.rows.nonzero()
-        if some.all():
-            return self
-        if any(s.of_classes(np.flatnonzero(~some), self.rows.take(~some)).has_weight for s in self.statistics):
-            raise CannotMerge(NEVER_THERE)
-        rows = self.rows.take(some)
-        kept = tuple(s.of_classes(np.flatnonzero(some), rows) for s in self.statistics)
-        return Evidence(self.schema, self.classes.take(some), rows, kept)
-
-    def _in_order_of(self, schema: Schema) -> Evidence:
+    def _in_order_of(self, schema: Schema) -> Self:
         """Return the same sums with blocks and columns in the order of an equivalent schema."""
         if self.schema.blocks == schema.blocks:
             return self
@@ -149,7 +104,7 @@ class Evidence:
             mine = next(b for b, own in enumerate(self.schema.blocks) if own.event == block.event)
             place = {name: f for f, name in enumerate(self.schema.blocks[mine].columns)}
             statistics.append(self.statistics[mine].of_columns(np.array([place[name] for name in block.columns])))
-        return Evidence(schema, self.classes, self.rows, tuple(statistics))
+        return replace(self, schema=schema, statistics=tuple(statistics))
 
 
 def count(schema: Schema, batch: pa.RecordBatch, first: int = 0) -> Evidence:
@@ -172,17 +127,14 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
     classes, labels = class_codes(rows, schema.label)
     weights = row_weights(rows, schema.weight)
     C = len(labels)
-    if weights is None:
-        total = Exact.from_counts(np.bincount(classes, minlength=C))
-    else:
-        total = Exact.from_limbs(kernels.power_sums((weights,), classes, C, order=1).first).reshape((C,))
+    total = class_totals(classes, C, weights)
     statistics = []
     for block in schema.blocks:
         data = rows.encode(block)
         with rows.refusing(block):
             sums, values = block.event.count(data, classes, C, weights)
         statistics.append(_statistic(block.event, total, dict(sums), values))
-    return Evidence(schema, labels, total, tuple(statistics))._without_empty_classes()
+    return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
 def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Categories, ...]) -> Statistic:
@@ -207,6 +159,13 @@ def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
         do = "Leave out rows without a class"
         raise BadData(wanted(f"label {label!r}", "a class in every row", f"a missing one (row {row})", do))
     return codes, labels
+
+
+def class_totals(classes: ClassCodes, n_classes: int, weights: Weights) -> Exact:  # (C,)
+    """Return the weight of the rows of each class."""
+    if weights is None:
+        return Exact.from_counts(np.bincount(classes, minlength=n_classes))
+    return Exact.from_limbs(kernels.power_sums((weights,), classes, n_classes, order=1).first).reshape((n_classes,))
 
 
 def row_weights(rows: RowBatch, weight: str | None) -> Weights:

@@ -1,17 +1,17 @@
-"""What is asked of a model when it is to say why: for which class, against which.
+"""The contrast that an explanation is about: one class against another, or against all others.
 
-The log-odds of a class against all others are a sum over columns, exactly, whatever their number: with s the scores and
-w the probabilities of the others among themselves,
+The log-odds of a class against all others are exactly a sum over columns. With s the scores and w the probabilities of
+the others among themselves,
 
     s_of − log Σ_r exp(s_r) = s_of − Σ_r w_r s_r − H(w),      H(w) = −Σ_r w_r log w_r.
 
-So each column's term is what it says for the class less the average, by w, of what it says for the others, and what is
-left (the entropy of the others) is what the class loses by their being several.
+So the contribution of a column is its term for the class minus the average of its terms for the others, weighted by w.
+The rest, −H(w), is what the class loses because it has several rivals.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -28,18 +28,18 @@ __all__ = ["ClassContrast", "ContrastWeights"]
 
 @dataclass(frozen=True)
 class ContrastWeights:
-    """What is asked in each row.
+    """The weights of classes in the contrast of each row.
 
     Attributes
     ----------
     of : ndarray of int, shape (n,)
-        The class that is spoken for.
+        The class that is explained.
     factors : ndarray, shape (n, C)
-        By what each class's terms are multiplied.
+        The factor of each class's terms.
     prior : ndarray, shape (n,)
-        What the class prior says.
+        The contribution of the class prior.
     split : ndarray, shape (n,)
-        What the class loses by the others' being several: minus the entropy of their shares.
+        What the class loses because it has several rivals: minus the entropy of their shares.
     """
 
     of: npt.NDArray[np.intp]
@@ -49,27 +49,22 @@ class ContrastWeights:
 
     @classmethod
     def joined(cls, parts: list[ContrastWeights], n_classes: int) -> ContrastWeights:
-        """Parts one after the other; none: of no rows."""
+        """Concatenate parts; no parts give the weights of no rows."""
         nothing = cls(np.zeros(0, np.intp), np.zeros((0, n_classes)), np.zeros(0), np.zeros(0))
-        parts = [nothing, *parts]
-        return cls(
-            np.concatenate([part.of for part in parts]),
-            np.concatenate([part.factors for part in parts]),
-            np.concatenate([part.prior for part in parts]),
-            np.concatenate([part.split for part in parts]),
-        )
+        names = [field.name for field in fields(cls)]
+        return cls(*(np.concatenate([getattr(part, name) for part in (nothing, *parts)]) for name in names))
 
 
 @dataclass(frozen=True)
 class ClassContrast:
-    """For which class, against which: places among the classes, None for the most probable, and for all others."""
+    """Positions of the two classes; `of` None is the most probable, `against` None all others."""
 
     of: int | None
     against: int | None
 
     @classmethod
     def about(cls, of: Any, against: Any, classes: tuple[Any, ...]) -> ClassContrast:
-        """The question that class names ask.
+        """Return the contrast of classes given by name.
 
         Examples
         --------
@@ -86,46 +81,46 @@ class ClassContrast:
         return cls(one, other)
 
     def ask(self, scores: Floats, temperature: Floats, log_prior: Floats) -> ContrastWeights:
-        """What is asked of rows with these scores (n, C), which are multiplied by `temperature` (n,) to be believed."""
-        believed, rows = scores * temperature[:, None], np.arange(len(scores))
-        factor = speaks = temperature
-        if np.isneginf(believed).any():
-            impossible = np.isneginf(believed).all(axis=1)
-            believed[impossible] = log_prior  # as predict_proba answers: of their values nothing can be said
-            factor, speaks = np.where(impossible, 1.0, temperature), np.where(impossible, 0.0, temperature)
-        of = self._of(believed)
-        weights = self._shares(believed, of, log_prior)
+        """Return the weights for rows with these scores (n, C) and temperatures (n,)."""
+        tempered, rows = scores * temperature[:, None], np.arange(len(scores))
+        prior_factor = factor = temperature
+        if np.isneginf(tempered).any():
+            impossible = np.isneginf(tempered).all(axis=1)
+            tempered[impossible] = log_prior  # as predict_proba answers: their values contribute nothing
+            prior_factor, factor = np.where(impossible, 1.0, temperature), np.where(impossible, 0.0, temperature)
+        of = self._of(tempered)
+        weights = self._shares(tempered, of, log_prior)
         alone = self.against is not None or len(log_prior) == 2
         split = np.zeros(len(scores)) if alone else -entr(weights).sum(axis=1)
         np.negative(weights, out=weights)
         weights[rows, of] = 1.0
-        prior = weigh_table(log_prior[None, :], weights)[:, 0] * factor
-        return ContrastWeights(of, weights * speaks[:, None], prior, split)
+        prior = weigh_table(log_prior[None, :], weights)[:, 0] * prior_factor
+        return ContrastWeights(of, weights * factor[:, None], prior, split)
 
-    def _of(self, believed: Floats) -> npt.NDArray[np.intp]:
+    def _of(self, tempered: Floats) -> npt.NDArray[np.intp]:
         if self.of is not None:
-            return np.full(len(believed), self.of, np.intp)
-        if self.against is None and believed.shape[1] == 2:
-            return np.asarray(believed[:, 1] > believed[:, 0], np.intp)
+            return np.full(len(tempered), self.of, np.intp)
+        if self.against is None and tempered.shape[1] == 2:
+            return np.asarray(tempered[:, 1] > tempered[:, 0], np.intp)
         if self.against is None:
-            return np.asarray(believed.argmax(axis=1))
-        others = believed.copy()
-        others[:, self.against] = -np.inf  # the most probable besides the one that was named
+            return np.asarray(tempered.argmax(axis=1))
+        others = tempered.copy()
+        others[:, self.against] = -np.inf  # the most probable class except `against`
         first = others.argmax(axis=1)
         return np.where(first == self.against, 1 if self.against == 0 else 0, first)
 
-    def _shares(self, believed: Floats, of: npt.NDArray[np.intp], log_prior: Floats) -> Floats:  # (n, C)
-        """The probabilities of the others among themselves."""
+    def _shares(self, tempered: Floats, of: npt.NDArray[np.intp], log_prior: Floats) -> Floats:  # (n, C)
+        """Return the probabilities of the other classes among themselves."""
         if self.against is not None:
-            shares = np.zeros_like(believed)
+            shares = np.zeros_like(tempered)
             shares[:, self.against] = 1.0
             return shares
         if len(log_prior) == 2:
             return np.stack([of == 1, of == 0], axis=1).astype(np.float64)
-        rows, shares = np.arange(len(believed)), believed.copy()
+        rows, shares = np.arange(len(tempered)), tempered.copy()
         shares[rows, of] = -np.inf
         lost = np.isneginf(kernels.softmax(shares))
-        if lost.any():  # none of the others is possible: they share as they did before the row, or evenly
+        if lost.any():  # no other class is possible: use the prior, or equal shares
             prior = np.tile(np.where(np.isneginf(log_prior).any(), 0.0, log_prior), (len(rows), 1))
             prior[rows, of] = -np.inf
             kernels.softmax(prior)

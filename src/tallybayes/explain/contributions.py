@@ -1,4 +1,4 @@
-"""Contributions: what each column says of each row, as log-odds that add up to those of the answer."""
+"""Contributions: log-odds of each column in each row, which add up to those of the prediction."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _SHOWN = 20
 
 @dataclass(frozen=True, eq=False)
 class Contributions(Result):
-    """What each column says of each row.
+    """The contributions of each column in each row.
 
-    ``prior + terms.sum(axis=1) + split`` are the log-odds of `of` against the others (or `against`), after tempering:
-    those of the probability that the model answers.
+    ``prior + terms.sum(axis=1) + split`` are the log-odds of `of` against the others (or `against`), after tempering.
+    They are the log-odds of the probability that the model predicts.
 
     Attributes
     ----------
@@ -42,15 +42,15 @@ class Contributions(Result):
     columns : sequence of str
         The columns of the model.
     of : ndarray of int, shape (n,)
-        The class that is spoken for in each row, as a place among the classes.
+        The position of the class that is explained in each row.
     against : int or None
-        The class that is spoken against; None: all others.
+        The class that it is compared with; None: all others.
     prior : ndarray, shape (n,)
-        What the class prior says.
+        The contribution of the class prior.
     terms : ndarray, shape (n, F)
-        What each column says; 0 where it is missing.
+        The contribution of each column; 0 where it is missing.
     split : ndarray, shape (n,)
-        What the class loses by the others' being several; 0 where there is one.
+        What the class loses because it has several rivals; 0 if it has one.
     """
 
     classes: tuple[Any, ...]
@@ -66,52 +66,49 @@ class Contributions(Result):
 
     @cached_property
     def log_odds(self) -> Floats:  # (n,)
-        """All of it."""
+        """The log-odds of each row: the sum of all contributions."""
         return np.asarray(self.prior + self.terms.sum(axis=1) + self.split)
 
     @property
     def probability(self) -> Floats:  # (n,)
-        """Of the class that is spoken for, against the others."""
+        """The probability of the explained class against the others."""
         return np.asarray(expit(self.log_odds))
 
     @cached_property
     def strength(self) -> Floats:  # (F,)
-        """How much each column says, for or against, in the mean of the rows."""
+        """The mean absolute contribution of each column."""
         return np.abs(self.terms).mean(axis=0) if len(self) else np.zeros(len(self.columns))
 
     def shown(self) -> Grid:
-        """The columns that say most."""
+        """Return a table of the columns with the largest contributions."""
         best = np.argsort(-self.strength, kind="stable")[:_SHOWN]
         rows = tuple((self.columns[f], number(self.strength[f], 3), number(self.means[f], 3)) for f in best)
         more = len(self.columns) - len(best)
-        notes = (f"and {more} more columns that say less",) if more > 0 else ()
-        title = f"What {len(self.columns)} columns say of {len(self)} rows, in log-odds"
+        notes = (f"and {more} more columns with smaller contributions",) if more > 0 else ()
+        title = f"Contributions of {len(self.columns)} columns in {len(self)} rows, in log-odds"
         return Grid(title, ("column", "mean size", "mean"), rows, notes)
 
     @cached_property
     def means(self) -> Floats:  # (F,)
-        """What each column says in the mean of the rows."""
+        """The mean contribution of each column."""
         return self.terms.mean(axis=0) if len(self) else np.zeros(len(self.columns))
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, and the columns and classes that they belong to."""
-        return {
+        """Return all numbers, with the names of columns and classes."""
+        names = {
             "columns": list(self.columns),
-            "of": plain([self.classes[c] for c in self.of]),
-            "against": None if self.against is None else plain(self.classes[self.against]),
-            "prior": plain(self.prior),
-            "terms": plain(self.terms),
-            "split": plain(self.split),
-            "log_odds": plain(self.log_odds),
+            "of": [self.classes[c] for c in self.of],
+            "against": None if self.against is None else self.classes[self.against],
         }
+        return dict(plain(names | {k: getattr(self, k) for k in ("prior", "terms", "split", "log_odds")}))
 
 
 @dataclass(frozen=True, eq=False)
 class Shapley(Result):
     """Shapley values: how far each column moves a row's log-odds from those of the background.
 
-    A score is a sum over columns, so that the value of a column needs no average over coalitions: it is what the column
-    says of the row less what it says in the mean of the background.
+    A score is a sum over columns, so no average over coalitions is needed: the value of a column is its contribution in
+    the row minus its mean contribution in the background.
 
     Attributes
     ----------
@@ -120,7 +117,7 @@ class Shapley(Result):
     values : ndarray, shape (n, F)
         The Shapley values.
     base : ndarray, shape (n,)
-        The log-odds where every column says what it does in the mean: ``base + values.sum(axis=1)`` are the row's.
+        The log-odds if every column had its mean contribution: ``base + values.sum(axis=1)`` are the row's.
     """
 
     columns: Sequence[str]
@@ -129,22 +126,22 @@ class Shapley(Result):
 
     @cached_property
     def log_odds(self) -> Floats:  # (n,)
-        """Those of the rows."""
+        """The log-odds of the rows."""
         return np.asarray(self.base + self.values.sum(axis=1))
 
     @cached_property
     def strength(self) -> Floats:  # (F,)
-        """How far each column moves log-odds, either way, in the mean of the rows."""
+        """The mean absolute Shapley value of each column."""
         return np.abs(self.values).mean(axis=0) if len(self.values) else np.zeros(len(self.columns))
 
     def shown(self) -> Grid:
-        """The columns that move most."""
+        """Return a table of the columns with the largest Shapley values."""
         best = np.argsort(-self.strength, kind="stable")[:_SHOWN]
         rows = tuple((self.columns[f], number(self.strength[f], 3)) for f in best)
         return Grid(f"Shapley values of {len(self.values)} rows, in log-odds", ("column", "mean size"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, and the columns that they belong to."""
+        """Return all numbers, with the names of columns."""
         return {"columns": list(self.columns), "values": plain(self.values), "base": plain(self.base)}
 
 
@@ -152,7 +149,7 @@ Ask: TypeAlias = Callable[[list[Encoded], RowBatch | None], ContrastWeights]
 
 
 def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int | None) -> Contributions:
-    """What each column says of each row: see `Model.contributions`."""
+    """Return the contributions of each column: see `Model.contributions`."""
     question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     return Contributions(
@@ -161,7 +158,7 @@ def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int |
 
 
 def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, threads: int | None) -> Shapley:
-    """How far each column moves each row: see `Model.shapley`."""
+    """Return Shapley values: see `Model.shapley`."""
     question = ClassContrast.about(of, against, model.classes)
     asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     means = np.stack(
@@ -175,7 +172,7 @@ def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, thr
 
 
 def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:  # (F,)
-    """What each column says of class c in the mean of rows."""
+    """Return the mean term of each column for class c."""
 
     def of_class(blocks: list[Encoded], rows: RowBatch | None) -> ContrastWeights:
         n = len(blocks[0])
@@ -187,19 +184,17 @@ def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:
 
 
 def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowBatch | None = None) -> ContrastWeights:
-    """What is asked of rows that are encoded; `rows` put what is refused of them into a sentence."""
+    """Return the contrast weights of encoded rows; `rows` name bad values in error messages."""
     belief, temperature, n = model._contrast, model._temperature, len(blocks[0])
-    scores, sizes = (
-        np.empty((n, len(model.classes))),
-        np.zeros(n) if temperature is not None and temperature.by_size else None,
-    )
+    scores = np.empty((n, len(model.classes)))
+    sizes = np.zeros(n) if temperature is not None and temperature.by_size else None
     add_encoded(model.schema, belief, blocks, scores, sizes, rows)
     factors = np.ones(n) if temperature is None else temperature.factors(scores, belief.log_prior, sizes)
     return question.ask(scores, factors, belief.log_prior)
 
 
 def add_terms(model: Model, blocks: list[Encoded], factors: Floats, out: Floats) -> None:
-    """Add what each column says to `out` (n, F), in the order of the model's columns."""
+    """Add each column's contribution to `out` (n, F), in the order of the model's columns."""
     schema, belief = model.schema, model._contrast
     for block, likelihood, data, places in zip(
         schema.blocks, belief.likelihoods, blocks, column_places(schema), strict=True
@@ -213,7 +208,7 @@ def add_terms(model: Model, blocks: list[Encoded], factors: Floats, out: Floats)
 
 
 def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
-    """Where each block's columns stand among all; None where they are all, in order."""
+    """Return the positions of each block's columns; None if one block has them all, in order."""
     if len(schema.blocks) == 1:
         return [None]
     place = {name: f for f, name in enumerate(schema.columns)}
@@ -221,7 +216,7 @@ def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
 
 
 def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tuple[ContrastWeights, Floats]:
-    """What is asked of all rows, and what each column answers (n, F), slice by slice on threads."""
+    """Return the contrast weights and contributions (n, F) of all rows, by slices on threads."""
     rows = open_rows.one_row(rows)
     few = encoded_rows(model, rows)
     if few is not None:
@@ -253,6 +248,6 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
 
 
 def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
-    """A few plain rows, encoded the short way; None for others."""
+    """Return a few plain rows, encoded without Arrow; None for other input."""
     blocks = encode_rows(rows, model.schema, model._contrast.likelihoods, model.choices.unseen)
     return None if blocks is None else list(blocks)

@@ -1,8 +1,8 @@
-"""The fewest changes that change the answer.
+"""Counterfactuals: the fewest changes that change the predicted class.
 
-A class is ahead of a rival by a sum over columns, so what a change of one column is worth does not depend on the
-others: the fewest columns are found by taking those of the greatest worth first. Done for every rival, that is the
-least number of changes there is, not only a small one.
+The margin of a class over a rival is a sum over columns, so the effect of changing one column does not depend on the
+others, and taking the largest effects first needs the fewest changes. Done for every rival, this finds the minimum
+number of changes, not just a small one.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ __all__ = ["Change", "Counterfactual", "smallest"]
 
 
 class Change(NamedTuple):
-    """One value changed, or one word taken away."""
+    """One changed value, or one removed word."""
 
     column: str
     word: str | None
@@ -35,16 +35,16 @@ class Change(NamedTuple):
 
 @dataclass(frozen=True)
 class Counterfactual(Result):
-    """The fewest changes that change the answer.
+    """The fewest changes that change the predicted class.
 
     Attributes
     ----------
     old, new : object
         The class before and after.
     changes : tuple of Change
-        What is changed, what moves most first.
+        The changes, largest effect first.
     margin : float
-        By how much the old class was ahead of the new one, in log-odds before tempering.
+        The margin of the old class over the new one, in log-odds before tempering.
     """
 
     old: Any
@@ -53,22 +53,22 @@ class Counterfactual(Result):
     margin: float
 
     def shown(self) -> Grid:
-        """A row per change."""
+        """Return a table with one row per change."""
         rows = tuple(
             (
                 change.column if change.word is None else f"“{change.word}”",
                 _shown(change.old),
-                "taken away" if change.word is not None else _shown(change.new),
+                "removed" if change.word is not None else _shown(change.new),
                 number(change.worth, 3),
             )
             for change in self.changes
         )
-        heads = (Column("what", right=False), Column("is", right=False), Column("were it", right=False), "moves")
+        heads = (Column("what", right=False), Column("from", right=False), Column("to", right=False), "log-odds")
         title = f"{self.new} instead of {self.old}: {len(rows)} change{'s' if len(rows) != 1 else ''}"
         return Grid(title, heads, rows, (f"{self.old} is ahead of {self.new} by {number(self.margin, 3)}.",))
 
     def to_dict(self) -> dict[str, Any]:
-        """The classes, the margin, and every change."""
+        """Return the classes, the margin and every change."""
         changes = [plain(change._asdict()) for change in self.changes]
         return {"old": plain(self.old), "new": plain(self.new), "margin": plain(self.margin), "changes": changes}
 
@@ -80,10 +80,10 @@ def _shown(value: Any) -> str:
 def smallest(
     model: Model, blocks: list[Encoded], values: Sequence[Any], texts: tuple[TextContributions, ...]
 ) -> Counterfactual | None:
-    """The fewest changes of the first row that give another class, or None.
+    """Return the fewest changes of the first row that give another class, or None.
 
-    A number is changed to what the other class has most often, a count of a bag to 0, a category to any value; of a
-    text words are taken away.
+    A number is changed to the other class's most likely value, a count in a bag to 0, a category to any value; words
+    of a text are removed.
     """
     C, schema = len(model.classes), model.schema
     scores = np.empty((1, C))
@@ -111,7 +111,7 @@ def _terms_of(model: Model, blocks: list[Encoded], c: int) -> Floats:  # (F,)
 
 @dataclass(frozen=True)
 class _Option:
-    """A column or word that may be changed: what it says now, and what it would say."""
+    """A column or word that may be changed: its terms now, and those of other values."""
 
     column: str
     word: str | None
@@ -122,7 +122,7 @@ class _Option:
     any_value: bool
 
     def best(self, own: int, rival: int) -> Change:
-        """The change that moves most toward the rival."""
+        """Return the change that moves the log-odds furthest toward the rival."""
         if not len(self.values):
             return Change(self.column, self.word, self.old, None, -np.inf)
         with np.errstate(invalid="ignore"):
@@ -141,16 +141,16 @@ def _options(
             continue
         for f, name in enumerate(block.columns):
             at = f if places[b] is None else int(places[b][f])  # type: ignore[index]
-            says = model.belief.likelihoods[b].profile(f)
-            yield _Option(name, None, values[at], terms[at], says.values, says.log, says.kind == "values")
-    for spoken in texts:
-        for k, word in enumerate(spoken.words):
-            nothing = np.zeros((1, spoken.log.shape[1]))
-            yield _Option(spoken.column, word, spoken.times[k].item(), spoken.log[k], (0,), nothing, True)
+            profile = model.belief.likelihoods[b].profile(f)
+            yield _Option(name, None, values[at], terms[at], profile.values, profile.log, profile.kind == "values")
+    for text in texts:
+        for k, word in enumerate(text.words):
+            nothing = np.zeros((1, text.log.shape[1]))
+            yield _Option(text.column, word, text.times[k].item(), text.log[k], (0,), nothing, True)
 
 
 def _fewest(changes: list[Change], margin: float, *, strictly: bool) -> tuple[Change, ...] | None:
-    """Changes of the greatest worth that together exceed the margin (or, if not `strictly`, reach it)."""
+    """Return the largest changes that together exceed the margin (or reach it, if not `strictly`)."""
     taken, left = [], margin
     for change in sorted(changes, key=lambda one: -one.worth):
         if not change.worth > 0:

@@ -1,4 +1,4 @@
-"""Why one row is answered as it is: what every column and every word says, and on which counts that rests."""
+"""The explanation of one prediction: the contribution of every column and word, with counts."""
 
 from __future__ import annotations
 
@@ -35,22 +35,22 @@ MISSING, UNSEEN, UNKNOWN = "missing", "never seen", "not known"
 
 
 class Part(NamedTuple):
-    """What one column, or one word of a text, says.
+    """The contribution of one column, or of one word of a text.
 
     Attributes
     ----------
     column : str
         The column.
     word : str or None
-        The word, where the column is a text; None for the rest of it, such as the words that are not there.
+        The word, if the column is text; None for the rest of the text, such as absent words.
     value : object
-        The value of the column, or how often the word counts.
+        The value of the column, or how often the word is counted.
     term : float
-        Its log-odds.
+        The contribution, in log-odds.
     note : str
-        "missing", "never seen", "not known" (a word that the model does not go by), or nothing.
+        "missing", "never seen", "not known" (a word outside the vocabulary), or nothing.
     counts : tuple of float
-        On how much it rests, class by class: rows with the same value, rows behind the density, or occurrences.
+        The training counts by class: rows with the same value, rows behind the density, or occurrences of the word.
     """
 
     column: str
@@ -63,40 +63,40 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Explanation(Result):
-    """Why one row is answered as it is.
+    """The explanation of one prediction.
 
-    ``prior + terms.sum() + split`` is `log_odds`, exactly; so is ``prior + split`` and the terms of all `parts`.
+    ``prior + terms.sum() + split`` is exactly `log_odds`; so is ``prior + split`` plus the terms of all `parts`.
 
     Attributes
     ----------
     label : str
-        What the model tells.
+        The column that the model predicts.
     classes : tuple
         Its classes.
     of : object
-        The class that is spoken for.
+        The class that is explained.
     against : object or None
-        The class that is spoken against; None: all others.
+        The class that it is compared with; None: all others.
     probability : float
-        The probability that the model gives the class.
+        The predicted probability of the class.
     prior : float
-        What the class prior says.
+        The contribution of the class prior.
     split : float
-        What the class loses by the others' being several; 0 where there is one.
+        What the class loses because it has several rivals; 0 if it has one.
     columns : sequence of str
         The columns of the model.
     terms : ndarray, shape (F,)
-        What each column says.
+        The contribution of each column.
     values : sequence
         The row (F,).
     notes : sequence of str
-        Of each column "missing", "never seen" or nothing (F,).
+        "missing", "never seen" or nothing for each column (F,).
     counts : ndarray, shape (F, C)
-        On how much each column's term rests, class by class.
+        The training counts behind each contribution, by class.
     rows : ndarray, shape (C,)
         The weight of each class in training.
     texts : tuple of TextContributions
-        The words of the columns of text.
+        The words of the text columns.
     """
 
     label: str
@@ -113,52 +113,50 @@ class Explanation(Result):
     counts: Floats
     rows: Floats
     texts: tuple[TextContributions, ...]
-    _asked: ContrastWeights = field(repr=False)
+    _weights: ContrastWeights = field(repr=False)
     _model: Model = field(repr=False)
     _blocks: list[Encoded] = field(repr=False)
 
     @cached_property
     def log_odds(self) -> float:
-        """Those of the class against the others, after tempering: log p / (1 − p)."""
+        """The log-odds of the class against the others after tempering: log p / (1 − p)."""
         return float(self.prior + self.terms.sum() + self.split)
 
     @cached_property
     def parts(self) -> tuple[Part, ...]:
-        """What every column says, texts word by word; what says most comes first."""
-        text = {spoken.column: spoken for spoken in self.texts}
+        """The contributions of all columns, texts word by word, largest first."""
+        texts = {text.column: text for text in self.texts}
         parts: list[Part] = []
         for f, name in enumerate(self.columns):
-            if name not in text:
+            if name not in texts:
                 counts = tuple(self.counts[f].tolist())
                 parts.append(Part(name, None, self.values[f], float(self.terms[f]), self.notes[f], counts))
                 continue
-            spoken, terms = text[name], self._said(text[name])
+            text = texts[name]
+            terms = weigh(text.log, np.broadcast_to(self._weights.factors, text.log.shape))
             rest = float(self.terms[f] - terms.sum())
-            for k, word in enumerate(spoken.words):
-                note, counts = "" if spoken.known[k] else UNKNOWN, tuple(spoken.counts[k].tolist())
-                parts.append(Part(name, word, spoken.times[k].item(), float(terms[k]), note, counts))
+            for k, word in enumerate(text.words):
+                note, counts = "" if text.known[k] else UNKNOWN, tuple(text.counts[k].tolist())
+                parts.append(Part(name, word, text.times[k].item(), float(terms[k]), note, counts))
             if abs(rest) > 1e-9 * (1 + abs(float(self.terms[f]))):
-                parts.append(Part(name, None, None, rest, "words that are not there", tuple(self.counts[f].tolist())))
+                parts.append(Part(name, None, None, rest, "absent words", tuple(self.counts[f].tolist())))
         return tuple(sorted(parts, key=lambda part: -abs(part.term)))
-
-    def _said(self, spoken: TextContributions) -> Floats:
-        return weigh(spoken.log, np.broadcast_to(self._asked.factors, spoken.log.shape))
 
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
-        """The fewest changes of values, or words taken away, that change the answer; None where none can."""
+        """The fewest changed values or removed words that change the predicted class; None if there are none."""
         from tallybayes.explain.counterfactual import smallest
 
         return smallest(self._model, self._blocks, self.values, self.texts)
 
     def shown(self) -> Grid:
-        """The parts that say most, and the counts behind them."""
-        few = len(self.classes) <= 4
-        blank = [""] * len(self._heads(few))
-        rows = [("prior", "", _signed(self.prior), *self._of_rows(few))]
-        rows += [
-            (_named(part), _cell(part), _signed(part.term), *self._of_counts(part, few)) for part in self.heard[:_SHOWN]
-        ]
+        """Return a table of the largest contributions, and the counts behind them."""
+        shown = len(self.classes) if len(self.classes) <= 4 else 0  # classes whose counts fit
+        blank = [""] * shown
+        rows = [("prior", "", _signed(self.prior), *map(number, self.rows[:shown]))]
+        for part in self.heard[:_SHOWN]:
+            counts = (number(n, 1) for n in part.counts[:shown])
+            rows.append((_named(part), _cell(part), _signed(part.term), *counts))
         if self.heard[_SHOWN:]:
             rows.append((f"{len(self.heard) - _SHOWN} more", "", _signed(self.rest), *blank))
         if round(self.split, 3):
@@ -169,21 +167,15 @@ class Explanation(Result):
         rival = "all others" if self.against is None else f"{self.against}"
         if self.against is None and len(self.classes) == 2:
             rival = str(next(c for c in self.classes if c != self.of))
-        heads: tuple[Column | str, ...] = (
-            Column("what", right=False),
-            Column("value", right=False),
-            f"for {self.of}",
-            *self._heads(few),
-        )
+        left = Column("what", right=False), Column("value", right=False)
+        heads: tuple[Column | str, ...] = (*left, f"for {self.of}", *map(str, self.classes[:shown]))
         title = f"{self.label} = {self.of}: probability {self.probability:.4f}"
-        note = (
-            f"Log-odds of {self.of} against {rival}; beside them, on how many rows (or words) of each class they rest."
-        )
+        note = f"Log-odds of {self.of} against {rival}, with the training rows (or words) of each class behind them."
         return Grid(title, heads, tuple(rows), (note,))
 
     @cached_property
     def heard(self) -> tuple[Part, ...]:
-        """The parts that are not missing."""
+        """The contributions of columns that are not missing."""
         return tuple(part for part in self.parts if part.note != MISSING)
 
     @cached_property
@@ -193,34 +185,17 @@ class Explanation(Result):
 
     @cached_property
     def rest(self) -> float:
-        """What the parts that are not shown say together."""
+        """The sum of the contributions that are not shown."""
         return float(sum(part.term for part in self.heard[_SHOWN:]))
 
-    def _heads(self, few: bool) -> tuple[str, ...]:
-        return tuple(map(str, self.classes)) if few else ()
-
-    def _of_rows(self, few: bool) -> tuple[str, ...]:
-        return tuple(number(n) for n in self.rows) if few else ()
-
-    def _of_counts(self, part: Part, few: bool) -> tuple[str, ...]:
-        return tuple(number(n, 1) for n in part.counts) if few else ()
-
     def to_dict(self) -> dict[str, Any]:
-        """All numbers: the prior, each part with its counts, and what they add up to."""
-        return {
-            "label": self.label,
-            "classes": plain(self.classes),
-            "of": plain(self.of),
-            "against": plain(self.against),
-            "probability": plain(self.probability),
-            "log_odds": plain(self.log_odds),
-            "prior": plain(self.prior),
-            "split": plain(self.split),
-            "parts": [plain(part._asdict()) for part in self.parts],
-        }
+        """Return all numbers: the prior, each part with its counts, and their sum."""
+        names = ("label", "classes", "of", "against", "probability", "log_odds", "prior", "split")
+        parts = [part._asdict() for part in self.parts]
+        return dict(plain({name: getattr(self, name) for name in names} | {"parts": parts}))
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each bar of the chart: the prior, then the parts that say most."""
+        """Return the records that the chart draws: the prior, then the largest contributions."""
         bars = [{"what": "prior", "says": plain(self.prior)}]
         for part in self.heard[:_SHOWN]:
             value, joint = _cell(part), " = " if part.word is None else " "
@@ -232,7 +207,7 @@ class Explanation(Result):
         return bars
 
     def chart(self) -> Any:
-        """An Altair chart of what speaks for the class and what against it."""
+        """Return an Altair chart of the contributions for and against the class."""
         from tallybayes.display.charts.explanation import explanation_chart
 
         return explanation_chart(self.points(), f"{self.label} = {self.of}, probability {self.probability:.3f}")
@@ -243,7 +218,7 @@ def _named(part: Part) -> str:
 
 
 def _cell(part: Part) -> str:
-    """What stands in the column of values."""
+    """Return the text of a cell in the column of values."""
     if part.word is not None:
         times = f"× {number(part.value)}" if part.value != 1 else ""
         return f"{times} {part.note}".strip()
@@ -255,7 +230,7 @@ def _cell(part: Part) -> str:
 
 
 def _few_of(names: Sequence[str]) -> str:
-    """Some names, the first three of them if there are many."""
+    """Return the names, or the first three and the number of others."""
     return ", ".join(names) if len(names) <= 3 else f"{', '.join(names[:3])} and {len(names) - 3} more"
 
 
@@ -264,7 +239,7 @@ def _signed(term: float) -> str:
 
 
 def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
-    """Why one row is answered as it is: see `Model.explain`."""
+    """Explain the prediction of one row: see `Model.explain`."""
     question = ClassContrast.about(of, against, model.classes)
     row = _one(row)
     blocks, batch = encoded_rows(model, row), None
@@ -272,19 +247,19 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         blocks, batch = _through_arrow(model, row)
     elif len(row) != 1:
         raise _several(len(row))
-    asked = ask(model, question, blocks)
+    weights = ask(model, question, blocks)
     terms = np.zeros((1, len(model.schema.columns)))
-    add_terms(model, blocks, asked.factors, terms)
-    c = int(asked.of[0])
+    add_terms(model, blocks, weights.factors, terms)
+    c = int(weights.of[0])
     notes, counts = _behind(model, blocks)
     return Explanation(
         label=model.schema.label,
         classes=model.classes,
         of=model.classes[c],
         against=None if question.against is None else model.classes[question.against],
-        probability=_probability(model, question, asked, terms, row if batch is None else batch),
-        prior=float(asked.prior[0]),
-        split=float(asked.split[0]),
+        probability=_probability(model, question, weights, terms, row if batch is None else batch),
+        prior=float(weights.prior[0]),
+        split=float(weights.split[0]),
         columns=model.schema.columns,
         terms=terms[0],
         values=_values(model, row, batch),
@@ -292,21 +267,21 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         counts=counts,
         rows=model.evidence.rows.to_float(),
         texts=tuple(spoken_words(model, blocks)),
-        _asked=asked,
+        _weights=weights,
         _model=model,
         _blocks=blocks,
     )
 
 
-def _probability(model: Model, question: ClassContrast, asked: ContrastWeights, terms: Floats, row: Any) -> float:
-    """That of the class spoken for, among all classes."""
-    if question.against is None and asked.factors.any():
-        return float(expit(asked.prior[0] + terms[0].sum() + asked.split[0]))
-    return float(model.predict_proba(row)[0, asked.of[0]])
+def _probability(model: Model, question: ClassContrast, weights: ContrastWeights, terms: Floats, row: Any) -> float:
+    """Return the probability of the explained class among all classes."""
+    if question.against is None and weights.factors.any():
+        return float(expit(weights.prior[0] + terms[0].sum() + weights.split[0]))
+    return float(model.predict_proba(row)[0, weights.of[0]])
 
 
 def _one(row: Any) -> Any:
-    """One row in a form that stands for rows."""
+    """Return one row in a form that is read as rows."""
     if isinstance(row, str):
         return [row]
     if isinstance(row, np.ndarray) and row.ndim == 1:
@@ -333,7 +308,7 @@ def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatc
 
 
 def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[Any]:
-    """The row's values in the order of the columns."""
+    """Return the row's values in the order of the columns."""
     if batch is None and isinstance(row, np.ndarray):
         return list(row[0].tolist())
     cells = row[0] if batch is None else _cells(batch)
@@ -341,27 +316,25 @@ def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[An
 
 
 def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
-    """The first row of a batch, by column."""
+    """Return the first row of a batch, by column."""
     cells: dict[str, Any] = {}
-    for given, column in zip(batch.schema, batch.columns, strict=True):
-        kind = sources.kind_of(given)
+    for arrow_field, column in zip(batch.schema, batch.columns, strict=True):
+        kind = sources.kind_of(arrow_field)
         if kind == "column":
-            cells[given.name] = column[0].as_py()
+            cells[arrow_field.name] = column[0].as_py()
             continue
         if kind == "matrix":
             values = sources.matrix_of(column)[0].tolist()
         else:
-            values = Sparse(*sources.sparse_of(column, given)).first().dense().matrix()[0].tolist()
-        cells.update(zip(sources.names_of(given) or NumberedNames(len(values)), values, strict=True))
+            values = Sparse(*sources.sparse_of(column, arrow_field)).first().dense().matrix()[0].tolist()
+        cells.update(zip(sources.names_of(arrow_field) or NumberedNames(len(values)), values, strict=True))
     return cells
 
 
 def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]:
-    """Of each column what is amiss with its value, and on how much its term rests."""
-    notes, counts = (
-        np.full(len(model.schema.columns), "", object),
-        np.zeros((len(model.schema.columns), len(model.classes))),
-    )
+    """Return a note on each column's value (missing, never seen), and the counts behind its term."""
+    F = len(model.schema.columns)
+    notes, counts = np.full(F, "", object), np.zeros((F, len(model.classes)))
     parts = zip(model.belief.likelihoods, blocks, column_places(model.schema), strict=True)
     for likelihood, data, places in parts:
         at = slice(None) if places is None else places

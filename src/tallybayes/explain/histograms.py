@@ -1,4 +1,4 @@
-"""How the numbers of a column are spread in each class: what a density is drawn over."""
+"""Histograms of a column of numbers by class, to draw behind its density."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ BINS = 24
 
 @dataclass(frozen=True, eq=False)
 class Histogram(Result):
-    """The share of each class's rows in bins of equal width, as a density.
+    """A histogram of each class's rows in bins of equal width.
 
     Attributes
     ----------
@@ -31,9 +31,9 @@ class Histogram(Result):
     classes : tuple
         The classes.
     edges : ndarray, shape (B + 1,)
-        Where bins end.
+        The edges of the bins.
     counts : ndarray, shape (B, C)
-        The weight of rows in each bin; rows outside of all bins are in `totals` only.
+        The weight of rows in each bin; rows outside all bins are in `totals` only.
     totals : ndarray, shape (C,)
         The weight of all rows that have a value.
     """
@@ -46,12 +46,12 @@ class Histogram(Result):
 
     @property
     def density(self) -> Floats:  # (B, C)
-        """Share of rows for each unit of the column; 0 of a class without rows."""
+        """The share of rows per unit of the column; 0 for a class without rows."""
         area = np.where(self.totals > 0, self.totals, 1.0) * np.diff(self.edges)[:, None]
         return np.asarray(self.counts / area)
 
     def points(self) -> list[dict[str, Any]]:
-        """A plain record for each bin and class: what the chart draws."""
+        """Return the records that the chart draws: one for each bin and class that has rows."""
         density = self.density
         return [
             {
@@ -67,21 +67,19 @@ class Histogram(Result):
         ]
 
     def shown(self) -> Grid:
-        """The rows in each bin."""
-        rows = tuple(
-            (f"{self.edges[b]:.4g} to {self.edges[b + 1]:.4g}", *map(number, self.counts[b]))
-            for b in range(len(self.counts))
-        )
+        """Return a table of the rows in each bin."""
+        bins = zip(self.edges[:-1], self.edges[1:], self.counts, strict=True)
+        rows = tuple((f"{low:.4g} to {high:.4g}", *map(number, counts)) for low, high, counts in bins)
         return Grid(self.column, ("", *map(str, self.classes)), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         named = {"column": self.column, "classes": self.classes, "edges": self.edges}
         return dict(plain({**named, "counts": self.counts, "totals": self.totals}))
 
 
 def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weight: str | None) -> Histogram | None:
-    """How a column is spread in labelled rows, over the values that its table draws; None of what is no number.
+    """Return a histogram of labelled rows over the range of a table; None unless numeric.
 
     Examples
     --------
@@ -112,7 +110,7 @@ def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weig
 
 
 def _edges(x: Floats, drawn: Floats, *, whole: bool) -> Floats:
-    """Bins over what is both drawn and there; whole numbers stand in the middle of theirs."""
+    """Return bin edges over the values both drawn and present; whole numbers are bin centres."""
     low, high = max(float(x.min()), float(drawn.min())), min(float(x.max()), float(drawn.max()))
     if not high > low:
         return np.array([low - 0.5, low + 0.5])

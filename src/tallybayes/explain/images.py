@@ -1,4 +1,4 @@
-"""Columns as pixels: what the average image of each class looks like, and what each pixel says of two classes."""
+"""Columns as pixels: the average image of each class, and the log-odds of each pixel."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from tallybayes.model import Model
 
 __all__ = ["Against", "Picture", "picture"]
 
-# Pictures side by side fill no more than this many characters of a terminal's line.
+# Characters per terminal line that images side by side may fill.
 _LINE = 80
 _LOUDEST = 10
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Against(Result):
-    """What each pixel says of one class against another, in natural logarithms of odds.
+    """The log-odds (natural) of each pixel for one class against another.
 
     Attributes
     ----------
     classes : tuple of two
-        The class that positive numbers speak for, and the one it is compared with.
+        The class that positive numbers favour, and the one it is compared with.
     unit : str
-        What the averages are, which tells what dark and lit mean.
+        The unit of the averages, which defines dark and lit.
     dark, lit : ndarray, shape (H, W)
-        The log of how many times as probable the pixel's being dark, or lit, is under the first class.
+        Log-likelihood ratio of the first class to the second if the pixel is dark, or lit.
     """
 
     classes: tuple[Any, Any]
@@ -45,12 +45,12 @@ class Against(Result):
 
     @property
     def log_odds(self) -> Floats:  # (H, W)
-        """What a pixel's being lit, rather than dark, adds to the log-odds; NaN where both are impossible."""
+        """The change of log-odds when a pixel is lit rather than dark; NaN where both are impossible."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.lit - self.dark)
 
     def shown(self) -> Grid:
-        """The pixels that say most, with what they say when dark and when lit."""
+        """Return a table of the pixels with the largest log-odds, dark and lit."""
         size = np.nan_to_num(np.abs(self.log_odds), nan=-1.0, posinf=np.inf).ravel()
         loudest = np.argsort(-size, kind="stable")[:_LOUDEST]
         rows = []
@@ -62,23 +62,23 @@ class Against(Result):
         return Grid(title, ("pixel", "lit", "dark", "lit rather than dark"), tuple(rows), (self._note(),))
 
     def _note(self) -> str:
-        return f"Natural logarithms of odds; above 0 speaks for {self.classes[0]}, below 0 for {self.classes[1]}."
+        return f"Natural log-odds: above 0 for {self.classes[0]}, below 0 for {self.classes[1]}."
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record per pixel: what a chart draws. An infinity is as large as the largest number there is."""
+        """Return the records that the chart draws, one per pixel; infinities are cut to the largest finite size."""
         values = self.log_odds
         finite = np.abs(values[np.isfinite(values)])
         most = float(finite.max(initial=0.0)) or 1.0
         return _records(np.clip(values, -most, most), "log_odds")
 
     def chart(self) -> Any:
-        """An Altair chart, blue for the first class and orange for the second; ``chart().save("x.png")`` writes it."""
+        """Return an Altair chart: blue for the first class, orange for the second."""
         from tallybayes.display.charts.picture import against_chart
 
         return against_chart(self.points(), self.lit.shape, (str(self.classes[0]), str(self.classes[1])))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists; None for what is infinite."""
+        """Return plain lists, with None for infinities."""
         out = {"classes": self.classes, "unit": self.unit, "dark": self.dark, "lit": self.lit}
         return dict(plain(out | {"log_odds": self.log_odds}))
 
@@ -93,13 +93,13 @@ class Picture(Result):
     Attributes
     ----------
     classes : tuple
-        Whose averages.
+        The classes.
     unit : str
-        What they are: "probability of 1", "mean", "share", "rate" or "median".
+        The unit of the averages: "probability of 1", "mean", "share", "rate" or "median".
     average : ndarray, shape (C, H, W)
-        The averages.
+        The average of each pixel.
     dark, lit : ndarray, shape (C, H, W)
-        The log-probability of each pixel's being dark and being lit, up to what all classes share.
+        The log-probability of each pixel being dark and lit, up to a constant common to all classes.
     """
 
     classes: tuple[Any, ...]
@@ -109,7 +109,7 @@ class Picture(Result):
     lit: Floats
 
     def against(self, one: Any, other: Any) -> Against:
-        """What each pixel says of one class against another.
+        """Return the log-odds of each pixel for one class against another.
 
         Examples
         --------
@@ -125,7 +125,7 @@ class Picture(Result):
         return Against((self.classes[a], self.classes[b]), self.unit, dark, lit)
 
     def shown(self) -> Sheet:
-        """The averages in shades, as many side by side as a line holds."""
+        """Return the averages as shaded characters, as many side by side as fit a line."""
         drawn = shaded(self.average)
         width = max(len(drawn[0][0]), *(len(str(c)) for c in self.classes)) + 2
         beside = max(1, _LINE // width)
@@ -139,19 +139,19 @@ class Picture(Result):
         return Sheet(f"Class averages, {_by(self.average.shape[1:])}", tuple(grids), (note,))
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each pixel of each class: what a chart draws."""
+        """Return the records that the chart draws: one for each pixel of each class."""
         pairs = zip(self.classes, self.average, strict=True)
         return [{"class": str(c)} | record for c, image in pairs for record in _records(image, "average")]
 
     def chart(self) -> Any:
-        """An Altair chart, an image for each class; ``chart().save("averages.png")`` writes it."""
+        """Return an Altair chart with one image per class; ``chart().save("averages.png")`` writes it."""
         from tallybayes.display.charts.picture import picture_chart
 
         height, width = self.average.shape[1:]
         return picture_chart(self.points(), (height, width), [str(c) for c in self.classes], self.unit)
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain lists; None for what is infinite."""
+        """Return plain lists, with None for infinities."""
         out = {"classes": self.classes, "unit": self.unit, "average": self.average}
         return dict(plain(out | {"dark": self.dark, "lit": self.lit}))
 
@@ -166,8 +166,8 @@ def picture(
     columns: str | Sequence[str] | None = None,
     classes: Sequence[Any] | None = None,
 ) -> Picture:
-    """The average image of each class; `Model.picture` says how."""
-    names = _chosen(model, columns)
+    """Return the average image of each class: see `Model.picture`."""
+    names = _pixel_columns(model, columns)
     _check_shape(shape, len(names))
     light = _light(model, names)
     if np.isnan(light.average).any():
@@ -180,8 +180,8 @@ def picture(
     return Picture(tuple(model.classes[c] for c in order), light.unit, *images)
 
 
-def _chosen(model: Model, columns: str | Sequence[str] | None) -> Sequence[str]:
-    """The columns that are pixels, in their order."""
+def _pixel_columns(model: Model, columns: str | Sequence[str] | None) -> Sequence[str]:
+    """Return the columns that are pixels, in order."""
     if columns is None:
         return model.schema.columns
     if not isinstance(columns, str):
@@ -205,7 +205,7 @@ def _check_shape(shape: Any, pixels: int) -> None:
 
 
 def _light(model: Model, names: Sequence[str]) -> Pixels:
-    """The named columns as pixels, wherever they stand; all must be of one unit."""
+    """Return the named columns as pixels; all must have one unit."""
     parts: dict[int, Pixels] = {}
     places = _places(model, names)
     for b in sorted({b for b, _ in places}):
@@ -229,14 +229,13 @@ def _light(model: Model, names: Sequence[str]) -> Pixels:
 
 
 def _places(model: Model, names: Sequence[str]) -> list[tuple[int, int]]:
-    """The block of each column, and where in it."""
-    known = {name: (b, f) for b, block in enumerate(model.schema.blocks) for f, name in enumerate(block.columns)}
+    """Return the block of each column, and its position in the block."""
+    places = {name: (b, f) for b, block in enumerate(model.schema.blocks) for f, name in enumerate(block.columns)}
     for name in names:
-        if name not in known:
-            raise BadOption(
-                wanted("picture columns", "columns of the model", repr(name), did_you_mean(str(name), known))
-            )
-    return [known[name] for name in names]
+        if name not in places:
+            do = did_you_mean(str(name), places)
+            raise BadOption(wanted("picture columns", "columns of the model", repr(name), do))
+    return [places[name] for name in names]
 
 
 def _place(classes: tuple[Any, ...], given: Any) -> int:

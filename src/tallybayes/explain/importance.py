@@ -1,7 +1,7 @@
-"""Which columns matter: what each tells of the class, and what rows left out lose without it.
+"""The importance of columns: mutual information, and the rise of leave-one-out loss without them.
 
-Dropping a column is dropping a term: the scores of rows left out are worked out once, column by column, and any set of
-columns is a sum of some of them.
+Dropping a column is dropping a term. So leave-one-out scores are computed once, column by column, and the score of any
+set of columns is a sum of some of them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from tallybayes.model import Model
 __all__ = ["Importance", "importance", "select"]
 
 _SHOWN = 30
-# Scores of rows left out are kept for every column: no more numbers than this, and no more rows than are needed.
+# Leave-one-out scores are kept for every column: a limit on numbers (256 MB), and on rows, as more do not help.
 _MOST_NUMBERS, _MOST_ROWS, _FEWEST_ROWS = 1 << 25, 20_000, 500
 _LARGEST_LOSS = 1e8
 
@@ -43,16 +43,16 @@ class Importance(Result):
     columns : sequence of str
         The columns of the model.
     information : ndarray, shape (F,)
-        The mutual information with the class, in bits, by what is believed; of a bag of counts or a text, of one word.
+        The mutual information with the class under the model, in bits; for a bag of counts or a text, that of one word.
     change : ndarray, shape (F,), or None
-        By how much the log-loss of rows left out rises when the column is dropped, all columns of one die together;
-        below 0 it is better without. None if no rows were given.
+        The rise of the leave-one-out log-loss when the column is dropped, all columns of one bag together; below 0 the
+        model is better without it. None if no rows were given.
     error : ndarray, shape (F,), or None
-        The standard error of that.
+        The standard error of `change`.
     loss : float or None
-        The log-loss with all columns.
+        The leave-one-out log-loss with all columns.
     rows : int
-        How many rows were left out in turn.
+        The number of rows that were left out in turn.
     """
 
     columns: Sequence[str]
@@ -63,12 +63,12 @@ class Importance(Result):
     rows: int = 0
 
     def ranking(self) -> list[str]:
-        """The columns, those that matter most first: by `change` if it is known, else by `information`."""
+        """Return the columns, most important first: by `change` if known, else by `information`."""
         by = self.information if self.change is None else self.change
         return [self.columns[f] for f in np.argsort(-by, kind="stable")]
 
     def shown(self) -> Grid:
-        """A row per column, what matters most first."""
+        """Return a table with one row per column, most important first."""
         place = {name: f for f, name in enumerate(self.columns)}
         rows = []
         for name in self.ranking()[:_SHOWN]:
@@ -80,22 +80,16 @@ class Importance(Result):
         heads = ("column", "bits") if self.change is None else ("column", "bits", "loss without it", "")
         notes = [f"and {len(self.columns) - _SHOWN} more columns"] if len(self.columns) > _SHOWN else []
         if self.loss is not None:
-            notes.append(f"Log-loss with all columns {self.loss:.4f}, by {self.rows} rows left out one by one.")
+            notes.append(f"Log-loss with all columns {self.loss:.4f}, leave-one-out on {self.rows} rows.")
         return Grid("How much each column matters", heads, tuple(rows), tuple(notes))
 
     def to_dict(self) -> dict[str, Any]:
-        """All numbers, and the columns that they belong to."""
-        return {
-            "columns": list(self.columns),
-            "information": plain(self.information),
-            "change": plain(self.change),
-            "error": plain(self.error),
-            "loss": plain(self.loss),
-            "rows": self.rows,
-        }
+        """Return all numbers, with the names of columns."""
+        names = ("information", "change", "error", "loss", "rows")
+        return dict(plain({"columns": list(self.columns)} | {name: getattr(self, name) for name in names}))
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each column, what matters most first."""
+        """Return one plain record per column, most important first."""
         place = {name: f for f, name in enumerate(self.columns)}
         points = []
         for name in self.ranking()[:_SHOWN]:
@@ -108,14 +102,14 @@ class Importance(Result):
         return points
 
     def chart(self) -> Any:
-        """An Altair chart: a bar for each column."""
+        """Return an Altair chart with one bar per column."""
         from tallybayes.display.charts.importance import importance_chart
 
         return importance_chart(self.points(), left_out=self.change is not None)
 
 
 def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
-    """How much each column matters: see `Model.importance`."""
+    """Return the importance of each column: see `Model.importance`."""
     bits = information(model)
     if rows is None:
         return Importance(model.schema.columns, bits)
@@ -132,7 +126,7 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
 
 
 def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> Model:
-    """The model of some of the columns: see `Model.select`."""
+    """Return the model of some of the columns: see `Model.select`."""
     if columns is None and rows is None:
         want = "how many columns, their names, or rows to choose by"
         raise BadOption(wanted("select", want, "none of them"))
@@ -163,20 +157,19 @@ def _number(most: Any, available: int) -> int:
 
 
 def _choices_for(model: Model, columns: Sequence[str]) -> Any:
-    """The choices without those for columns that are gone."""
+    """Return the choices without those for dropped columns."""
     alpha = model.choices.alpha
     if not isinstance(alpha, dict):
         return model.choices
-    return replace(
-        model.choices, alpha={name: value for name, value in alpha.items() if name in set(columns)} or "auto"
-    )
+    kept = {name: value for name, value in alpha.items() if name in columns}
+    return replace(model.choices, alpha=kept or "auto")
 
 
 @dataclass(frozen=True, eq=False)
 class _LeftOut:
-    """What each column says of rows left out one by one.
+    """Leave-one-out terms of rows, unit by unit.
 
-    `terms` (U, n, C) are of units: a column, or all columns of one die, which share a sum.
+    `terms` (U, n, C) are of units: a column, or all columns of one bag, which share a sum.
     """
 
     units: list[tuple[str, ...]]
@@ -185,43 +178,43 @@ class _LeftOut:
     prior: Floats  # (n, C)
     terms: Floats  # 0 where a class is impossible
     impossible: npt.NDArray[np.bool_] | None  # (U, n, C)
-    heard: Floats  # (U, n) how much each unit says
+    unit_sizes: Floats  # (U, n) see Event.length
 
     @classmethod
     def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
-        chosen = model._sample_rows(rows, label, weights=weights)
-        batch = chosen.rows()
+        sample = model._sample_rows(rows, label, weights=weights)
+        batch = sample.rows()
         if batch is None:
             raise BadData(wanted("importance", "rows that the model has learned", "none"))
         units = _units(model)
         most = max(_FEWEST_ROWS, _MOST_NUMBERS // (len(units) * len(model.classes)))
-        batch = batch.slice(0, min(_MOST_ROWS, most))  # they come in the order of their hashes: as good as any
-        part = RowBatch(batch, 0, chosen.schema.missing)
-        codes, found = class_codes(part, chosen.schema.label)
+        batch = batch.slice(0, min(_MOST_ROWS, most))  # in the order of content hashes: a random sample
+        part = RowBatch(batch, 0, sample.schema.missing)
+        codes, found = class_codes(part, sample.schema.label)
         classes = model.evidence.classes.find(found.array).astype(np.int32)[codes]
         if (classes < 0).any():
             raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
-        weight = row_weights(part, chosen.schema.weight)
+        weight = row_weights(part, sample.schema.weight)
         one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
         prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model._resolved_choices)
         unknown = np.isneginf(prior)  # a class that only this row had
-        terms, heard = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
+        terms, unit_sizes = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
         for u, names in enumerate(units):
             left = LeftOutRows(model.evidence.select(names), part, classes, one)
             terms[u] = np.where(unknown, 0.0, left.scores(model._resolved_choices) - np.where(unknown, 0.0, prior))
-            heard[u] = left.sizes
+            unit_sizes[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0
-        return cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, heard)
+        return cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, unit_sizes)
 
     @cached_property
     def _total(self) -> tuple[Floats, npt.NDArray[np.intp] | int]:
-        """The sum of all that is finite, and how many units each class is impossible by."""
+        """The sum of finite terms, and by how many units each class is impossible."""
         lost = 0 if self.impossible is None else self.impossible.sum(axis=0)
         return self.prior + self.terms.sum(axis=0), lost
 
     def scores(self, without: int | None = None) -> Floats:  # (n, C)
-        """Those of all units, or of all but one."""
+        """Return the scores of all units, or of all but one."""
         total, lost = self._total
         if without is not None:
             total = total - self.terms[without]
@@ -229,31 +222,31 @@ class _LeftOut:
         return np.where(np.greater(lost, 0), -np.inf, total)
 
     def of_unit(self, u: int) -> Floats:  # (n, C)
-        """What one unit says."""
+        """Return the terms of one unit."""
         return self.terms[u] if self.impossible is None else np.where(self.impossible[u], -np.inf, self.terms[u])
 
     def sizes(self, without: int | None = None) -> Floats:  # (n,)
-        """How much the rows say."""
-        return np.asarray(self.heard.sum(axis=0) - (0.0 if without is None else self.heard[without]))
+        """Return the sizes of the rows, by which scores are tempered."""
+        return np.asarray(self.unit_sizes.sum(axis=0) - (0.0 if without is None else self.unit_sizes[without]))
 
     def losses(self, scores: Floats, sizes: Floats, temperature: Temperature | None) -> Floats:  # (n,)
-        """The log-loss of each row, tempered as the model's answers are."""
+        """Return the log-loss of each row, tempered like the model's predictions."""
         scores = scores.copy() if temperature is None else scores * temperature.at(sizes)[:, None]
         log_softmax(scores)
         own = scores[np.arange(len(scores)), self.classes]
         return np.minimum(np.where(np.isnan(own), _LARGEST_LOSS, -own), _LARGEST_LOSS)
 
     def mean(self, values: Floats) -> tuple[float, float]:
-        """The mean, and its standard error."""
+        """Return the mean and its standard error."""
         w = np.ones(len(values)) if self.weights is None else self.weights
         mean = float((w * values).sum() / w.sum())
         spread = float((w * (values - mean) ** 2).sum() / w.sum())
         return mean, float(np.sqrt(spread / w.sum()))
 
     def forward(self, most: int) -> list[int]:
-        """Units added one after the other, each time the one that lowers the loss most, while that is no accident.
+        """Select units greedily: add the one that lowers the loss most, while the gain exceeds its standard error.
 
-        Losses are not tempered: a column that repeats what another has said makes them worse, and is not taken.
+        Losses are not tempered: a column that repeats another makes them worse, and is not selected.
         """
         scores = self.prior.copy()
         taken: list[int] = []

@@ -1,4 +1,4 @@
-"""How much a column tells of the class, by what is believed of it: mutual information, in bits."""
+"""Mutual information of columns with the class, in bits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __all__ = ["counted_information", "information", "mutual_information"]
 
 
 def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
-    """Bits that each value tells: its part of the mutual information, shares (..., C) of it given each class.
+    """Return each value's part of the mutual information, given P(value | class) (..., C).
 
     Examples
     --------
@@ -38,15 +38,15 @@ def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
 
 
 def counted_information(tables: Iterable[Table]) -> dict[str, float]:
-    """How much columns of values tell of the class by what was counted, less what comes of counting few rows (in bits).
+    """Return the mutual information in the raw counts of categorical columns, corrected for bias.
 
-    Smoothing keeps what is believed of few rows from being certain; this asks what these rows show. Columns whose
-    tables hold parameters, or words, are left out.
+    In bits, and without smoothing: it measures what these rows show. Columns whose tables hold parameters or words are
+    left out.
 
     Notes
     -----
-    Of N rows, a column of K values that has nothing to do with C classes tells (K − 1)(C − 1) / 2N nats on average
-    (G. A. Miller 1955).
+    In N rows, a column of K values that is independent of C classes has (K − 1)(C − 1) / 2N nats on average (G. A.
+    Miller 1955); this bias is subtracted.
 
     Examples
     --------
@@ -64,16 +64,16 @@ def counted_information(tables: Iterable[Table]) -> dict[str, float]:
             continue
         shares = table.counts / np.where(totals > 0, totals, 1.0)
         values, classes = (table.counts.sum(axis=1) > 0).sum(), (totals > 0).sum()
-        by_chance = (values - 1) * (classes - 1) / (2 * totals.sum() * np.log(2))
-        told = mutual_information(shares, totals / totals.sum()).sum()
-        found[table.column] = max(0.0, float(told - by_chance))
+        bias = (values - 1) * (classes - 1) / (2 * totals.sum() * np.log(2))
+        bits = mutual_information(shares, totals / totals.sum()).sum()
+        found[table.column] = max(0.0, float(bits - bias))
     return found
 
 
 def information(model: Model) -> Floats:  # (F,)
-    """How much each column tells of the class, in the order of the model's columns.
+    """Return the mutual information of each column with the class, in the model's column order.
 
-    Of a bag of counts and of a text it is what one count, or one word, tells through this column.
+    For a bag of counts or a text, it is that of one count or one word through this column.
     """
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
@@ -88,21 +88,21 @@ def information(model: Model) -> Floats:  # (F,)
 
 
 def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> float:
-    says = likelihood.profile(f)
-    if not len(says.values):
+    profile = likelihood.profile(f)
+    if not len(profile.values):
         return 0.0
     if isinstance(event, Text):
-        return _of_words(event, says.log, prior)
-    density = np.exp(says.log)
-    if says.kind == "values":
+        return _of_words(event, profile.log, prior)
+    density = np.exp(profile.log)
+    if profile.kind == "values":
         total = density.sum(axis=0)
         return float(mutual_information(density / np.where(total > 0, total, 1.0), prior).sum())
-    # what lies beyond the values shown is next to nothing
-    return float(np.trapezoid(mutual_information(density, prior), np.asarray(says.values, np.float64)))
+    # the profile covers all but a negligible part of the density
+    return float(np.trapezoid(mutual_information(density, prior), np.asarray(profile.values, np.float64)))
 
 
 def _of_words(event: Text, log: Floats, prior: Floats) -> float:
     if event.bag == "bernoulli":
-        there = np.exp(log) / (1 + np.exp(log))
-        return float((mutual_information(there, prior) + mutual_information(1 - there, prior)).sum())
+        present = np.exp(log) / (1 + np.exp(log))
+        return float((mutual_information(present, prior) + mutual_information(1 - present, prior)).sum())
     return float(mutual_information(np.exp(log - np.logaddexp.reduce(log, axis=0)), prior).sum())

@@ -1,7 +1,8 @@
-"""A nomogram: points for each value of each column, which a person adds up and turns into a probability by a scale.
+"""A nomogram: points per value, and a scale from the sum of points to a probability.
 
-Points are log-odds of one class against another, moved so that the least of a column is 0 and stretched so that the
-column with the widest span goes to 100. Nothing is rounded: adding them up gives what `predict_proba` gives.
+Points are log-odds of one class against another, shifted so that the lowest of a column is 0 and scaled so that the
+column with the widest span reaches 100. Nothing is rounded: the sum of points gives the probability of
+`predict_proba`.
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ from tallybayes.model import Model
 
 __all__ = ["Nomogram", "Scale", "nomogram"]
 
-# Of a density, values are shown that are at least this share as likely as the likeliest in some class.
+# Values of a density are shown if their density is at least this share of the highest in either class.
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15
-# So many letters fit along the longest line of the picture.
+# Characters that fit along the longest line of the chart.
 _LETTERS = 90
 _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
 
@@ -39,11 +40,11 @@ class Scale:
     column : str
         The column.
     kind : {"values", "numbers", "counts", "words"}
-        All values; some of a scale; counts; or the words that say most, each of which adds its points.
+        All values; some values of a scale; counts; or the words with the largest log-odds, whose points all add up.
     values : tuple
-        Values (K,).
+        The values (K,).
     points : ndarray, shape (K,)
-        The points of each.
+        The points of each value.
     missing : float
         The points of a missing value.
     """
@@ -55,13 +56,13 @@ class Scale:
     missing: float
 
     def reach(self, sign: float) -> float:
-        """How far one row can get above 0, or below it (−1): words add up, of other values there is one."""
+        """Return the most points of one row in the direction of `sign`; only words add up."""
         points = np.maximum(sign * self.points, 0.0)
         return float(points.sum() if self.kind == "words" else points.max(initial=0.0))
 
     @property
     def span(self) -> float:
-        """How far the points reach, from or to 0, which is what a word that is not there has."""
+        """The range of the points, including 0, the points of an absent word."""
         return float(np.ptp([0.0, *self.points]))
 
 
@@ -72,13 +73,13 @@ class Nomogram(Result):
     Attributes
     ----------
     of, against : object
-        The class whose probability is told, and the other.
+        The class whose probability is given, and the other.
     scales : tuple of Scale
-        One for each column, the widest first.
+        One per column, the widest first.
     start : float
         The log-odds of 0 points, before tempering.
     per_point : float
-        By how much a point raises them.
+        The rise of the log-odds per point.
     """
 
     of: Any
@@ -90,7 +91,7 @@ class Nomogram(Result):
     _least: Mapping[str, float] = field(repr=False)
 
     def points(self, column: str, value: Any) -> float:
-        """The points of a value, whether it is on the scale or not; None is missing. Of text: all its words together.
+        """Return the points of a value, on the scale or not; None is missing. A text gets the sum of its words.
 
         Examples
         --------
@@ -99,39 +100,39 @@ class Nomogram(Result):
         >>> chart.points("x", "q"), chart.points("x", "p"), chart.points("x", None)
         (100.0, 0.0, 50.0)
         """
-        said = 0.0 if _is_missing(value) else self._odds.of_value(column, value)
-        return (said - self._least[column]) / self.per_point
+        log_odds = 0.0 if _is_missing(value) else self._odds.of_value(column, value)
+        return (log_odds - self._least[column]) / self.per_point
 
     def total(self, row: Mapping[str, Any]) -> float:
-        """The points of a row, added up; a column that is not named is missing."""
+        """Return the sum of points of a row; columns not named are missing."""
         for name in row:
             self._odds.check(name)
         return sum(self.points(column, row.get(column)) for column in self._least)
 
     def size(self, row: Mapping[str, Any]) -> float:
-        """How much a row says, by which its log-odds are tempered: its values, and the words of its texts."""
+        """Return the size of a row, by which log-odds are tempered: its values, and words of texts."""
         return sum(self._odds.size_of(name, value) for name, value in row.items() if not _is_missing(value))
 
     def probability(self, total: float, size: float | None = None) -> float:
-        """The probability that a sum of points stands for; `size` of a row that says more or less than all columns."""
+        """Return the probability for a sum of points; `size` is that of the row, by default the number of columns."""
         return float(expit(self._odds.tempered(self.start + self.per_point * total, size)))
 
     def points_of(self, probability: float) -> float:
-        """The sum of points that stands for a probability."""
+        """Return the sum of points for a probability."""
         return float((logit(probability) / self._odds.tempered(1.0, None) - self.start) / self.per_point)
 
     @property
     def most(self) -> float:
-        """The points of a row that has the most of every column; of texts, those of all words shown for the class."""
+        """The highest possible sum of points; texts count all words shown for the class."""
         return float(sum(scale.reach(1.0) for scale in self.scales))
 
     @property
     def fewest(self) -> float:
-        """The points of a row that has the fewest of every column."""
+        """The lowest possible sum of points."""
         return -float(sum(scale.reach(-1.0) for scale in self.scales))
 
     def shown(self) -> Sheet:
-        """The points of each column's values, and the probabilities that sums of them stand for."""
+        """Return tables of points per value, and of probabilities per sum of points."""
         rows = []
         for scale in self.scales[:_SHOWN]:
             for k, (value, points) in enumerate(zip(scale.values, scale.points, strict=True)):
@@ -139,7 +140,7 @@ class Nomogram(Result):
         ticks = self.probabilities()
         below = tuple((number(tick["points"], 1), f"{tick['probability']:g}") for tick in ticks)
         other = len(self.scales) - _SHOWN
-        notes = (f"and {other} more columns, of fewer points",) if other > 0 else ()
+        notes = (f"and {other} more columns, with fewer points",) if other > 0 else ()
         return Sheet(
             f"Points for {self.of} against {self.against}",
             (
@@ -149,7 +150,7 @@ class Nomogram(Result):
         )
 
     def probabilities(self) -> list[dict[str, float]]:
-        """Round probabilities, and the points that stand for them, as far as points go."""
+        """Return round probabilities and their points, within the range of points."""
         low = self.fewest
         found = [{"probability": p, "points": self.points_of(p)} for p in _PROBABILITIES]
         inside = [tick for tick in found if low <= tick["points"] <= self.most]
@@ -159,27 +160,13 @@ class Nomogram(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """The scales, and what turns points into a probability."""
-        return {
-            "of": plain(self.of),
-            "against": plain(self.against),
-            "scales": [
-                {
-                    "column": scale.column,
-                    "kind": scale.kind,
-                    "values": plain(scale.values),
-                    "points": plain(scale.points),
-                    "missing": plain(scale.missing),
-                }
-                for scale in self.scales
-            ],
-            "start": plain(self.start),
-            "per_point": plain(self.per_point),
-            "probabilities": plain(self.probabilities()),
-        }
+        """Return the scales, and the numbers that turn points into a probability."""
+        named = {"of": self.of, "against": self.against, "scales": [vars(scale) for scale in self.scales]}
+        turn = {"start": self.start, "per_point": self.per_point, "probabilities": self.probabilities()}
+        return dict(plain(named | turn))
 
     def chart(self) -> Any:
-        """An Altair chart: a line for each column with its values at their points, and the scale of the sum."""
+        """Return an Altair chart: a line of points per column, and the scale of the sum."""
         from tallybayes.display.charts.nomogram import nomogram_chart
 
         shown = self.scales[:_SHOWN]
@@ -206,7 +193,7 @@ class _Odds:
         return float(self.difference(self.model.belief.likelihoods[b].of_cell(f, value)[0][None, :])[0])
 
     def difference(self, log: Floats) -> Floats:
-        with np.errstate(invalid="ignore"):  # what is impossible under both says nothing that could be drawn
+        with np.errstate(invalid="ignore"):  # impossible under both: NaN, which cannot be drawn
             return np.asarray(log[:, self.of] - log[:, self.against])
 
     def size_of(self, column: str, value: Any) -> float:
@@ -216,12 +203,12 @@ class _Odds:
     def tempered(self, log_odds: float, size: float | None) -> float:
         if self.model._temperature is None:
             return log_odds
-        said = float(len(self.model.schema.columns)) if size is None else size
-        return log_odds * float(self.model._temperature.at(np.array([said]))[0])
+        size = float(len(self.model.schema.columns)) if size is None else size
+        return log_odds * float(self.model._temperature.at(np.array([size]))[0])
 
 
 def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
-    """Points for one class against another: see `Model.nomogram`."""
+    """Return a nomogram of one class against another: see `Model.nomogram`."""
     question = ClassContrast.about(of, against, model.classes)
     if len(model.classes) > 2 and (question.of is None or question.against is None):
         want = "two of the model's classes, as in nomogram('a', 'b')"
@@ -230,46 +217,48 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
     odds = _Odds(model, one, 1 - one if question.against is None else question.against)
     least, raw, start = {}, [], odds.difference(model.belief.log_prior[None, :])[0].item()
     for name in model.schema.columns:
-        kind, values, said, low = _said(odds, name)
-        if not np.isfinite(said).all():
+        kind, values, log_odds, low = _column_odds(odds, name)
+        if not np.isfinite(log_odds).all():
             got = f"a value of {name!r} that is impossible under one of them"
             raise BadData(wanted("nomogram", "values possible under both classes", got, "Smooth (alpha above 0)"))
         least[name] = low
         start += low
-        raw.append((name, kind, values, said if kind == "words" else said - low))
-    width = max((float(np.ptp([0.0, *said])) for *_, said in raw), default=0.0)
+        raw.append((name, kind, values, log_odds if kind == "words" else log_odds - low))
+    width = max((float(np.ptp([0.0, *log_odds])) for *_, log_odds in raw), default=0.0)
     per_point = width / 100 if width > 0 else 1.0
-    scales = [Scale(name, kind, values, said / per_point, -least[name] / per_point) for name, kind, values, said in raw]
+    scales = [
+        Scale(name, kind, values, shifted / per_point, -least[name] / per_point) for name, kind, values, shifted in raw
+    ]
     ordered = tuple(sorted(scales, key=lambda scale: -scale.span))
     return Nomogram(model.classes[one], model.classes[odds.against], ordered, start, per_point, odds, least)
 
 
-def _said(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float]:
-    """The kind of a column, values to show, their log-odds, and what is taken off so that points begin at 0."""
+def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float]:
+    """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
     b, f = model.schema.place(column)
     event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
-    says = likelihood.profile(f)
-    said = odds.difference(says.log)
-    if says.base is not None:
-        base = odds.difference(says.base[None, :])[0].item()
-        order = np.argsort(-said, kind="stable")
+    profile = likelihood.profile(f)
+    log_odds = odds.difference(profile.log)
+    if profile.base is not None:
+        base = odds.difference(profile.base[None, :])[0].item()
+        order = np.argsort(-log_odds, kind="stable")
         best = order if len(order) <= _WORDS else np.concatenate([order[: _WORDS // 2], order[-_WORDS // 2 :]])
-        return "words", tuple(says.values[k] for k in best), said[best], base
+        return "words", tuple(profile.values[k] for k in best), log_odds[best], base
     if isinstance(event, BagEvent):
-        return "counts", tuple(says.values), said, 0.0
-    if says.kind == "values":
-        return "values", tuple(says.values), said, float(said.min(initial=0.0)) if len(said) else 0.0
-    both = says.log[:, [odds.of, odds.against]]
+        return "counts", tuple(profile.values), log_odds, 0.0
+    if profile.kind == "values":
+        return "values", tuple(profile.values), log_odds, float(log_odds.min(initial=0.0))
+    both = profile.log[:, [odds.of, odds.against]]
     likely = np.flatnonzero(both.max(axis=1) >= both.max() + np.log(_RARE))
-    low, high = float(says.values[likely[0]]), float(says.values[likely[-1]])
-    values = _round_values(low, high, whole=says.kind == "counts")
-    said = odds.difference(likelihood.profile(f, values).log)
-    return says.kind, values, said, float(said.min())
+    low, high = float(profile.values[likely[0]]), float(profile.values[likely[-1]])
+    values = _round_values(low, high, whole=profile.kind == "counts")
+    log_odds = odds.difference(likelihood.profile(f, values).log)
+    return profile.kind, values, log_odds, float(log_odds.min())
 
 
 def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:
-    """Some round numbers from low to high."""
+    """Return some round numbers from low to high."""
     if not high > low:
         return (low,)
     step = 10.0 ** np.floor(np.log10((high - low) / _TICKS))
@@ -281,8 +270,8 @@ def _round_values(low: float, high: float, *, whole: bool) -> tuple[Any, ...]:
 
 
 def _ticks(scale: Scale, room: float) -> list[dict[str, Any]]:
-    """A record for each value; neighbours are written on different sides of the line, where there is room for them."""
-    free = [-np.inf, -np.inf]  # up to where each side is written on
+    """Return a record per value; neighbours are labelled on alternate sides where there is room."""
+    free = [-np.inf, -np.inf]  # the end of the last label on each side
     ticks = []
     for at, k in enumerate(np.argsort(scale.points, kind="stable")):
         name, points, side = _cell(scale.values[k]), float(scale.points[k]), at % 2

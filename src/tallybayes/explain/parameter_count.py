@@ -1,4 +1,4 @@
-"""How many numbers a model has to learn, and how many it would be if columns were not independent given the class."""
+"""The number of free parameters of a model, and of the full joint distribution."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from tallybayes.model import Model
 
 __all__ = ["Parameters", "parameters"]
 
-# Numbers of more digits are shown by their size: Python refuses to write out those of thousands.
+# Longer numbers are shown in scientific notation: Python refuses to print thousands of digits.
 _DIGITS = 15
 _WRITTEN = 4000
 
 
 @dataclass(frozen=True)
 class Parameters(Result):
-    """Free parameters: those of the naive model, and those of the full joint distribution of the same columns.
+    """Free parameters of the naive model, and of the full joint distribution.
 
     Attributes
     ----------
     classes, columns : int
-        How many there are.
+        The numbers of classes and columns.
     prior : int
-        For the class: one less than there are classes. The other two figures are without it.
+        Those of the class prior: the number of classes minus 1. `naive` and `joint` do not include it.
     naive : int
-        Of all columns by themselves, in all classes: 2n for n yes-or-no columns and two classes.
+        Those of all columns separately, in all classes: 2n for n binary columns and two classes.
     joint : int or None
-        Of all columns together, in all classes: 2(2ⁿ − 1). None where there is no one full joint model.
+        Those of all columns together, in all classes: 2(2ⁿ − 1). None if no single full joint model is defined.
     undefined : tuple of str
-        The columns because of which there is none: counts, waits and words come together in more ways than one.
+        The columns for which none is defined: counts, waiting times and words have more than one joint model.
 
     Notes
     -----
@@ -50,16 +50,16 @@ class Parameters(Result):
     undefined: tuple[str, ...] = ()
 
     def shown(self) -> Grid:
-        """Both counts."""
+        """Return a table of both counts."""
         rows = (("naive Bayes", _size(self.naive)), ("full joint", "–" if self.joint is None else _size(self.joint)))
         columns = f"{self.columns:,} column{'s' * (self.columns != 1)}"
         notes = [f"{self.classes} classes, {columns}; for the class itself {self.prior} more."]
         if self.undefined:
-            notes.append(f"No full joint model is at hand for {', '.join(self.undefined[:8])}.")
+            notes.append(f"No full joint model is defined for {', '.join(self.undefined[:8])}.")
         return Grid("", ("model", "free parameters"), rows, tuple(notes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values; beyond 4,000 digits `joint` is None and only its logarithm is given."""
+        """Return plain values; beyond 4,000 digits `joint` is None and only its logarithm is given."""
         log10 = None if self.joint is None else math.log10(max(self.joint, 1))
         written = self.joint if log10 is not None and log10 < _WRITTEN else None
         names = ("classes", "columns", "prior", "naive", "undefined")
@@ -67,7 +67,7 @@ class Parameters(Result):
 
 
 def parameters(model: Model) -> Parameters:
-    """How many numbers a model has to learn, and how many it would be without independence."""
+    """Count the free parameters of a model, and of the full joint distribution."""
     C, values, gaussians, each = len(model.classes), 1, 0, 0
     undefined: list[str] = []
     for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
@@ -84,7 +84,7 @@ def parameters(model: Model) -> Parameters:
 
 
 def _size(count: int) -> str:
-    """A whole number, written out if it is short.
+    """Return a whole number as text, in scientific notation if it is long.
 
     Examples
     --------

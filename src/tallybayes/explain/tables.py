@@ -1,4 +1,4 @@
-"""What each column says of each class: counts beside probabilities, or the parameters of a density."""
+"""Tables of the model: counts and probabilities, or parameters, by column and class."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
 
 @dataclass(frozen=True, eq=False)
 class Table(Result):
-    """What one column says: a row per value or parameter, a column per class.
+    """The table of one column: a row per value or parameter, a column per class.
 
     Attributes
     ----------
     column, event : str
-        Whose table this is.
+        The column, and its event model.
     rows : tuple
         The names of the rows: values, or parameters such as "mean".
     classes : tuple
         The names of the classes.
     counts : ndarray, shape (rows, C), or None
-        The weight of training rows behind each entry, where the entries are of values.
+        The weight of training rows with each value; None for parameters.
     values : ndarray, shape (rows, C)
         Probabilities, or parameters.
     profile : Profile
-        What the column says of each class, value by value: a density where the entries are parameters.
+        The log-probability of each value in each class: a density if the rows are parameters.
     """
 
     column: str
@@ -60,13 +60,13 @@ class Table(Result):
         return None if self.counts is None else self.counts.sum(axis=0)
 
     def of_classes(self, keep: Sequence[Any]) -> Self:
-        """The same of some of the classes."""
+        """Return the table of some of the classes."""
         at = [self.classes.index(name) for name in keep]
         cut: dict[str, Any] = {name: part[:, at] for name, part in self._parts().items()}
         return replace(self, classes=tuple(keep), profile=replace(self.profile, log=self.profile.log[:, at]), **cut)
 
     def frequent(self, most: int) -> Self:
-        """The same with the most frequent values only, in their order; a table of parameters stays as it is."""
+        """Return the table of the most frequent values, in order; a table of parameters is unchanged."""
         if self.counts is None or len(self.rows) <= most or self.rows != tuple(self.profile.values):
             return self
         at = np.sort(np.argsort(-self.counts.sum(axis=1), kind="stable")[:most])
@@ -75,11 +75,11 @@ class Table(Result):
         return replace(self, rows=rows, profile=replace(self.profile, values=rows, log=self.profile.log[at]), **cut)
 
     def _parts(self) -> dict[str, Floats]:
-        """The arrays that have a row for each value and a column for each class."""
+        """Return the arrays with a row for each value and a column for each class."""
         return {"values": self.values} | ({} if self.counts is None else {"counts": self.counts})
 
     def shown(self) -> Grid | Sheet:
-        """Counts beside probabilities, or parameters, class by class."""
+        """Return a table of counts and probabilities, or parameters, by class."""
         names = tuple(map(str, self.classes))
         title, more = f"{self.column} ({self.event})", len(self.rows) - _SHOWN_VALUES
         notes = (f"and {more} more",) if more > 0 else ()
@@ -94,18 +94,12 @@ class Table(Result):
         return Grid(title, heads, tuple(cells), notes)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers."""
-        return {
-            "column": self.column,
-            "event": self.event,
-            "rows": plain(self.rows),
-            "classes": plain(self.classes),
-            "counts": plain(self.counts),
-            "values": plain(self.values),
-        }
+        """Return plain lists and numbers."""
+        names = ("column", "event", "rows", "classes", "counts", "values")
+        return dict(plain({name: getattr(self, name) for name in names}))
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each value and class: what the chart draws."""
+        """Return the records that the chart draws: one for each value and class."""
         density = self.density
         return [
             {"value": plain(value), "class": str(name), "probability": plain(density[k, c])}
@@ -114,23 +108,23 @@ class Table(Result):
         ]
 
     def chart(self) -> Any:
-        """An Altair chart: a bar for each value and class, or a curve for each class."""
+        """Return an Altair chart: a bar for each value and class, or a curve for each class."""
         from tallybayes.display.charts.column import column_chart
 
         return column_chart(self.points(), self.column, list(map(str, self.classes)), self.profile.kind)
 
 
 class TellingWord(NamedTuple):
-    """A word that speaks for a class.
+    """A word that raises the probability of a class.
 
     Attributes
     ----------
     word : str
         The word.
     log_odds : float
-        What one occurrence says for the class, against the average of the others (weighed by their priors).
+        The log-odds of one occurrence for the class, against the average of the others (weighted by their priors).
     counts, documents : tuple of float
-        How often it occurred in each class, and in how many texts.
+        The number of occurrences and of texts in each class.
     """
 
     word: str
@@ -141,14 +135,14 @@ class TellingWord(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class WordTable(Table):
-    """What the words of a column of text say: a row per word.
+    """The table of a text column: a row per word.
 
     Attributes
     ----------
     documents : ndarray, shape (rows, C)
-        In how many texts of each class each word occurred.
+        The number of texts of each class in which each word occurred.
     log_odds : ndarray, shape (rows, C)
-        What one occurrence says for each class, against the average of the others (weighed by their priors).
+        The log-odds of one occurrence for each class, against the average of the others (weighted by their priors).
     """
 
     documents: Floats
@@ -158,7 +152,7 @@ class WordTable(Table):
         return super()._parts() | {"documents": self.documents, "log_odds": self.log_odds}
 
     def telling(self, most: int = _SHOWN_WORDS) -> dict[Any, list[TellingWord]]:
-        """The words that say most for each class.
+        """Return the words with the highest log-odds for each class.
 
         Examples
         --------
@@ -184,7 +178,7 @@ class WordTable(Table):
         return found
 
     def shown(self) -> Sheet:
-        """The most telling words of each class."""
+        """Return tables of the most telling words of each class."""
         grids = tuple(
             Grid(
                 f"for {name}",
@@ -198,7 +192,7 @@ class WordTable(Table):
         return Sheet(f"{self.column} ({self.event}): {len(self.rows)} words, the most telling", grids)
 
     def points(self) -> list[dict[str, Any]]:
-        """One plain record for each of the most telling words of each class."""
+        """Return the records that the chart draws: the most telling words of each class."""
         return [
             {"class": str(name), "word": word.word, "log-odds": plain(word.log_odds), "texts": sum(word.documents)}
             for name, words in self.telling(15).items()
@@ -206,7 +200,7 @@ class WordTable(Table):
         ]
 
     def chart(self) -> Any:
-        """An Altair chart: the most telling words of each class."""
+        """Return an Altair chart of the most telling words of each class."""
         from tallybayes.display.charts.column import words_chart
 
         return words_chart(self.points(), self.column, list(map(str, self.classes)))
@@ -214,18 +208,18 @@ class WordTable(Table):
 
 @dataclass(frozen=True, eq=False)
 class Prior(Result):
-    """What is believed of the classes before a row is looked at.
+    """The class prior.
 
     Attributes
     ----------
     label : str
-        What the model tells.
+        The column that the model predicts.
     classes : tuple
         Its classes.
     rows : ndarray, shape (C,)
-        The weight of each in training.
+        The weight of each class in training.
     shares : ndarray, shape (C,)
-        The prior.
+        The prior probability of each class.
     """
 
     label: str
@@ -234,19 +228,15 @@ class Prior(Result):
     shares: Floats
 
     def shown(self) -> Grid:
-        """A row per class."""
+        """Return a table with one row per class."""
         cells = zip(self.classes, self.rows, self.shares, strict=True)
         rows = tuple((str(name), number(n), f"{p:.4f}") for name, n, p in cells)
         return Grid(self.label, ("", "rows", "P"), rows)
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers."""
-        return {
-            "label": self.label,
-            "classes": plain(self.classes),
-            "rows": plain(self.rows),
-            "shares": plain(self.shares),
-        }
+        """Return plain lists and numbers."""
+        names = ("label", "classes", "rows", "shares")
+        return dict(plain({name: getattr(self, name) for name in names}))
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,7 +254,7 @@ class Tables(Result):
         raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, names)))
 
     def shown(self) -> Sheet:
-        """All of them, one below the other."""
+        """Return all tables, one below the other."""
         grids: list[Grid] = [self.prior.shown()]
         for one in self.columns[:_SHOWN_COLUMNS]:
             shown = one.shown()
@@ -273,27 +263,27 @@ class Tables(Result):
         return Sheet("", tuple(grids), (f"and {more} more columns",) if more > 0 else ())
 
     def to_dict(self) -> dict[str, Any]:
-        """The same as plain lists and numbers."""
+        """Return plain lists and numbers."""
         return {"prior": self.prior.to_dict(), "columns": [one.to_dict() for one in self.columns]}
 
 
 def table(model: Model, column: str) -> Table:
-    """What one column says: a row per value or parameter, a column per class."""
+    """Return the table of one column."""
     b, f = model.schema.place(column)
     event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
     rows, counts, values = likelihood.table(f)
-    says = likelihood.profile(f)
-    if says.kind != "words":
-        return Table(column, event.name, rows, model.classes, counts, values, says)
+    profile = likelihood.profile(f)
+    if profile.kind != "words":
+        return Table(column, event.name, rows, model.classes, counts, values, profile)
     statistic = likelihood.statistic
-    place = statistic.values_of(f)[statistic.labels[f].find(pa.array(says.values, pa.string()))]
+    place = statistic.values_of(f)[statistic.labels[f].find(pa.array(profile.values, pa.string()))]
     documents = statistic.sums["documents"].take(place, axis=1).to_float().T
-    odds = _against_the_others(says.log, np.exp(model.belief.log_prior))
-    return WordTable(column, event.name, rows, model.classes, counts, values, says, documents, odds)
+    odds = _odds_against_others(profile.log, np.exp(model.belief.log_prior))
+    return WordTable(column, event.name, rows, model.classes, counts, values, profile, documents, odds)
 
 
-def _against_the_others(log: Floats, prior: Floats) -> Floats:  # (K, C)
-    """Each class's log-probabilities less the average of the others', weighed by their priors."""
+def _odds_against_others(log: Floats, prior: Floats) -> Floats:  # (K, C)
+    """Return each class's log-probabilities minus the others' average, weighted by their priors."""
     finite = np.where(np.isneginf(log), np.log(np.finfo(float).tiny), log)
     whole = (finite * prior).sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -302,11 +292,11 @@ def _against_the_others(log: Floats, prior: Floats) -> Floats:  # (K, C)
 
 
 def prior_table(model: Model) -> Prior:
-    """What is believed of the classes before a row is looked at."""
+    """Return the class prior."""
     rows, shares = model.evidence.rows.to_float(), np.exp(model.belief.log_prior)
     return Prior(model.schema.label, model.classes, rows, shares)
 
 
 def tables(model: Model) -> Tables:
-    """The prior and the tables of all columns."""
+    """Return the prior and the tables of all columns."""
     return Tables(prior_table(model), tuple(table(model, name) for name in model.schema.columns))

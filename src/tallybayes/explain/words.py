@@ -1,4 +1,4 @@
-"""What the words of a text say, one by one."""
+"""The contributions of the words of a text."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ class TextContributions:
     Attributes
     ----------
     column : str
-        Whose text it is.
+        The text column.
     words : tuple of str
         The distinct tokens (K,), in the order of the vocabulary.
     times : ndarray, shape (K,)
-        How often each counts.
+        How often each is counted.
     log : ndarray, shape (K, C)
-        What all its occurrences add to the score of each class.
+        The term of all its occurrences for each class.
     known : ndarray of bool, shape (K,)
-        Whether it is believed in.
+        Whether it is in the model's vocabulary.
     counts, documents : ndarray, shape (K, C)
-        How often it occurred in each class, and in how many texts.
+        The number of occurrences and of texts in each class.
     """
 
     column: str
@@ -48,7 +48,7 @@ class TextContributions:
 
 
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
-    """The words of the first row's texts, column by column; none of a missing text."""
+    """Yield the words of the first row's texts by column, except missing texts."""
     for block, likelihood, data in zip(model.schema.blocks, model._contrast.likelihoods, blocks, strict=True):
         if not isinstance(likelihood, TextLikelihood) or not isinstance(data, Texts):
             continue
@@ -61,12 +61,12 @@ def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data
-            says = likelihood.profile(f, tokens)
+            log = likelihood.profile(f, tokens).log
             known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
             at = statistic.values_of(f)
             place = statistic.labels[f].find(pa.array(tokens, pa.string()))
             counted = [_counts(statistic.sums[key], at, place) for key in ("tokens", "documents")]
-            yield TextContributions(name, tokens, times, times[:, None] * says.log, known, *counted)
+            yield TextContributions(name, tokens, times, times[:, None] * log, known, *counted)
 
 
 def _counts(sums: Any, at: npt.NDArray[np.intp], place: npt.NDArray[np.intp]) -> Floats:  # (K, C)

@@ -1,1 +1,1 @@
-"""Probabilities asked of rows or of a model, and rows drawn from a model."""
+"""Probability queries on rows or on a model, and rows sampled from a model."""

@@ -1,4 +1,4 @@
-"""Where a condition holds: a term of a question against a column of values, text, numbers, booleans or dates."""
+"""Conditions: where a term of a query holds in a column of text, numbers, booleans or dates."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ _COMPARE = {
     ">": pc.greater,
     ">=": pc.greater_equal,
 }
-# What is no part of a word in any script.
+# Characters that are not part of a word in any script.
 _BETWEEN = r"[^\pL\pM\pN_]"
 _BOOLEANS = {"true": True, "false": False, "1": True, "0": False}
 
 
 def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
-    """Where the term holds; None where its value is nothing that such a column can hold.
+    """Return where the term holds; None if a column of this type cannot hold its value.
 
     Examples
     --------
@@ -47,7 +47,7 @@ def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
         _need(pa.types.is_string(type_), term, "a column of text", type_)
         words = [re.escape(word) for word in term.value.split()]
         if not words:
-            raise BadOption(wanted(f"query {str(term)!r}", "words behind '~'", "none"))
+            raise BadOption(wanted(f"query {str(term)!r}", "words after '~'", "none"))
         return _mask(pc.match_substring_regex(column, f"(?i)(^|{_BETWEEN}){f'{_BETWEEN}+'.join(words)}($|{_BETWEEN})"))
     if term.operator not in ("=", "!="):
         _need(not (pa.types.is_string(type_) or pa.types.is_boolean(type_)), term, "numbers or dates", type_)
@@ -58,7 +58,7 @@ def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
 
 
 def plain_column(column: pa.Array) -> pa.Array:
-    """The column as text, numbers, booleans or dates, NaN being null."""
+    """Return the column as text, numbers, booleans or dates, with null for NaN."""
     column = plain(column)
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -66,12 +66,12 @@ def plain_column(column: pa.Array) -> pa.Array:
 
 
 def missing_in(column: pa.Array) -> Mask:  # (n,)
-    """Where a plain column has no value."""
+    """Return where a plain column has no value."""
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False))
 
 
 def as_kind(text: str, type_: pa.DataType) -> pa.Scalar | None:
-    """A value that was written as text, as a column of plain values of this type holds it; None if it cannot.
+    """Convert text to a scalar of a column type; None if it cannot be converted.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Joint, marginal and conditional probabilities by counting, in one pass over the rows.
 
-A value without a column may turn up in any column, and only the last row tells in which. So rows are counted by which
-terms hold and which columns are missing there; whatever column is found in the end, the answer is among these counts.
+A value without a column may occur in any column, and its column is known only after the last row. So rows are counted
+by pattern: the terms that hold and the columns that are missing. Whatever the column, its counts are among these.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import operator
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -31,9 +32,9 @@ from tallybayes.queries.probability import Probability
 __all__ = ["Probability", "probability"]
 
 Interval = Literal["wilson", "beta"]
-# So many values of a column are remembered to be offered where another was asked for.
+# Values kept per column, to suggest a near one if the query names an unknown value.
 _REMEMBERED = 200
-# From here on the numbers of patterns are numbered anew, since most of them are of no row.
+# Above this many possible patterns, codes are renumbered, since most patterns have no row.
 _LARGE = 1 << 16
 
 Pattern = tuple[tuple[bool, ...], frozenset[str]]
@@ -50,26 +51,26 @@ def probability(
     errors: str = "strict",
     threads: int | None = None,
 ) -> Probability:
-    """The probability of something, or of something given something else, by counting rows.
+    """Return a joint, marginal or conditional probability by counting rows.
 
     Parameters
     ----------
     source : anything `fit` takes
         The rows.
     query : str
-        What is asked: "circle, red", "circle | red", "play=yes | outlook=sunny, windy=false", "age>50", "text~prince".
-        Terms between commas hold together, those behind the bar are given. A value alone is looked for in all columns;
-        names and values with commas or signs are put in quotes. ``~`` is for words in a text.
+        Such as "circle, red", "circle | red", "play=yes | outlook=sunny, windy=false", "age>50", "text~prince". Terms
+        separated by commas must all hold; those after the bar are given. A value alone is searched for in all columns.
+        Quote names and values that contain commas or operators. ``~`` searches for words in a text.
     given : str or mapping, optional
-        More of what is given: terms, or values by column.
+        Further conditions: terms, or values by column.
     interval : {"wilson", "beta"}
-        Wilson's interval, or the Beta posterior's of Jeffreys' prior.
+        Wilson's interval, or that of the Beta posterior under Jeffreys' prior.
     level : float
-        How often such an interval holds the truth.
+        The confidence level of the interval.
     missing_values, errors
-        As in `fit`. A row in which a column is missing that the query speaks of is left out, and counted.
+        As in `fit`. A row that lacks a column of the query is left out, and reported in `missing`.
     threads : int, optional
-        How many threads count.
+        Number of threads.
 
     Returns
     -------
@@ -81,8 +82,8 @@ def probability(
     >>> shapes = {"shape": ["circle", "circle", "square"], "colour": ["red", "blue", "red"]}
     >>> float(tb.probability(shapes, "circle | red"))      # of two red ones, one is a circle
     0.5
-    >>> asked = tb.probability(shapes, "circle, red")
-    >>> asked.hits, asked.total
+    >>> both = tb.probability(shapes, "circle, red")
+    >>> both.hits, both.total
     (1, 3)
     """
     reading = sources.ReadOptions(missing_values, errors)
@@ -93,53 +94,48 @@ def probability(
 
     def counted(types: open_rows.Types | None) -> tuple[Tally, list[str], str]:
         rows = sources.open_source(source, reading, types=types)
-        names = _checked(question, rows)
+        names = _column_names(question, rows)
         named = [term.column for term in question.terms if term.column is not None]
         if sources.is_path(source) and len(named) == len(question.terms):
             only = list(dict.fromkeys(named))
             rows = sources.open_source(source, reading, columns=only, types=types)
-        made = engines.fold(
-            rows, lambda batch, first: tally(question, batch, first), operator.add, Tally(), threads=workers
-        )
-        return made, names, rows.name
+        return engines.fold(rows, partial(tally, question), operator.add, Tally(), threads=workers), names, rows.name
 
-    made, names, where = open_rows.reading(counted)
-    if not made.found:
+    counts, names, where = open_rows.reading(counted)
+    if not counts.found:
         raise BadData(wanted(where, "rows to count", "none"))
-    hits, total, missing = made.counts(question, names)
+    hits, total, missing = counts.counts(question, names)
     if total == 0:
-        raise BadData(_never(question, sum(made.patterns.values()), missing))
+        raise BadData(_no_rows(question, sum(counts.patterns.values()), missing))
     low, high = _ends(hits, total, interval, level)
     return Probability(str(question), hits / total, hits, total, low, high, level, missing)
 
 
-def _checked(query: Query, rows: sources.Source) -> list[str]:
-    """The names of all columns, among which are those of the query."""
+def _column_names(query: Query, rows: sources.Source) -> list[str]:
+    """Return the names of all columns; raise BadOption if one of the query is not among them."""
     names = RowBatch(pa.RecordBatch.from_arrays([pa.nulls(0, f.type) for f in rows.schema], schema=rows.schema)).names
     for term in query.terms:
         if term.column is not None and term.column not in names:
-            where = f"query {str(query)!r}"
-            raise BadOption(
-                wanted(where, f"columns of {rows.name}", repr(term.column), did_you_mean(term.column, names))
-            )
+            do = did_you_mean(term.column, names)
+            raise BadOption(wanted(f"query {str(query)!r}", f"columns of {rows.name}", repr(term.column), do))
     return names
 
 
-def _never(query: Query, rows: int, missing: int) -> str:
-    """What is said where nothing can be said."""
+def _no_rows(query: Query, rows: int, missing: int) -> str:
+    """Return the error message for a query that no row can answer."""
     given = ", ".join(map(str, query.given))
-    got = f"none of {rows:,}" + (f" ({missing:,} lack a column that it speaks of)" if missing else "")
-    want = f"rows in which {given} holds" if given else "rows that have the columns asked about"
-    return wanted(f"query {str(query)!r}", want, got, "Ask with less given" if given else "")
+    got = f"none of {rows:,}" + (f" ({missing:,} lack a column of the query)" if missing else "")
+    want = f"rows in which {given} holds" if given else "rows that have the columns of the query"
+    return wanted(f"query {str(query)!r}", want, got, "Give fewer conditions" if given else "")
 
 
 def _ends(hits: int, total: int, interval: Interval, level: float) -> tuple[float, float]:
-    """The interval.
+    """Return the ends of the interval.
 
     Notes
     -----
-    "beta" has equal tails of Beta(hits + ½, total − hits + ½), but reaches 0 where there are no hits and 1 where there
-    is nothing else (Brown, Cai and DasGupta 2001).
+    "beta" has equal tails of Beta(hits + ½, total − hits + ½), but starts at 0 if there are no hits and ends at 1 if
+    all rows are hits (Brown, Cai and DasGupta 2001).
     """
     if interval == "wilson":
         return wilson(hits / total, total, level)
@@ -151,16 +147,16 @@ def _ends(hits: int, total: int, interval: Interval, level: float) -> tuple[floa
 
 @dataclass(frozen=True)
 class Tally:
-    """How many rows there are of each pattern: which terms hold, and which columns are missing.
+    """Numbers of rows by pattern: the terms that hold, and the columns that are missing.
 
     Attributes
     ----------
     patterns : Counter
         Rows by pattern.
     found : tuple of frozenset of str
-        In which columns the value of each term was found.
+        The columns in which the value of each term was found.
     values : mapping of str to set of str
-        Some values of columns in which a term's value was not found, for messages.
+        Some values of the columns in which a term's value was not found, for messages.
     """
 
     patterns: Counter[Pattern] = field(default_factory=Counter)
@@ -177,25 +173,25 @@ class Tally:
         return Tally(self.patterns + other.patterns, found, values)
 
     def counts(self, query: Query, columns: Sequence[str]) -> tuple[int, int, int]:
-        """Rows where all holds, rows where what is given holds, and rows of which that cannot be said.
+        """Return the numbers of rows: query and condition true, condition true, undetermined.
 
-        A row is left out where a column is missing that the query speaks of, unless what is given fails there anyway.
+        A row that lacks a column of the query is undetermined, unless another condition is false there.
         """
         about = [self._column(query, k, columns) for k in range(len(query.terms))]
-        asked = len(query.asked)
+        split = len(query.asked)
         hits = total = missing = 0
         for (held, absent), n in self.patterns.items():
-            if any(not held[k] and about[k] not in absent for k in range(asked, len(about))):
+            if any(not held[k] and about[k] not in absent for k in range(split, len(about))):
                 continue
             if absent.intersection(about):
                 missing += n
             else:
                 total += n
-                hits += n * all(held[:asked])
+                hits += n * all(held[:split])
         return hits, total, missing
 
     def _column(self, query: Query, k: int, columns: Sequence[str]) -> str:
-        """The column that a term is about, now that all rows were seen."""
+        """Return the column of a term, once all rows are counted."""
         term, found = query.terms[k], sorted(self.found[k], key=list(columns).index)
         where = f"query {str(query)!r}"
         if len(found) == 1:
@@ -209,7 +205,7 @@ class Tally:
 
 
 def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
-    """The patterns of a batch of rows."""
+    """Count the patterns of a batch of rows."""
     rows = RowBatch(batch, first)
     read: dict[str, pa.Array] = {}
 
@@ -220,7 +216,7 @@ def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
 
     held: list[Mask] = []
     found: list[frozenset[str]] = []
-    asked_about: dict[str, None] = {}  # a set that keeps its order
+    relevant: dict[str, None] = {}  # a set that keeps its order
     values: dict[str, frozenset[str]] = {}
     for term in query.terms:
         names = rows.names if term.column is None else [term.column]
@@ -228,14 +224,14 @@ def tally(query: Query, batch: pa.RecordBatch, first: int = 0) -> Tally:
         some = {name: mask for name, mask in masks.items() if _is_value(term, column(name), mask)}
         held.append(next(iter(some.values()), np.zeros(len(rows), bool)))
         found.append(frozenset(some))
-        asked_about |= dict.fromkeys(some or names)
+        relevant |= dict.fromkeys(some or names)
         values |= {} if some else {name: _text_values(column(name)) for name in names}
-    absent = {name: missing_in(column(name)) for name in asked_about if column(name).null_count}
+    absent = {name: missing_in(column(name)) for name in relevant if column(name).null_count}
     return Tally(_patterns(held, absent, len(rows)), tuple(found), values)
 
 
 def _where(term: Term, columns: Mapping[str, pa.Array]) -> dict[str, Mask]:
-    """Where the term holds, in each column that could hold such a value."""
+    """Return where the term holds, for each column that can hold its value."""
     masks = {name: holds(term, column) for name, column in columns.items()}
     if term.column is not None and masks[term.column] is None:
         want = f"a value of column {term.column!r}, {kind(columns[term.column].type)}"
@@ -244,9 +240,9 @@ def _where(term: Term, columns: Mapping[str, pa.Array]) -> dict[str, Mask]:
 
 
 def _is_value(term: Term, column: pa.Array, mask: Mask) -> bool:
-    """Whether the term's value is one that the column is known to have, so that "none" is an answer and no mistake.
+    """Return whether the column is known to have the term's value, so that 0 rows is an answer and not a typo.
 
-    Any number or date may be asked for by the name of its column; of a text or a value alone some row must have it.
+    Any number or date is accepted for a named column. A text, or a value without a column, must occur in some row.
     """
     if pa.types.is_null(column.type):
         return False
@@ -258,7 +254,7 @@ def _is_value(term: Term, column: pa.Array, mask: Mask) -> bool:
 
 
 def _patterns(held: list[Mask], absent: Mapping[str, Mask], n: int) -> Counter[Pattern]:
-    """The rows counted by their bits."""
+    """Count rows by their bits."""
     code, size = np.zeros(n, np.int64), 1
     for bit in [*held, *absent.values()]:
         code, size = 2 * code + bit, 2 * size
@@ -267,11 +263,11 @@ def _patterns(held: list[Mask], absent: Mapping[str, Mask], n: int) -> Counter[P
             size = len(numbers)
     count, example = np.bincount(code, minlength=size), np.zeros(size, np.intp)
     example[code] = np.arange(n)  # some row of each pattern
-    made: Counter[Pattern] = Counter()
+    patterns: Counter[Pattern] = Counter()
     for i, rows in zip(example[count > 0], count[count > 0], strict=True):
         missing = frozenset(name for name, mask in absent.items() if mask[i])
-        made[tuple(bool(mask[i]) for mask in held), missing] += int(rows)
-    return made
+        patterns[tuple(bool(mask[i]) for mask in held), missing] += int(rows)
+    return patterns
 
 
 def _text_values(column: pa.Array) -> frozenset[str]:

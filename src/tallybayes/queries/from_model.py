@@ -1,7 +1,7 @@
-"""Probabilities as a model has them: of classes and of values, given others; what is not mentioned is summed out.
+"""Probability queries on a model: of classes and values, given others.
 
-A model is a joint distribution, P(c) Π P(x | c). For columns that are independent given the class, summing one out is
-leaving it out, so a question costs a product over the columns that it names and a sum over the classes.
+A model is a joint distribution, P(c) Π P(x | c). Columns are independent given the class, so summing one out is leaving
+it out. A query costs a product over the columns that it names and a sum over the classes.
 """
 
 from __future__ import annotations
@@ -33,38 +33,37 @@ __all__ = ["believed"]
 def believed(
     model: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = LEVEL
 ) -> Probability:
-    """The probability that a model gives to something, given something else."""
+    """Return the probability of a query under a model."""
     z_of(level)
-    asked = _Asked(model, parse(query, given))
-    return asked.answer(level)
+    return _ModelQuery(model, parse(query, given)).answer(level)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A question to a model."""
+class _ModelQuery:
+    """A query on a model."""
 
     model: Model
     query: Query
 
     def answer(self, level: float) -> Probability:
-        """The ratio of two joint probabilities."""
+        """Return the ratio of two joint probabilities."""
         log_given = logsumexp(self._log_joint(self.given))
         if np.isneginf(log_given):
             given = ", ".join(map(str, self.given))
-            do = "Smooth the model (estimate='bayes', alpha=1), or ask with less given"
-            raise BadData(wanted(self.where, "something that can be", f"{given}, of probability 0 in every class", do))
+            do = "Smooth the model (estimate='bayes', alpha=1), or give fewer conditions"
+            raise BadData(wanted(self.where, "a possible condition", f"{given}, of probability 0 in every class", do))
         probability = float(np.exp(logsumexp(self._log_joint(self.asked + self.given)) - log_given))
         low, high = self._interval(level)
         return Probability(str(self.query), min(probability, 1.0), low=low, high=high, level=level, notes=self._notes())
 
     @property
     def where(self) -> str:
-        """What messages call it."""
+        """The name of the query in messages."""
         return f"query {str(self.query)!r}"
 
     @cached_property
     def asked(self) -> tuple[Term, ...]:
-        """What is asked, every value having its column."""
+        """The terms before the bar, each with its column."""
         terms = tuple(map(self._resolved, self.query.asked))
         for term in terms:
             self._check_asked(term)
@@ -72,11 +71,11 @@ class _Asked:
 
     @cached_property
     def given(self) -> tuple[Term, ...]:
-        """What is given, every value having its column."""
+        """The terms after the bar, each with its column."""
         return tuple(map(self._resolved, self.query.given))
 
     def _log_joint(self, terms: tuple[Term, ...]) -> Floats:  # (C,)
-        """The log-probability of each class together with the terms."""
+        """Return the log-probability of each class together with the terms."""
         total = self.model.belief.log_prior.copy()
         columns = dict.fromkeys(str(term.column) for term in terms)
         for column in columns:
@@ -84,7 +83,7 @@ class _Asked:
         return total
 
     def _log_column(self, column: str, terms: list[Term]) -> Floats:  # (C,)
-        """The log-probability in each class that all of a column's terms hold."""
+        """Return the log-probability in each class that all terms of a column hold."""
         if column == self.model.schema.label:
             holds_of = np.all([self._of_labels(term, self.model.evidence.classes) for term in terms], axis=0)
             with np.errstate(divide="ignore"):
@@ -99,18 +98,16 @@ class _Asked:
             return np.asarray(np.log(possible[holds_of].sum(axis=0)))
 
     def _of_labels(self, term: Term, labels: Categories) -> Mask:
-        """Of which labels a term holds; a value that is none of them is refused."""
+        """Return for which labels a term holds; raise BadOption for a value that is not among them."""
         mask = holds(term, labels.array)
         value = as_kind(term.value, labels.array.type)
         if mask is None or (term.operator in ("=", "!=") and value is not None and value.as_py() not in labels.values):
-            want = f"a value of {term.column!r}"
-            raise BadOption(
-                wanted(self.where, want, repr(term.value), did_you_mean(term.value, map(str, labels.values)))
-            )
+            do = did_you_mean(term.value, map(str, labels.values))
+            raise BadOption(wanted(self.where, f"a value of {term.column!r}", repr(term.value), do))
         return mask
 
     def _of_values(self, term: Term, event: Event, rows: tuple[Any, ...]) -> Mask:  # (V + 1,)
-        """Of which values a term holds, the last standing for one never seen."""
+        """Return for which values a term holds; the last entry stands for unseen values."""
         if event.input != "codes":
             return np.append(self._of_listed(term, event), False)
         if self._is_unseen(term):
@@ -118,12 +115,12 @@ class _Asked:
         return np.append(self._of_labels(term, self._labels(str(term.column))), False)
 
     def _is_listed(self, column: str) -> bool:
-        """Whether a column takes one of a few values, each with a probability."""
+        """Return whether a column takes one of a few values, each with a probability."""
         b, _ = self.model.schema.place(column)
         return self.model.schema.event(column).discrete and self.model.belief.likelihoods[b].n_values is not None
 
     def _of_listed(self, term: Term, event: Event) -> Mask:
-        """Of which listed numbers a term holds."""
+        """Return for which listed numbers a term holds."""
         b, f = self.model.schema.place(str(term.column))
         likelihood, invalid = self.model.belief.likelihoods[b], event.invalid(np.array([0.5]))
         binary = invalid is not None and bool(invalid.any())
@@ -135,23 +132,23 @@ class _Asked:
         return np.asarray(same if term.operator == "=" else ~same)
 
     def _log_point(self, column: str, event: Event, terms: list[Term]) -> Floats:  # (C,)
-        """The log-density of the one value that a column of numbers or text is given."""
+        """Return the log-density of the one given value of a column of numbers or text."""
         if len(terms) > 1 or terms[0].operator != "=":
             want = f"one '=' for column {column!r} ({event.name})"
             raise BadOption(wanted(self.where, want, ", ".join(map(str, terms))))
         return self._scored({column: self._cell(terms[0])})
 
     def _of_unseen(self, column: str, terms: list[Term]) -> Floats:  # (C,)
-        """What is said of the classes by a value never seen that is given: nothing, or that it cannot be."""
-        strange = [term for term in terms if self._is_unseen(term)]
-        possible = bool(strange) and bool(np.isfinite(self._scored({column: self._cell(strange[0])})).any())
+        """Return the likelihood of a given unseen value: 1, or 0 if the model calls it impossible."""
+        unseen = [term for term in terms if self._is_unseen(term)]
+        possible = bool(unseen) and bool(np.isfinite(self._scored({column: self._cell(unseen[0])})).any())
         return np.full(len(self.model.classes), float(possible))
 
     def _scored(self, row: dict[str, Any]) -> Floats:  # (C,)
         return np.asarray(self.model.log_joint([row])[0] - self.model.belief.log_prior)
 
     def _is_unseen(self, term: Term) -> bool:
-        """Whether a value is given that a column of values has never had."""
+        """Return whether a term gives a value that a categorical column has never had."""
         if term not in self.given or term.operator != "=" or term.column == self.model.schema.label:
             return False
         if self.model.schema.event(str(term.column)).input != "codes":
@@ -165,7 +162,7 @@ class _Asked:
         return self.model.evidence.statistics[b].labels[f]
 
     def _cell(self, term: Term) -> Any:
-        """The value of a term as the column takes it."""
+        """Return the value of a term in the type of its column."""
         event = self.model.schema.event(str(term.column))
         if event.input == "text":
             return term.value
@@ -177,41 +174,40 @@ class _Asked:
         return value.as_py()
 
     def _resolved(self, term: Term) -> Term:
-        """The term with its column."""
+        """Return the term with its column."""
         schema = self.model.schema
         if term.operator == "~":
-            raise BadOption(wanted(self.where, "= and text for a model", str(term), "Ask the rows: tb.probability"))
+            raise BadOption(wanted(self.where, "= and text for a model", str(term), "Query the rows: tb.probability"))
         if term.column is not None:
             if term.column != schema.label and term.column not in schema.columns:
                 near = did_you_mean(term.column, [schema.label, *schema.columns])
                 raise BadOption(wanted(self.where, "columns of the model", repr(term.column), near))
             return term
-        known = {schema.label: self.model.evidence.classes}
-        known |= {name: self._labels(name) for name in schema.columns if schema.event(name).input == "codes"}
-        found = [name for name, labels in known.items() if _among(term.value, labels)]
+        labels_of = {schema.label: self.model.evidence.classes}
+        labels_of |= {name: self._labels(name) for name in schema.columns if schema.event(name).input == "codes"}
+        found = [name for name, labels in labels_of.items() if _among(term.value, labels)]
         if not found:
-            near = did_you_mean(term.value, sorted({str(v) for labels in known.values() for v in labels.values}))
+            near = did_you_mean(term.value, sorted({str(v) for labels in labels_of.values() for v in labels.values}))
             raise BadOption(wanted(self.where, "a value of some column", repr(term.value), near))
         if len(found) > 1:
             named = " or ".join(repr(str(Term(name, "=", term.value))) for name in found)
-            raise BadOption(
-                wanted(self.where, f"{term.value!r} in one column", f"it in {len(found)}", f"Write {named}")
-            )
+            want, got = f"{term.value!r} in one column", f"it in {len(found)}"
+            raise BadOption(wanted(self.where, want, got, f"Write {named}"))
         return replace(term, column=found[0])
 
     def _check_asked(self, term: Term) -> None:
-        """Refuse what has a density and no probability."""
+        """Raise BadOption if the term has a density instead of a probability."""
         if term.column == self.model.schema.label:
             return
         event = self.model.schema.event(str(term.column))
         if self._is_listed(str(term.column)) or (event.discrete and term.operator == "="):
             return
         got = f"{term.column!r}, which is {event.name}"
-        do = "Put it behind '|', or ask the rows: tb.probability"
+        do = "Put it after '|', or query the rows: tb.probability"
         raise BadOption(wanted(self.where, "a class or columns of values before '|'", got, do))
 
     def _interval(self, level: float) -> tuple[float | None, float | None]:
-        """The bounds of a class's probability given values, from how little was counted; None for other questions."""
+        """Return an interval for a class given values, from parameter uncertainty; None for other queries."""
         if self._row is None:
             return None, None
         found = replace(self.model, calibration=None).predict_interval([self._row], level=level)
@@ -219,7 +215,7 @@ class _Asked:
 
     @cached_property
     def _row(self) -> dict[str, Any] | None:
-        """The values that are given, where nothing else is, and one class is asked for."""
+        """The given values, if the query is for one class given values only; else None."""
         label = self.model.schema.label
         one_class = len(self.asked) == 1 and self.asked[0].column == label and self.asked[0].operator == "="
         given = [term for term in self.given if not self._is_unseen(term)]
@@ -233,11 +229,11 @@ class _Asked:
         return int(np.argmax(self._of_labels(self.asked[0], self.model.evidence.classes)))
 
     def _notes(self) -> tuple[str, ...]:
-        strange = [str(term) for term in self.given if self._is_unseen(term)]
-        notes = [f"{term} was never seen: answered as if it were not known." for term in strange]
+        unseen = [term for term in self.given if self._is_unseen(term)]
+        notes = [f"{term} was never seen: treated as missing." for term in unseen]
         if self._row is not None and self.model._temperature is not None:
             tempered = self.model.predict_proba([self._row])[0, self._class]
-            notes.append(f"Tempered by rows left out, as predict_proba answers, it is {tempered:.4f}.")
+            notes.append(f"After tempering, as in predict_proba: {tempered:.4f}.")
         return tuple(notes)
 
 

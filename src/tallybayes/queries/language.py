@@ -1,11 +1,11 @@
-"""A question such as ``play=yes | outlook=sunny, windy=false``, taken apart.
+"""The query language: parse queries such as ``play=yes | outlook=sunny, windy=false``.
 
-    question := terms [ "|" terms ]          what is asked, and given what
+    query    := terms [ "|" terms ]          the second terms are given
     terms    := term { "," term }            all of them hold
-    term     := [ column operator ] value    a value alone is looked for in all columns
+    term     := [ column operator ] value    a value alone is searched for in all columns
     operator := = | == | != | < | <= | > | >= | ~
 
-Names and values that hold one of these signs are put into quotes.
+Names and values that contain one of these signs are quoted.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _SIGNS = re.compile(r"[,|=<>~!≠≤≥'\"]")
 
 @dataclass(frozen=True)
 class Term:
-    """One condition on one column; without a column, a value that is to be looked for."""
+    """One condition on one column, or a value to search for in all columns."""
 
     column: str | None
     operator: str
@@ -46,7 +46,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Query:
-    """What is asked, and given what.
+    """A parsed query: the terms before the bar, and those after it.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class Query:
 
     @property
     def terms(self) -> tuple[Term, ...]:
-        """All of them."""
+        """All terms."""
         return self.asked + self.given
 
     def __str__(self) -> str:
@@ -68,14 +68,14 @@ class Query:
 
 
 def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
-    """The question that a text asks.
+    """Parse a query.
 
     Parameters
     ----------
     text : str
         Such as "circle, red" or "play=yes | outlook=sunny".
     given : str or mapping, optional
-        More of what is given: terms, or values by column, of which None says nothing.
+        Further conditions: terms, or values by column; None is ignored.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
 
 
 class _Reader:
-    """Reads terms from left to right, and says where it could not go on."""
+    """A parser that reads terms from left to right and reports where it failed."""
 
     def __init__(self, text: str, where: str) -> None:
         self._text, self._where = text, where
@@ -118,7 +118,7 @@ class _Reader:
             self._at = found.end()
 
     def sides(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
-        """The terms before and after the bar."""
+        """Return the terms before and after the bar."""
         asked = self._terms()
         given: tuple[Term, ...] = ()
         if self._kind() == "mark":
@@ -143,7 +143,7 @@ class _Reader:
             return Term(None, "=", left)
         operator = self._tokens[self._next][1]
         self._next += 1
-        return Term(left, _SAME.get(operator, operator), self._atom(f"a value behind {operator!r}"))
+        return Term(left, _SAME.get(operator, operator), self._atom(f"a value after {operator!r}"))
 
     def _kind(self) -> str | None:
         return self._tokens[self._next][0] if self._next < len(self._tokens) else None
@@ -161,17 +161,17 @@ class _Reader:
         rest = "" if at is None else self._text[at:].strip()
         place = len(self._text) if at is None else at + len(self._text[at:]) - len(self._text[at:].lstrip())
         got = f"{rest!r} at character {place + 1}" if rest else "its end"
-        do = "Write such as 'play=yes | outlook=sunny'; put names with signs in quotes"
+        do = "Write it like 'play=yes | outlook=sunny'; quote names that contain signs"
         raise BadOption(wanted(f"{self._where} {self._text!r}", want, got, do))
 
 
 def _text(value: Any) -> str:
-    """A value as it is written in a question: true and false in small letters, as files have them."""
+    """Return a value as written in a query: true and false in lower case, as in files."""
     return str(value).lower() if str(value) in ("True", "False") and not isinstance(value, str) else str(value)
 
 
 def _written(name: str) -> str:
-    """A name as it is written in a question."""
+    """Return a name as written in a query, quoted if needed."""
     if _SIGNS.search(name) or name != name.strip() or not name:
         return "'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'"
     return name

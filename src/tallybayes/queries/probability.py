@@ -1,4 +1,4 @@
-"""The answer to a question about probabilities: a number, what it was counted from, and how far it may be off."""
+"""The result of a probability query: a number, its counts and its interval."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class Probability(Result):
     Attributes
     ----------
     query : str
-        What was asked, such as "circle | red".
+        The query, such as "circle | red".
     probability : float
-        The answer.
+        The probability.
     hits, total : int or None
-        Counted: so many rows of so many. None where a model answers.
+        The rows where the query holds, and those where its condition holds. None for a model.
     low, high : float or None
-        The ends of the interval; None where a model answers anything but the probability of a class.
+        The ends of the interval; None for a model, unless the query is for a class given values.
     level : float
-        How often such an interval holds the truth.
+        The confidence level of the interval.
     missing : int or None
-        Rows left out, a column that was asked about being missing there.
+        Rows left out because they lack a column of the query.
     notes : tuple of str
-        What else is to be said.
+        Further remarks.
 
     Examples
     --------
@@ -55,18 +55,18 @@ class Probability(Result):
         return self.probability
 
     def shown(self) -> Sheet:
-        """The number, and what it rests on."""
-        return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._rests_on(), *self.notes))
+        """Return the number, with its counts and interval."""
+        return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._basis(), *self.notes))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         return dict(plain(asdict(self)))
 
-    def _rests_on(self) -> tuple[str, ...]:
+    def _basis(self) -> tuple[str, ...]:
         counted = "" if self.total is None else f"{self.hits:,} of {self.total:,} row{'s' * (self.total != 1)}"
         within = ""
         if self.low is not None and self.high is not None:
             within = f"between {number(self.low)} and {number(self.high)} at {100 * self.level:g} %"
         sentence = "; ".join(part for part in (counted, within) if part)
-        left_out = f"{self.missing:,} more left out, where a column is missing." if self.missing else ""
+        left_out = f"{self.missing:,} more left out because a column is missing." if self.missing else ""
         return tuple(line for line in (f"{sentence}." if sentence else "", left_out) if line)

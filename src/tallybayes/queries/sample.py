@@ -1,4 +1,4 @@
-"""Rows drawn from a fitted model: first a class, then each column by what is believed of it given the class."""
+"""Rows sampled from a fitted model: first a class, then each column given the class."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ __all__ = ["sample"]
 def sample(
     model: Model, n: int, given: Any | Mapping[str, Any] = None, *, missing: bool = False, seed: int = 0
 ) -> pa.Table:
-    """Rows drawn from what a model believes; `Model.sample` says how.
+    """Sample rows from a model: see `Model.sample`.
 
     Notes
     -----
-    Each class in turn is drawn from at once, block by block, and the rows are then put in the order of the classes
-    drawn: the cost is that of the numbers drawn. Values held fixed take nothing from the others, since given the class
-    columns are independent, and so are the faces of a die whose number of rolls is Poisson distributed.
+    All rows of a class are sampled at once, block by block, and then put in the order of the sampled classes: the cost
+    is that of the random numbers. Fixed values do not change the other columns, since columns are independent given the
+    class. So are the counts of a bag whose total is Poisson distributed.
     """
     for name, value in (("n", n), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
@@ -43,23 +43,23 @@ def sample(
     columns[model.schema.label] = model.evidence.classes.array.take(pa.array(codes))
     names = [*model.schema.columns, model.schema.label]
     texts = {name for block in model.schema.blocks if block.event.input == "text" for name in block.columns}
-    # Texts are marked, so that they are read as texts however few words they have.
+    # Texts are marked, so that they are read as text even if they have few words.
     fields = [(sources.prose_field if name in texts else pa.field)(name, columns[name].type) for name in names]
     return pa.table([columns[name] for name in names], schema=pa.schema(fields))
 
 
 def _classes(model: Model, n: int, fixed: Mapping[str, Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """The class of each row: given, or drawn by its probability given the values that are."""
+    """Return the class of each row: fixed, or sampled given the fixed values."""
     label, classes = model.schema.label, model.evidence.classes
     for name in fixed:
         if name != label and name not in model.schema.columns:
-            known = [*model.schema.columns[:50], label]
-            raise BadOption(wanted("sample given", "columns of the model", repr(name), did_you_mean(str(name), known)))
+            do = did_you_mean(str(name), [*model.schema.columns[:50], label])
+            raise BadOption(wanted("sample given", "columns of the model", repr(name), do))
     if label in fixed:
         return np.full(n, _place(classes, fixed[label]), np.int64)
-    belief = model.log_joint([dict(fixed)]) if fixed else model.belief.log_prior[None, :].copy()
-    normalise(belief, model.belief.log_prior)
-    return rng.choice(len(classes), n, p=belief[0] / belief[0].sum())
+    posterior = model.log_joint([dict(fixed)]) if fixed else model.belief.log_prior[None, :].copy()
+    normalise(posterior, model.belief.log_prior)
+    return rng.choice(len(classes), n, p=posterior[0] / posterior[0].sum())
 
 
 def _place(classes: Categories, given: Any) -> int:
@@ -73,14 +73,14 @@ def _place(classes: Categories, given: Any) -> int:
 def _features(
     model: Model, codes: npt.NDArray[np.int64], rng: np.random.Generator, *, missing: bool
 ) -> dict[str, pa.Array]:
-    """Every column, in the order of the classes of the rows."""
+    """Return every column, in the order of the rows' classes."""
     order = np.argsort(codes, kind="stable")
     back = np.empty_like(order)
     back[order] = np.arange(len(order))
     sizes = np.bincount(codes, minlength=len(model.classes))
     columns: dict[str, pa.Array] = {}
     for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
-        some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # of no rows, the types of the first
+        some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # no rows: types of class 0
         parts = [likelihood.sample(int(c), int(sizes[c]), rng) for c in some]
         rates = likelihood.missing() if missing else None
         for f, name in enumerate(block.columns):
@@ -93,7 +93,7 @@ def _features(
 
 
 def _repeated(drawn: pa.Array, value: Any, name: str) -> pa.Array:
-    """A value held fixed, as many times as there are rows, in the type of what was drawn."""
+    """Return a fixed value repeated for every row, in the type of the sampled values."""
     value = value.item() if isinstance(value, np.generic) else value
     try:
         return pa.repeat(pa.scalar(value, None if pa.types.is_null(drawn.type) else drawn.type), len(drawn))

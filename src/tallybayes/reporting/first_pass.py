@@ -1,6 +1,6 @@
-"""The rows of a report, read for the first time: what is missing is counted, a sample is drawn, few rows are kept.
+"""The first pass over the rows of a report: count missing values, draw a sample, check the label.
 
-A report looks at the rows several times. What fits into memory is read once; a larger file is read again each time.
+A report reads the rows several times. Rows that fit into memory are read once; a larger file is read again each time.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["MOST_CLASSES", "FirstPass", "look_at"]
 
-# A label with more values is a number to be estimated, or a name: no page can show so many classes.
+# A label with more values is a number or an identifier, not a class; a page cannot show that many.
 MOST_CLASSES = 1000
-# The sample: enough for histograms and a learning curve, and never much memory, however wide the rows.
+# The sample: enough rows for histograms and a learning curve, and bounded memory however wide the rows.
 _SAMPLE_ROWS, _SAMPLE_BYTES, _FEWEST = 20_000, 64 << 20, 500
 
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
-    """Rows that can be read again, and what the first reading has shown.
+    """Rows that can be read again, and the results of the first pass.
 
     Attributes
     ----------
@@ -42,11 +42,11 @@ class FirstPass:
     weight : str or None
         The column that holds the weights.
     rows : int
-        How many there are.
+        The number of rows.
     missing : dict of str to int
-        In how many rows each column is missing; of columns that always have a value, nothing.
+        The number of rows in which each column is missing; only columns with missing values.
     sample : RecordBatch
-        At most 20,000 rows, drawn at random, in their order.
+        A random sample of at most 20,000 rows, in their order.
     """
 
     source: sources.Source
@@ -57,7 +57,7 @@ class FirstPass:
     sample: pa.RecordBatch
 
     def take(self, places: npt.NDArray[np.intp]) -> list[pa.RecordBatch]:
-        """Single rows, in the order in which their places are given."""
+        """Return single rows, in the order of the given positions."""
         found: dict[int, pa.RecordBatch] = {}
         first = 0
         for batch in self.source:
@@ -69,9 +69,9 @@ class FirstPass:
         return [found[int(place)] for place in places]
 
 
-def look_at(given: open_rows.Labelled, seed: int) -> FirstPass:
+def look_at(labelled: open_rows.Labelled, seed: int) -> FirstPass:
     """Read the rows once."""
-    rows, label, weight = given
+    rows, label, weight = labelled
     if label not in rows.schema.names:
         raise BadData(wanted("label", f"a column of {rows.name}", repr(label), did_you_mean(label, rows.schema.names)))
     source, count = sources.buffered(rows.here()), 0
@@ -91,15 +91,15 @@ def look_at(given: open_rows.Labelled, seed: int) -> FirstPass:
     return FirstPass(replace(source, rows=count), label, weight, count, missing, drawn.in_order())
 
 
-def _distinct(known: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
-    """The values of the label so far, refused when they are too many to be classes."""
+def _distinct(values: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
+    """Return the distinct labels so far; raise BadData if there are too many to be classes."""
     new = pc.unique(column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column)
-    known = pc.unique(pa.concat_arrays([known.cast(new.type), new]))
-    if len(known) > MOST_CLASSES:
+    values = pc.unique(pa.concat_arrays([values.cast(new.type), new]))
+    if len(values) > MOST_CLASSES:
         do = "Cut numbers into ranges, or name another label"
         got = f"more than {MOST_CLASSES:,} values in {where}"
         raise BadData(wanted(f"label {label!r}", "classes", got, do))
-    return known
+    return values
 
 
 def _count_missing(batch: pa.RecordBatch, missing: dict[str, int]) -> None:
@@ -123,5 +123,5 @@ def _missing(batch: pa.RecordBatch) -> Iterator[tuple[str, Any]]:
 
 
 def _fitting(batch: pa.RecordBatch) -> int:
-    """How many such rows the sample may hold."""
+    """Return the number of such rows that the sample may hold."""
     return int(np.clip(_SAMPLE_BYTES * batch.num_rows // max(batch.nbytes, 1), _FEWEST, _SAMPLE_ROWS))

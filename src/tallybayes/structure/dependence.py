@@ -1,6 +1,6 @@
-"""Dependence between columns: which pairs break what naive Bayes assumes, counted in one pass over the rows.
+"""Dependence between columns: the pairs that violate the naive Bayes assumption.
 
-`dependence` counts, the frozen `Dependence` holds what was found, its `Pair`s strongest first.
+`dependence` counts all pairs in one pass over the rows. The frozen `Dependence` lists its `Pair`s, strongest first.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = ["LEVEL", "Dependence", "Pair", "dependence", "of_model"]
 
 LEVEL = 0.05
 BINS, VALUES = 10, 32
-# So many pairs are printed; `worst` gives more.
+# Pairs printed; `worst` returns more.
 _SHOWN = 10
-# Below this share of the dependence given the class, it is the same whether the class is known or not.
+# An interaction below this share of `given` counts as none: knowing the class hardly changes the dependence.
 _ALIKE = 0.1
 
 
@@ -41,27 +41,26 @@ class Pair:
     Attributes
     ----------
     columns : tuple of str
-        The two.
+        The names of the two columns.
     n : float
-        The weight of rows in which neither is missing: all that is said is said of these.
+        The weight of rows in which neither is missing. All other figures are of these rows.
     given : float
-        Conditional mutual information given the class, in bits: what one says of the other when the class is known.
-        Naive Bayes assumes that it is 0.
+        Conditional mutual information given the class, in bits. Naive Bayes assumes that it is 0.
     df, p, holm : int, float, float
-        Degrees of freedom, the p-value of independence (Pearson's χ² within each class, against its permutations), and
-        the same corrected for the number of pairs (Holm).
+        Degrees of freedom, the p-value of independence (a permutation test of Pearson's χ² within each class), and
+        the p-value corrected for the number of pairs (Holm).
     chance : float
-        What of `given` comes of counting so few rows: columns that do not depend on each other have as much on
-        average. Pairs are sorted by `given` less this.
+        The part of `given` that is due to chance: independent columns have this much on average, because rows are
+        few. Pairs are sorted by `given` minus `chance`.
     overall, overall_df, overall_p, overall_holm
-        The same without regard to the class: mutual information.
+        The same regardless of the class: mutual information.
     alone : tuple of float
-        What each says of the class by itself, in bits.
+        Mutual information of each column with the class, in bits.
     together : float
-        What both say of the class, in bits.
+        Mutual information of both columns together with the class, in bits.
     interaction : float
-        `together` less what each says alone, which is also `given` less `overall`. Above 0, they say together what
-        neither says alone; below, they say the same twice.
+        `together` minus the sum of `alone`, which equals `given` minus `overall`. Above 0, the pair tells what neither
+        column tells alone; below 0, the columns are redundant.
     """
 
     columns: tuple[str, str]
@@ -89,13 +88,13 @@ class Dependence(Result):
     schema : Schema
         What each column is.
     counts : PairCounts
-        The counts that everything else follows from; they add and subtract.
+        The counts from which everything else follows; they add and subtract.
     order : ndarray, shape (P, 2)
-        The places in `columns` of the two of each pair, strongest pair first.
+        The positions of each pair in `columns`, strongest pair first.
     figures : Figures
         The figures of all pairs as arrays, in the same order.
     left_out : tuple of str
-        Columns of text, which were not looked at.
+        Text columns, which are not tested.
 
     Examples
     --------
@@ -106,7 +105,7 @@ class Dependence(Result):
     pair   given y   chance   Holm's p   overall   Holm's p   interaction   rows
     ────────────────────────────────────────────────────────────────────────────
     a, b         1   0.0526    2.6e-09         0          1             1     40
-    1 of 1 pair breaks independence given 'y' (p ≤ 0.05 for all named together, Holm).
+    1 of 1 pair breaks independence given 'y' (Holm-corrected p ≤ 0.05).
     'a' and 'b' together say what neither says alone (1 bit of 'y'): naive Bayes cannot learn this.
     """
 
@@ -118,14 +117,14 @@ class Dependence(Result):
 
     @classmethod
     def of(cls, schema: Schema, counts: PairCounts, left_out: tuple[str, ...] = ()) -> Dependence:
-        """What the counts say."""
+        """Return the result that follows from the counts."""
         found = figures(counts)
         order = np.lexsort((found.given_p, -found.given, found.chance - found.given))
         return cls(schema, counts, counts.pairs[order], found.take(order), left_out)
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The columns that were looked at."""
+        """The columns that were tested."""
         return self.counts.columns
 
     @property
@@ -150,31 +149,30 @@ class Dependence(Result):
         return tuple(self)
 
     def worst(self, k: int = 5) -> tuple[Pair, ...]:
-        """The k pairs that depend most on each other given the class."""
+        """Return the k pairs that depend most on each other given the class."""
         return tuple(self._pair(i) for i in range(min(k, len(self))))
 
     def pair(self, first: str, second: str) -> Pair:
-        """What was found of two columns."""
+        """Return the figures of two columns."""
         for name in (first, second):
             if name not in self.columns:
-                raise BadOption(
-                    wanted("pair", "two columns that were looked at", repr(name), did_you_mean(name, self.columns))
-                )
+                do = did_you_mean(name, self.columns)
+                raise BadOption(wanted("pair", "two columns that were tested", repr(name), do))
         if first == second:
             raise BadOption(wanted("pair", "two different columns", f"{first!r} twice"))
         places = sorted((self.columns.index(first), self.columns.index(second)))
         return self._pair(int(np.flatnonzero((self.order == places).all(axis=1))[0]))
 
     def broken(self, level: float = LEVEL) -> tuple[Pair, ...]:
-        """The pairs that break conditional independence: the chance that any is a false alarm is below the level."""
+        """Return the pairs that break conditional independence; the chance of any false alarm is at most `level`."""
         return tuple(self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= level))
 
     def learn(self, source: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Dependence:
-        """The same with further rows, counted in the same bins."""
+        """Return the result with further rows, counted in the same bins."""
         return Dependence.of(self.schema, self.counts + self._counted(source, label, weights, threads), self.left_out)
 
     def forget(self, source: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Dependence:
-        """The same without some of its rows."""
+        """Return the result without some of its rows."""
         return Dependence.of(self.schema, self.counts - self._counted(source, label, weights, threads), self.left_out)
 
     def __add__(self, other: Dependence) -> Dependence:
@@ -183,7 +181,7 @@ class Dependence(Result):
         return Dependence.of(self.schema, self.counts + other.counts, self.left_out)
 
     def meaning(self, pair: Pair, level: float = LEVEL) -> str:
-        """What a pair means for naive Bayes, in a sentence."""
+        """Return a sentence on what a pair means for naive Bayes."""
         a, b = map(repr, pair.columns)
         y = repr(self.label)
         if pair.holm > level:
@@ -196,24 +194,24 @@ class Dependence(Result):
         return f"{a} and {b} depend on each other whatever {y} is: naive Bayes takes them for two witnesses."
 
     def points(self, columns: Collection[str] | None = None) -> list[dict[str, Any]]:
-        """A record for each two columns (or two of those given), both ways round: what the chart draws."""
+        """Return the records that the chart draws: each pair of `columns` (default: all) in both orders."""
         places = range(len(self.columns)) if columns is None else [self.columns.index(name) for name in columns]
-        made = []
+        records = []
         for k in np.flatnonzero(np.isin(self.order, list(places)).all(axis=1)):
             pair = self._pair(int(k))
             for a, b in (pair.columns, pair.columns[::-1]):
                 given = {"what": "given", "bits": pair.given, "p": pair.holm}
                 overall = {"what": "overall", "bits": pair.overall, "p": pair.overall_holm}
-                made += [{"a": a, "b": b, "interaction": pair.interaction, **one} for one in (given, overall)]
-        return made
+                records += [{"a": a, "b": b, "interaction": pair.interaction, **one} for one in (given, overall)]
+        return records
 
     def chart(self, most: int = 30) -> Any:
-        """A heat map of dependence given the class, and overall, as an Altair chart.
+        """Return an Altair heat map of dependence, given the class and overall.
 
         Parameters
         ----------
         most : int
-            At most so many columns are drawn: those of the strongest pairs.
+            Maximum number of columns to draw: those of the strongest pairs.
         """
         from tallybayes.display.charts.dependence import dependence_chart
 
@@ -222,7 +220,7 @@ class Dependence(Result):
         return dependence_chart(self.points(names), names, self.label, LEVEL)
 
     def shown(self) -> Grid:
-        """The strongest pairs, and what they mean."""
+        """Return a table of the strongest pairs, and what they mean."""
         columns = ("given " + self.label, "chance", "Holm's p", "overall", "Holm's p", "interaction", "rows")
         shown = self.worst(_SHOWN)
         cells = tuple((", ".join(pair.columns), *_cells(pair)) for pair in shown)
@@ -230,7 +228,7 @@ class Dependence(Result):
         return Grid(title, (Column("pair", right=False), *columns), cells, self._notes())
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain values."""
+        """Return plain values."""
         named = {"label": self.label, "columns": self.columns, "rows": self.rows, "left_out": self.left_out}
         return dict(plain({**named, "unit": "bits", "pairs": [asdict(pair) for pair in self.pairs]}))
 
@@ -241,14 +239,14 @@ class Dependence(Result):
     def _notes(self) -> tuple[str, ...]:
         total, broken = len(self), int((self.figures.given_holm <= LEVEL).sum())
         breaks = "breaks" if broken == 1 else "break"
-        level = f"p ≤ {LEVEL:g} for all named together, Holm"
+        level = f"Holm-corrected p ≤ {LEVEL:g}"
         notes = [f"{broken:,} of {_pairs(total)} {breaks} independence given {self.label!r} ({level})."]
         if total > _SHOWN:
             notes.insert(0, f"and {_pairs(total - _SHOWN)} more")
         if broken:
             notes.append(self.meaning(next(pair for pair in self if pair.holm <= LEVEL)))
         if self.left_out:
-            notes.append(f"Not looked at, being text: {', '.join(self.left_out)}.")
+            notes.append(f"Not tested, because they are text: {', '.join(self.left_out)}.")
         return tuple(notes)
 
     def _pair(self, k: int) -> Pair:
@@ -308,22 +306,24 @@ def dependence(
     errors: str = "strict",
     threads: int | None = None,
 ) -> Dependence:
-    """How far every two columns depend on each other, given the class and without it, from one pass over the rows.
+    """Measure how far all pairs of columns depend on each other, in one pass.
 
     Parameters
     ----------
     source, label, events, weights, missing, missing_values, errors
         As in `fit`.
     columns : sequence of str, optional
-        Of which columns; by default of all but prose.
+        The columns to test; by default all except text.
     bins : int
-        Numbers are put into at most so many bins of about equal weight, fewer where rows are few (√(rows / 5 classes));
-        if they have no more values than `bins`, each is a bin of its own. The edges are quantiles of up to 65,536 rows
-        spread over the first batch. A column declared Bernoulli has two bins, parted by its threshold.
+        Maximum number of bins for a column of numbers. Bins have about equal weight, and are fewer where rows are few
+        (√(rows / 5 classes)); if a column has no more values than `bins`, each value is a bin. The edges are quantiles
+        of up to 65,536 rows spread over the first batch. A column declared Bernoulli has two bins, split at its
+        threshold.
     values : int
-        A column of values has at most so many slots: the most frequent values of the same rows, and one for all others.
+        Maximum number of slots for a categorical column: the most frequent values of the same rows, and one slot for
+        all others.
     threads : int, optional
-        How many threads count; the result does not depend on it.
+        Number of threads; the result does not depend on it.
 
     Returns
     -------
@@ -360,7 +360,7 @@ def of_model(
     values: int = VALUES,
     threads: int | None = None,
 ) -> Dependence:
-    """As `dependence`, the columns being what they are in a model."""
+    """Measure dependence as `dependence` does, with the column types of a model."""
 
     def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
         return open_rows.as_in(model.schema, source, label, weights, types)
@@ -382,30 +382,30 @@ def _counted(
 
     def work(types: open_rows.Types | None) -> Dependence:
         rows, schema = opened(types)
-        chosen, left_out = _chosen(schema, columns)
-        slots = look(schema, chosen, rows.head(), bins, values)
-        counts = PairCounts.empty(chosen, tuple(slots)).count_all(schema, rows, workers)
+        names, left_out = _select(schema, columns)
+        slots = look(schema, names, rows.head(), bins, values)
+        counts = PairCounts.empty(names, tuple(slots)).count_all(schema, rows, workers)
         if not len(counts.classes):
-            raise BadData(wanted(rows.name, "rows to look at", "none"))
+            raise BadData(wanted(rows.name, "rows to test", "none"))
         return Dependence.of(schema, counts, left_out)
 
     return open_rows.reading(work)
 
 
-def _chosen(schema: Schema, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The columns to look at, and those of prose, which are left out."""
+def _select(schema: Schema, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the columns to test, and the text columns that are left out."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    prose = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
+    texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
     for name in columns or ():
-        if name in prose:
+        if name in texts:
             do = "Leave it out: words are many columns, not one"
             raise BadOption(wanted("columns", "columns of values or numbers", f"{name!r}, which is text", do))
         if name not in schema.columns:
             raise BadOption(wanted("columns", "columns of the rows", repr(name), did_you_mean(name, schema.columns)))
-    chosen = tuple(schema.columns if columns is None else dict.fromkeys(columns))
-    chosen = tuple(name for name in chosen if name not in prose)
-    if len(chosen) < 2:
-        got = f"only {chosen[0]!r}" if chosen else "none"
+    names = schema.columns if columns is None else dict.fromkeys(columns)
+    kept = tuple(name for name in names if name not in texts)
+    if len(kept) < 2:
+        got = f"only {kept[0]!r}" if kept else "none"
         raise BadData(wanted("dependence", "at least two columns that are not text", got))
-    return chosen, tuple(sorted(prose)) if columns is None else ()
+    return kept, tuple(sorted(texts)) if columns is None else ()

@@ -1,12 +1,12 @@
-"""Whether two columns could be independent after all: Pearson's χ² within each class, and its p-value.
+"""A test of independence: Pearson's χ² within each class, and its p-value.
 
-The p-value is that of a permutation test, shuffling one column within each class, but nothing is shuffled: the mean and
-the variance of χ² over all permutations are known exactly (Haldane 1940), and a gamma distribution has both. Where
-there are many rows for each cell that is the textbook's χ² distribution; where there are few, or some values are rare,
-the textbook's is wrong, and that of the likelihood ratio more so: at 1.5 rows a cell half of all columns that have
-nothing to do with each other would be called dependent at the 5 % level.
+The p-value is that of a permutation test that shuffles one column within each class. Nothing is shuffled: the mean and
+the variance of χ² over all permutations are known exactly (Haldane 1940), and a gamma distribution is matched to both.
+With many rows per cell it approaches the textbook χ² distribution. With few rows or rare values the textbook
+distribution is wrong, and that of the likelihood ratio more so: at 1.5 rows per cell, half of all independent columns
+would be called dependent at the 5 % level.
 
-Notation: N rows of a class, R and K the counts of the two columns' values in it, r and k how many values there are.
+Notation: N rows of a class, R and K the counts of the two columns' values in it, r and k the numbers of values.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["ChiSquared", "chi_squared"]
 
-# The variance is known from so many rows on.
+# The fewest rows for which the variance is defined.
 _LEAST = 4
 
 
 class ChiSquared(NamedTuple):
-    """The p-value of independence, and which share of χ² chance alone gives on average; (pairs,) each."""
+    """P-values of independence, and the mean share of χ² due to chance; (pairs,) each."""
 
     p: Floats
     chance: Floats
 
 
 def chi_squared(tables: Floats) -> ChiSquared:
-    """How tables of shape (pairs, C, A, B) agree with independence in every class.
+    """Test tables of shape (pairs, C, A, B) for independence in every class.
 
     Examples
     --------
@@ -44,18 +44,18 @@ def chi_squared(tables: Floats) -> ChiSquared:
     statistic, mean, variance = (part.sum(axis=1) for part in _moments(tables))
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
-        # Where every permutation gives the same table there is nothing to be surprised by.
+        # Where every permutation gives the same table, nothing speaks against independence.
         p = np.where((mean > 0) & (variance > 0), gammaincc(shape, statistic / scale), 1.0)
         return ChiSquared(p, np.where(statistic > 0, mean / statistic, 0.0))
 
 
 def _moments(tables: Floats) -> tuple[Floats, Floats, Floats]:  # (pairs, C) each
-    """Pearson's χ² of each class, and its mean and variance over all permutations.
+    """Return Pearson's χ² of each class, and its mean and variance over all permutations.
 
     Notes
     -----
     The mean is N (r − 1)(k − 1) / (N − 1), the variance 2N / (N − 3) · (v₁ − w₁)(v₂ − w₂) + N² / (N − 1) · w₁ w₂, with
-    v = (r − 1)(N − r) / (N − 1) and w = (N Σ 1/R − r²) / (N − 2), and alike for the other column.
+    v = (r − 1)(N − r) / (N − 1) and w = (N Σ 1/R − r²) / (N − 2), and likewise for the other column.
     """
     rows, columns = tables.sum(axis=3), tables.sum(axis=2)  # (pairs, C, A), (pairs, C, B)
     N = rows.sum(axis=2)
@@ -74,7 +74,7 @@ def _moments(tables: Floats) -> tuple[Floats, Floats, Floats]:  # (pairs, C) eac
 
 
 def _margin(counts: Floats, n: Floats) -> tuple[Floats, Floats, Floats]:
-    """How many values a column has, and the two numbers that the variance is made of."""
+    """Return the number of values of a column, and v and w of the variance."""
     values = np.count_nonzero(counts, axis=2).astype(np.float64)
     inverse = np.where(counts > 0, 1 / np.where(counts > 0, counts, 1.0), 0.0).sum(axis=2)
     return values, (values - 1) * (n - values) / (n - 1), (n * inverse - values**2) / (n - 2)

@@ -1,7 +1,7 @@
-"""How much two columns say of each other, within each class and over all rows, and of the class: bits, from counts.
+"""Mutual information of pairs of columns, given the class and overall, in bits.
 
 Notation: a and b are columns, c the class, n a count, N its total. I(a; b) is mutual information,
-I(a; b | c) conditional mutual information: what b says of a when the class is known.
+I(a; b | c) conditional mutual information given the class.
 """
 
 from __future__ import annotations
@@ -18,26 +18,27 @@ from tallybayes.structure.pairs import PairCounts
 __all__ = ["Figures", "figures", "holm"]
 
 Bits = Floats
-# So many counts are looked at together: some temporary arrays of 32 MB.
+# Counts processed together: each temporary array takes 32 MB.
 _CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What the counts of each pair say; every array has an entry for each pair.
+    """The figures of all pairs; every array has one entry per pair.
 
     Attributes
     ----------
     n : ndarray
         The weight of rows in which neither column is missing.
     given, given_df, given_p, given_holm : ndarray
-        I(a; b | c) in bits, degrees of freedom, and the p-value of none, alone and corrected for the number of pairs.
+        I(a; b | c) in bits, degrees of freedom, and the p-value of independence, alone and corrected for the number
+        of pairs.
     overall, overall_df, overall_p, overall_holm : ndarray
-        The same without regard to the class: I(a; b).
+        The same regardless of the class: I(a; b).
     chance : ndarray
-        What of I(a; b | c) comes of counting so few rows: the share of χ² that chance alone gives.
+        The part of I(a; b | c) that is due to chance: its share of χ² under independence.
     first, second, both : ndarray
-        What each column says of the class by itself, and what both say together, in bits.
+        Mutual information with the class, in bits: of each column, and of both together.
     """
 
     n: Floats
@@ -55,22 +56,22 @@ class Figures:
     both: Bits
 
     def take(self, order: npt.NDArray[np.intp]) -> Figures:
-        """The same in another order."""
+        """Return the figures in another order."""
         return Figures(*(getattr(self, field.name)[order] for field in fields(self)))
 
 
 def figures(counts: PairCounts) -> Figures:
-    """The figures of every pair.
+    """Return the figures of every pair.
 
     Notes
     -----
-    N·I(a; b | c) = Σ n(abc) log n(abc) n(c) / n(ac) n(bc), and alike for the others. Degrees of freedom are
-    Σ_c (A_c − 1)(B_c − 1), A_c and B_c being how many values the columns have in class c.
+    N·I(a; b | c) = Σ n(abc) log n(abc) n(c) / n(ac) n(bc), and likewise for the others. Degrees of freedom are
+    Σ_c (A_c − 1)(B_c − 1), A_c and B_c being the numbers of values of the columns in class c.
     """
     pairs, cells = counts.pairs, counts.counts.to_float()
     shapes, starts = counts.sizes[pairs], counts.starts()  # (P, 2), (P,)
-    made = {name: np.zeros(len(pairs)) for name in _MEASURED}
-    for shape in np.unique(shapes, axis=0):  # pairs of one shape at once: far fewer turns than there are pairs
+    found = {name: np.zeros(len(pairs)) for name in _MEASURED}
+    for shape in np.unique(shapes, axis=0):  # there are far fewer shapes than pairs
         area = int(shape.prod())
         alike = np.flatnonzero((shapes == shape).all(axis=1))
         few = max(1, _CELLS // (len(cells) * area))
@@ -79,8 +80,8 @@ def figures(counts: PairCounts) -> Figures:
             index = starts[at, None] + np.arange(area)
             tables = cells[:, index].reshape(len(cells), len(at), *shape).swapaxes(0, 1)
             for name, values in zip(_MEASURED, _of_tables(tables), strict=True):
-                made[name][at] = values
-    return Figures(**made, given_holm=holm(made["given_p"]), overall_holm=holm(made["overall_p"]))
+                found[name][at] = values
+    return Figures(**found, given_holm=holm(found["given_p"]), overall_holm=holm(found["overall_p"]))
 
 
 _MEASURED = (
@@ -90,7 +91,7 @@ _MEASURED = (
 
 
 def _of_tables(tables: Floats) -> tuple[Floats, ...]:
-    """What is measured of pairs whose tables (pairs, C, A, B) are of one shape."""
+    """Measure pairs whose tables (pairs, C, A, B) have one shape."""
     n = tables.sum(axis=(1, 2, 3))
     ac, bc, ab = tables.sum(axis=3), tables.sum(axis=2), tables.sum(axis=1)
     c, a, b = ac.sum(axis=2), ac.sum(axis=1), bc.sum(axis=1)
@@ -113,9 +114,9 @@ def _of_tables(tables: Floats) -> tuple[Floats, ...]:
 
 
 def _bits(joint: Floats, left: Floats, right: Floats, whole: Floats) -> Bits:  # (pairs,)
-    """Σ n log₂(n · whole / (left · right)) / N: what the two margins say of each other, within each whole."""
+    """Return Σ n log₂(n · whole / (left · right)) / N: the mutual information of two margins within each whole."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Ratio by ratio, since products of counts may overflow; what never occurs adds nothing.
+        # Ratio by ratio, since products of counts may overflow; cells without rows add nothing.
         terms = np.where(joint > 0, joint * np.log2((joint / left) * (whole / right)), 0.0)
     axes = tuple(range(1, joint.ndim))
     total = np.maximum(joint.sum(axis=axes), np.finfo(float).tiny)
@@ -123,17 +124,17 @@ def _bits(joint: Floats, left: Floats, right: Floats, whole: Floats) -> Bits:  #
 
 
 def _used(part: Floats) -> npt.NDArray[np.int64]:
-    """How many entries of the last axis are not zero."""
+    """Return how many entries of the last axis are not zero."""
     return np.asarray(np.count_nonzero(part, axis=-1))
 
 
 def holm(p: npt.ArrayLike) -> Floats:
-    """P-values corrected for their number: the chance that any of those up to here is a false alarm.
+    """Correct p-values for their number, so that the chance of any false alarm is bounded.
 
     Notes
     -----
-    Holm 1979: the k-th smallest of m times (m − k + 1), made rising. It holds however the tests depend on each other,
-    and pairs that share a column do; Benjamini and Hochberg's would need them to be independent or nearly so.
+    Holm 1979: the k-th smallest of m times (m − k + 1), made non-decreasing. It holds however the tests depend on
+    each other, and pairs that share a column do. Benjamini and Hochberg's would need them nearly independent.
 
     Examples
     --------

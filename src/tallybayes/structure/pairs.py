@@ -1,10 +1,11 @@
-"""Every two columns counted together, per class: evidence of a second kind, which adds and subtracts as all does."""
+"""Counts of all pairs of columns, per class: exact sums that add and subtract like evidence."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -15,8 +16,10 @@ from tallybayes.categories import Categories
 from tallybayes.encoding.bins import Slots, code
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
-from tallybayes.events.statistic import NEVER_THERE
-from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.events.inputs import Floats
+from tallybayes.events.statistic import Statistic, Sum
+from tallybayes.evidence.class_sums import ClassSums
+from tallybayes.evidence.evidence import class_codes, class_totals, row_weights
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 
@@ -24,24 +27,26 @@ __all__ = ["PairCounts"]
 
 # A gigabyte of counts; twice as much while slices are added.
 _MOST_CELLS = 1 << 27
+# A product column for each pair of slots. Slots are fixed before counting, so no values need to be aligned.
+_SUMS = {"pairs": Sum("column")}
 
 
 @dataclass(frozen=True, eq=False)
-class PairCounts:
-    """How often each two values of each two columns occur together in each class.
+class PairCounts(ClassSums):
+    """How often each pair of values of each pair of columns occurs in each class.
 
     Attributes
     ----------
     columns : tuple of str
-        The columns, F of them.
+        The F columns.
     slots : tuple of Slots
-        What each column is counted as.
+        The bins or values in which each column is counted.
     classes : Categories
         The classes seen, sorted.
     rows : Exact, shape (C,)
         The weight of each class.
-    counts : Exact, shape (C, cells)
-        The tables of all pairs laid end to end: (0, 1), (0, 2), ..., (1, 2), ...
+    statistics : tuple of one Statistic
+        Its sum "pairs" (C, cells) holds the tables of all pairs end to end: (0, 1), (0, 2), ..., (1, 2), ...
 
     Examples
     --------
@@ -58,30 +63,32 @@ class PairCounts:
     slots: tuple[Slots, ...]
     classes: Categories
     rows: Exact
-    counts: Exact
+    statistics: tuple[Statistic, ...]
 
     @classmethod
     def empty(cls, columns: tuple[str, ...], slots: tuple[Slots, ...]) -> PairCounts:
-        """The counts of no rows: the identity of `+`."""
+        """Return the counts of no rows: the identity of `+`."""
         sizes = [slot.size for slot in slots]
         cells = (sum(sizes) ** 2 - sum(size**2 for size in sizes)) // 2  # each two columns once, none with itself
-        return cls(columns, slots, Categories(pa.nulls(0)), Exact.zeros((0,)), Exact.zeros((0, cells)))
+        rows = Exact.zeros((0,))
+        statistic = Statistic(rows, {"pairs": Exact.zeros((0, cells))}, _SUMS)
+        return cls(columns, slots, Categories(pa.nulls(0)), rows, (statistic,))
 
     def count(self, schema: Schema, batch: pa.RecordBatch, first: int = 0) -> PairCounts:
-        """The counts of a batch of rows in the same slots."""
-        rows = RowBatch(batch, first, schema.missing)
-        classes, labels = class_codes(rows, schema.label)
-        weights = row_weights(rows, schema.weight)
-        C = len(labels)
+        """Return the counts of a batch of rows in the same slots."""
+        batch_rows = RowBatch(batch, first, schema.missing)
+        codes, classes = class_codes(batch_rows, schema.label)
+        weights = row_weights(batch_rows, schema.weight)
+        C = len(classes)
         self._check_size(C)
-        codes = code(schema, self.columns, self.slots, rows)
-        total, _ = kernels.count_codes((np.zeros(len(rows), np.int8),), classes, C, [1], weights=weights)
-        counts = kernels.count_pairs(codes, classes, C, self.sizes, weights=weights)
-        made = replace(self, classes=labels, rows=Exact.from_limbs(total).reshape((C,)))
-        return replace(made, counts=Exact.from_limbs(counts).settle())._without_empty_classes()
+        slots = code(schema, self.columns, self.slots, batch_rows)
+        pairs = kernels.count_pairs(slots, codes, C, self.sizes, weights=weights)
+        rows = class_totals(codes, C, weights)
+        statistic = Statistic(rows, {"pairs": Exact.from_limbs(pairs).settle()}, _SUMS)
+        return self._replace(classes, rows, (statistic,)).without_empty_classes()
 
     def count_all(self, schema: Schema, rows: Iterable[pa.RecordBatch], threads: int) -> PairCounts:
-        """The counts of all rows of a source in the same slots, whatever these hold."""
+        """Return the counts of all rows of a source in the same slots."""
         empty = PairCounts.empty(self.columns, self.slots)
 
         def work(batch: pa.RecordBatch, first: int) -> PairCounts:
@@ -90,23 +97,28 @@ class PairCounts:
         return engines.fold(rows, work, operator.add, empty, threads=threads)
 
     @property
+    def counts(self) -> Exact:  # (C, cells)
+        """The tables of all pairs, end to end."""
+        return self.statistics[0].sums["pairs"]
+
+    @property
     def sizes(self) -> npt.NDArray[np.int64]:  # (F,)
-        """How many slots each column has."""
+        """The number of slots of each column."""
         return np.array([slot.size for slot in self.slots], np.int64)
 
     @property
     def pairs(self) -> npt.NDArray[np.intp]:  # (P, 2)
-        """The places of the columns of each pair, in the order of the tables."""
+        """The positions of the columns of each pair, in the order of the tables."""
         return np.column_stack(np.triu_indices(len(self.columns), 1))
 
     def starts(self) -> npt.NDArray[np.int64]:  # (P,)
-        """Where the table of each pair begins."""
+        """Return the position of the first cell of each table."""
         areas = self.sizes[self.pairs].prod(axis=1)
         return np.asarray(np.cumsum(areas) - areas)
 
-    def table(self, first: str, second: str) -> npt.NDArray[np.float64]:  # (C, A, B)
-        """The counts of one pair: a class, a slot of the first column, a slot of the second; unused slots left out."""
-        f, g = self._place(first), self._place(second)
+    def table(self, first: str, second: str) -> Floats:  # (C, A, B)
+        """Return the counts of one pair by class, first and second slot, without unused slots."""
+        f, g = self._position(first), self._position(second)
         low, high = min(f, g), max(f, g)
         at = int(self.starts()[(self.pairs == (low, high)).all(axis=1)][0])
         shape = (len(self.classes), *self.sizes[[low, high]].tolist())
@@ -115,57 +127,24 @@ class PairCounts:
         table = table[:, table.any(axis=(0, 2))][:, :, table.any(axis=(0, 1))]
         return table if f < g else table.transpose(0, 2, 1)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, PairCounts):
-            return NotImplemented
-        alike = self._alike(other) and self.classes == other.classes
-        return alike and self.rows == other.rows and self.counts == other.counts
+    def _replace(self, classes: Categories, rows: Exact, statistics: tuple[Statistic, ...]) -> Self:
+        return replace(self, classes=classes, rows=rows, statistics=statistics)
 
-    __hash__ = None  # type: ignore[assignment]
-
-    def __add__(self, other: PairCounts) -> PairCounts:
-        left, right = self._align(other)
-        return replace(left, rows=left.rows + right.rows, counts=left.counts + right.counts)
-
-    def __sub__(self, other: PairCounts) -> PairCounts:
-        left, right = self._align(other)
-        made = replace(left, rows=left.rows - right.rows, counts=left.counts - right.counts)
-        if made.rows.negative().any() or made.counts.negative().any():
-            raise CannotMerge(NEVER_THERE)
-        return made._without_empty_classes()
-
-    def _alike(self, other: PairCounts) -> bool:
+    def _is_like(self, other: Self) -> bool:
         return self.columns == other.columns and self.slots == other.slots
 
-    def _align(self, other: PairCounts) -> tuple[PairCounts, PairCounts]:
-        """Both with the same classes."""
-        if not self._alike(other):
-            do = "Learn the rows of one in the other: found.learn(rows)"
-            got = "other columns" if self.columns != other.columns else "other values or bins"
-            raise CannotMerge(wanted("cannot merge pairs", "the same columns in the same slots", got, do))
-        if self.classes == other.classes:
-            return self, other
-        classes, mine, theirs = self.classes.join(other.classes)
-        return self._with_classes(classes, mine), other._with_classes(classes, theirs)
+    def _conform(self, other: Self) -> Self:
+        if self._is_like(other):
+            return other
+        got = "other columns" if self.columns != other.columns else "other values or bins"
+        do = "Learn the rows of one in the other: found.learn(rows)"
+        raise CannotMerge(wanted("cannot merge pairs", "the same columns in the same slots", got, do))
 
-    def _with_classes(self, classes: Categories, at: npt.NDArray[np.intp]) -> PairCounts:
-        rows, counts = self.rows.spread(at, len(classes)), self.counts.spread(at, len(classes))
-        return replace(self, classes=classes, rows=rows, counts=counts)
-
-    def _without_empty_classes(self) -> PairCounts:
-        some = self.rows.nonzero()
-        if some.all():
-            return self
-        if self.counts.take(~some).nonzero().any():
-            raise CannotMerge(NEVER_THERE)
-        return replace(self, classes=self.classes.take(some), rows=self.rows.take(some), counts=self.counts.take(some))
-
-    def _place(self, column: str) -> int:
-        if column not in self.columns:
-            raise BadOption(
-                wanted("column", "a column that was counted", repr(column), did_you_mean(column, self.columns))
-            )
-        return self.columns.index(column)
+    def _position(self, column: str) -> int:
+        if column in self.columns:
+            return self.columns.index(column)
+        do = did_you_mean(column, self.columns)
+        raise BadOption(wanted("column", "a column that was counted", repr(column), do))
 
     def _check_size(self, n_classes: int) -> None:
         cells = n_classes * self.counts.shape[1]

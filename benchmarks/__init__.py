@@ -1,1 +1,1 @@
-"""Measure tallybayes beside its peers: `python -m benchmarks`."""
+"""Benchmarks of tallybayes and its peers: `python -m benchmarks`."""

@@ -1,4 +1,4 @@
-"""`python -m benchmarks [NAME ...] [--repeat N] [--markdown FILE]`: our time, the peer's in the same run, the ratio."""
+"""`python -m benchmarks [NAME ...] [--repeat N] [--markdown FILE]`: time tallybayes and its peers in the same run."""
 
 from __future__ import annotations
 
@@ -11,38 +11,38 @@ from pathlib import Path
 from benchmarks import cli, engines, estimators, explain, foundation, memory, probabilities, report, texts, validation
 
 SUITES = {
-    "foundation": (foundation.run, "one pass to a model, and scores from it, beside scikit-learn"),
-    "estimators": (estimators.run, "the estimators beside those of scikit-learn that they replace"),
-    "texts": (texts.run, "strings to a model and to probabilities, beside CountVectorizer and MultinomialNB"),
+    "foundation": (foundation.run, "fitting in one pass, and scoring, compared with scikit-learn"),
+    "estimators": (estimators.run, "the estimators compared with the scikit-learn classes they replace"),
+    "texts": (texts.run, "strings to a model and to probabilities, compared with CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),
-    "probabilities": (probabilities.run, "how far probabilities can be believed, beside scikit-learn and uncalibrated"),
+    "probabilities": (probabilities.run, "log-loss, compared with scikit-learn and with no calibration"),
     "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
-    "cli": (cli.run, "how soon the command line answers, and a large csv file beside pyarrow reading it"),
+    "cli": (cli.run, "the start-up time of the command line, and a large csv file compared with pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),
-    "validation": (validation.run, "validation without refitting, beside cross_val_score"),
-    "engines": (engines.run, "rows that lie elsewhere or are many: Spark beside MLlib, Dask beside reading, merging"),
+    "validation": (validation.run, "validation without refitting, compared with cross_val_score"),
+    "engines": (engines.run, "large and distributed data: Spark compared with MLlib, Dask with reading, merging"),
 }
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("suites", nargs="*", metavar="NAME", help=f"of {', '.join(SUITES)}; all by default")
-    parser.add_argument("--repeat", type=int, default=5, help="runs of each, of which the best counts")
+    parser.add_argument("--repeat", type=int, default=5, help="runs of each; the best counts")
     parser.add_argument("--markdown", type=Path, help="write the tables to this file as well")
-    asked = parser.parse_args()
-    unknown = set(asked.suites) - set(SUITES)
+    arguments = parser.parse_args()
+    unknown = set(arguments.suites) - set(SUITES)
     if unknown:
         parser.error(f"no suite {sorted(unknown)[0]!r}: there is {', '.join(SUITES)}")
-    command = " ".join(["python -m benchmarks", *asked.suites])
+    command = " ".join(["python -m benchmarks", *arguments.suites])
     text = [HEADER.format(command=command, machine=_machine())]
-    for name in asked.suites or SUITES:
+    for name in arguments.suites or SUITES:
         run, what = SUITES[name]
         print(f"\n{name}: {what}", flush=True)
-        text.append(f"## {name.capitalize()}\n\n{what[0].upper()}{what[1:]}.\n\n{run(asked.repeat)}\n")
-    if asked.markdown:
-        asked.markdown.write_text("\n".join(text))
+        text.append(f"## {name.capitalize()}\n\n{what[0].upper()}{what[1:]}.\n\n{run(arguments.repeat)}\n")
+    if arguments.markdown:
+        arguments.markdown.write_text("\n".join(text))
     if any(estimators.MISSED in part for part in text):
-        sys.exit(f"some rows miss what is asked ({estimators.MISSED})")
+        sys.exit(f"some rows miss their target ({estimators.MISSED})")
 
 
 def _machine() -> str:
@@ -52,8 +52,8 @@ def _machine() -> str:
 
 HEADER = """# Benchmarks
 
-Made by `{command} --markdown docs/benchmarks.md` on {machine}. Both sides are measured in the same run, the best of
-several counts, and *one pass* is `X.sum()` by NumPy over the same bytes: what merely reading them costs.
+Made by `{command} --markdown docs/benchmarks.md` on {machine}. Both sides are measured in the same run, and the best of
+several runs counts. *One pass* is NumPy's `X.sum()` over the same bytes: the cost of reading them.
 """
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The command line: how soon it answers, and a large csv file fitted beside pyarrow merely reading it."""
+"""The command line: its start-up time, and fitting a large csv file compared with pyarrow reading it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ ROWS, WIDTH = 5_000_000, 25  # about a gigabyte
 
 
 def run(repeat: int, rows: int = ROWS) -> str:
-    """Measure everything and give the table; what misses its mark has a cross behind it."""
-    table = Growing("command", "wall", "peak memory", "beside", "asked")
+    """Measure everything and return the table; a cross marks a missed target."""
+    table = Growing("command", "wall", "peak memory", "beside", "target")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         small = folder / "weather.csv"
         small.write_text("outlook,temperature,play\nsunny,85,no\nrainy,70,yes\novercast,64,yes\nsunny,72,no\n")
         model = folder / "weather.tally"
         fit = ["fit", str(small), "--label", "play", "-o", str(model), "--force"]
-        for words, asked in (
+        for words, target in (
             (["--version"], 0.15),
             (["--help"], 0.3),
             (fit, 0.7),
@@ -37,8 +37,8 @@ def run(repeat: int, rows: int = ROWS) -> str:
         ):
             took, memory = _best([*TALLY, *words], 3 * repeat)
             what = f"tally {words[0]}" + ("" if words[0].startswith("-") else ", small file")
-            wall = seconds(took) + _cross(took <= asked)
-            table.add(what, wall, f"{memory:.0f} MB", "–", f"at most {asked:g} s")
+            wall = seconds(took) + _cross(took <= target)
+            table.add(what, wall, f"{memory:.0f} MB", "–", f"at most {target:g} s")
         _large(table, folder, repeat, rows)
     return table.markdown()
 
@@ -49,7 +49,7 @@ def _large(table: Growing, folder: Path, repeat: int, rows: int) -> None:
     fit = [*TALLY, "fit", str(path), "--label", "label", "-o", str(model), "--force"]
     reading = [sys.executable, "-c", READ, str(path)]
     mine, read = float("inf"), float("inf")
-    for _ in range(max(2, repeat // 2)):  # they take turns, so that a busy moment of the machine meets both
+    for _ in range(max(2, repeat // 2)):  # they alternate, so that other load affects both
         took, memory = _best(fit, 1)
         mine, read = min(mine, took), min(read, _best(reading, 1)[0])
     size = path.stat().st_size / 1e9
@@ -59,7 +59,7 @@ def _large(table: Growing, folder: Path, repeat: int, rows: int) -> None:
 
 
 def write_csv(path: Path, rows: int) -> None:
-    """A file of numbers and a class, written a piece at a time."""
+    """Write a file of numbers and a class, piece by piece."""
     rng = np.random.default_rng(0)
     piece = 100_000
     for at in range(0, rows, piece):
@@ -71,7 +71,7 @@ def write_csv(path: Path, rows: int) -> None:
 
 
 def _best(words: list[str], repeat: int) -> tuple[float, float]:
-    """The shortest wall time of a process and the most memory that it held, in megabytes."""
+    """Return the shortest wall time of a process, in seconds, and its peak memory, in megabytes."""
     watch = (
         "import resource, subprocess, sys; done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL,"
         " stderr=subprocess.DEVNULL); print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss);"

@@ -1,4 +1,4 @@
-"""The best of several runs: the machine is never as quiet as the work deserves."""
+"""Time work: the best of several runs, because other processes disturb single ones."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds and, if watched, the megabytes by which the process grew."""
+    """Seconds, the megabytes by which the process grew, and the result."""
 
     seconds: float
     grown_mb: float
@@ -21,7 +21,7 @@ class Measured:
 
 
 def best(work: Callable[[], Any], repeat: int = 5, least: float = 0.0) -> Measured:
-    """The fastest of `repeat` runs (more while they add up to less than `least` seconds)."""
+    """Return the fastest of `repeat` runs, or more until they add up to `least` seconds."""
     fastest, grown, result, spent, runs = float("inf"), 0.0, None, 0.0, 0
     while runs < repeat or spent < least:
         result = None
@@ -58,6 +58,6 @@ class _Watch:
 
 
 def resident_mb() -> float:
-    """The resident size of this process."""
+    """Return the resident size of this process, in megabytes."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6

@@ -1,4 +1,4 @@
-"""Rows that lie elsewhere, or are many: Spark beside MLlib, Dask beside reading, merging, and a csv of 4 GB."""
+"""Large and distributed data: Spark compared with MLlib, Dask with reading, merging, and a csv of 4 GB."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ from tallybayes.model import Model
 from tallybayes.storage import model_file
 
 ROWS, COLUMNS = 1_000_000, 50
-NO_JAVA = "no Java is here: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
+NO_JAVA = "Java not found: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
 
 
 def run(repeat: int) -> str:
-    """Measure each and give the table."""
-    table = Growing("work", "tallybayes", "beside", "ratio", "asked")
+    """Measure everything and return the table."""
+    table = Growing("work", "tallybayes", "beside", "ratio", "target")
     _spark(table, repeat)
     _dask(table, repeat)
     _merging(table, repeat)
@@ -42,7 +42,7 @@ def run(repeat: int) -> str:
 
 
 def _dask(table: Growing, repeat: int, files: int = 40, rows: int = 250_000) -> None:
-    """Fits of a folder of parquet files by two workers, beside the same workers merely reading it."""
+    """Fit a folder of parquet files with two workers, compared with the same workers only reading it."""
     import dask.dataframe as dd
     from distributed import Client, LocalCluster
 
@@ -54,17 +54,17 @@ def _dask(table: Growing, repeat: int, files: int = 40, rows: int = 250_000) -> 
         size = sum(file.stat().st_size for file in Path(folder).iterdir()) / 1e9
         what = f"Dask, {size:.1f} GB of parquet, two workers"
         with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster):
-            there = dd.read_parquet(folder)
-            read = best(lambda: there.map_partitions(len).sum().compute(), min(repeat, 3)).seconds
+            frame = dd.read_parquet(folder)
+            read = best(lambda: frame.map_partitions(len).sum().compute(), min(repeat, 3)).seconds
             for name, how in (("by default", {}), ("calibrate=None", {"calibrate": None})):
-                took = best(partial(tb.fit, there, "y", **how), min(repeat, 3)).seconds
+                took = best(partial(tb.fit, frame, "y", **how), min(repeat, 3)).seconds
                 ratio = took / read
                 shown = f"{ratio:.2f} × reading{_cross(ratio <= 1.5)}"
                 table.add(f"{what}, {name}", seconds(took), f"read {seconds(read)}", shown, "≤ 1.5 ×")
 
 
 def _large_csv(table: Growing, size: float = 4e9) -> None:
-    """The memory that it takes to fit a file of four gigabytes on one machine, in a process of its own."""
+    """Measure the memory of fitting a 4 GB file on one machine, in its own process."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "large.csv"
         memory.write(path, int(size / 410))
@@ -74,7 +74,7 @@ def _large_csv(table: Growing, size: float = 4e9) -> None:
 
 
 def _spark(table: Growing, repeat: int) -> None:
-    """Fits of one parquet file, read anew each time, in a session that has done both before."""
+    """Fit one parquet file, read again each time, in a warm session."""
     what = f"Spark, {ROWS:,} × {COLUMNS} Gaussian from parquet"
     if not (shutil.which("java") or os.environ.get("JAVA_HOME")):
         table.add(what, "-", "-", NO_JAVA, "≥ 3×")
@@ -97,7 +97,7 @@ def _spark(table: Growing, repeat: int) -> None:
         def passed() -> Any:
             return spark.read.parquet(path).mapInArrow(_nothing, "n long").collect()
 
-        for work in (peer, ours, passed):  # what is first in a session waits for Java to compile it
+        for work in (peer, ours, passed):  # the first run of each waits for Java to compile it
             work()
         theirs = best(peer, repeat).seconds
         for name, how in (("by default", {}), ("calibrate=None", {"calibrate": None})):
@@ -107,11 +107,11 @@ def _spark(table: Growing, repeat: int) -> None:
             shown = f"{ratio:.1f}×{_cross(ratio >= 3)}"
             table.add(f"{what}, {name}", seconds(measured.seconds), f"MLlib {seconds(theirs)}", shown, "≥ 3×")
         least = best(passed, repeat).seconds
-        table.add("of which Spark hands the rows to Python", seconds(least), "-", "-", "-")
+        table.add("part of it: Spark passes the rows to Python", seconds(least), "-", "-", "-")
 
 
 def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100) -> None:
-    """Bytes from many places to one model."""
+    """Merge the serialized evidence of many places into one model."""
     rng = np.random.default_rng(0)
     names = [f"x{f}" for f in range(columns)]
     schema = tb.fit({**{name: [0.0, 1.0] for name in names}, "y": [0, 1]}, "y", calibrate=None).evidence.schema

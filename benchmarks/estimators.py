@@ -1,4 +1,4 @@
-"""The estimators as a user calls them, validation included, beside the classes of scikit-learn that they replace."""
+"""The estimators, input validation included, compared with the scikit-learn classes they replace."""
 
 from __future__ import annotations
 
@@ -19,14 +19,12 @@ from sklearn import naive_bayes as theirs
 
 MISSED = "✗"
 _COUNTS = ("MultinomialNB", "BernoulliNB", "ComplementNB")
-
-
-_LEAST_SECONDS = 4.0
+_LEAST_SECONDS = 4.0  # of measuring, at least, for work that is not repeated
 
 
 def run(repeat: int) -> str:
-    """Measure everything and give the table; what misses its mark has a cross behind it."""
-    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked")
+    """Measure everything and return the table; a cross marks a missed target."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "target")
     _pair(table, "GaussianNB", "1,000,000 × 50", *workloads.reals(), (7, 15), repeat)
     _pair(table, "CategoricalNB", "1,000,000 × 30", *workloads.codes(), (60, 10), repeat)
     X, y = workloads.texts()
@@ -39,13 +37,13 @@ def run(repeat: int) -> str:
 
 
 def _pair(
-    table: Growing, name: str, what: str, X: Any, y: Any, asked: tuple[float, float], repeat: int, times: int = 1
+    table: Growing, name: str, what: str, X: Any, y: Any, target: tuple[float, float], repeat: int, times: int = 1
 ) -> None:
-    """Fit, then predict_proba; so many times in a row where once is too short to be measured."""
+    """Measure fit, then predict_proba; `times` in a row where one call is too short to measure."""
     estimators = [getattr(library, name)().fit(X, y) for library in (ours, theirs)]
-    for work, arguments, want in (("fit", (X, y), asked[0]), ("predict_proba", (X,), asked[1])):
+    for work, arguments, want in (("fit", (X, y), target[0]), ("predict_proba", (X,), target[1])):
         calls = [partial(_repeat, times, getattr(estimator, work), arguments) for estimator in estimators]
-        # Both sides take turns, so that a busy moment of the machine meets both; short works have more of them.
+        # Both sides alternate, so that other load affects both; short work gets more turns.
         turns: list[list[float]] = []
         while len(turns) < repeat or (times == 1 and np.sum(turns) < _LEAST_SECONDS):
             turns.append([best(call, 1).seconds / times for call in calls])
@@ -63,7 +61,7 @@ def _row(table: Growing, what: str, mine: float, peer: float, want: float) -> No
 
 
 def _small(table: Growing, repeat: int) -> None:
-    """Where the cost of a call matters more than that of a row."""
+    """Measure small data, where the cost of a call matters more than that of a row."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 3, 1000)
     reals, counts = rng.standard_normal((1000, 20)), rng.integers(0, 5, (1000, 20))
@@ -82,7 +80,7 @@ n, C, F, k = 50_000, 5_000, 20_000, 100
 indices, indptr = rng.integers(0, F, n * k, dtype=np.int32), np.arange(0, n * k + 1, k, dtype=np.int32)
 X, y = csr_matrix((np.ones(n * k), indices, indptr), shape=(n, F)), rng.permutation(n) % C
 MultinomialNB().fit(X[:9], y[:9])
-def kilobytes(what):  # ru_maxrss would count what the process was before it became this one
+def kilobytes(what):  # ru_maxrss would include the parent's memory before exec
     return int(next(line for line in open("/proc/self/status") if line.startswith(what)).split()[1])
 before = kilobytes("VmRSS")
 MultinomialNB().fit(X, y)
@@ -91,7 +89,7 @@ print((kilobytes("VmHWM") - before) * 1024, 8 * C * F)
 
 
 def _many_classes(table: Growing) -> None:
-    """The most memory that a fit takes, in a process of its own, beside that of the counts themselves."""
+    """Measure the peak memory of a fit in its own process, relative to the counts."""
     mine, counts = _added("tallybayes")
     peer, _ = _added("sklearn.naive_bayes")
     cross = "" if mine <= 1.5 * counts else f" {MISSED}"

@@ -1,4 +1,4 @@
-"""What a model's reasons cost."""
+"""Explanations, dependence and counting queries: their time."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from benchmarks.table import Growing, seconds
 
 
 def run(repeat: int) -> str:
-    """Measure everything and give the table; what misses its mark has a cross behind it."""
-    table = Growing("work", "time", "asked")
+    """Measure everything and return the table; a cross marks a missed target."""
+    table = Growing("work", "time", "target")
     _one_row(table, repeat)
     _many_rows(table, repeat)
     _dependence(table, repeat)
@@ -33,7 +33,7 @@ def _one_row(table: Growing, repeat: int) -> None:
 
 
 def _many_rows(table: Growing, repeat: int) -> None:
-    """All rows explained, beside predicting them: they take turns, so that a busy moment of the machine meets both."""
+    """Explain all rows, compared with predicting them; both alternate, so that other load affects both."""
     rng = np.random.default_rng(3)
     y = rng.integers(0, 2, 100_000)
     numbers, values = rng.normal(size=(100_000, 50)), rng.integers(0, 10, (100_000, 50))
@@ -68,6 +68,6 @@ def _queries(table: Growing, repeat: int) -> None:
     )
 
 
-def _add(table: Growing, what: str, spent: float, asked: float | None = None) -> None:
-    cross = "" if asked is None or spent <= asked else f" {MISSED}"
-    table.add(what, f"{seconds(spent)}{cross}", "–" if asked is None else f"at most {seconds(asked)}")
+def _add(table: Growing, what: str, spent: float, target: float | None = None) -> None:
+    cross = "" if target is None or spent <= target else f" {MISSED}"
+    table.add(what, f"{seconds(spent)}{cross}", "–" if target is None else f"at most {seconds(target)}")

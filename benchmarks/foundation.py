@@ -1,4 +1,4 @@
-"""Fit and predict_proba of each kind of column, beside scikit-learn's class for it."""
+"""Fit and predict_proba for each kind of column, compared with scikit-learn's class for it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from benchmarks.table import Growing, seconds
 
 
 def run(repeat: int) -> str:
-    """Measure everything and give the table."""
-    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked", "one pass", "memory added")
+    """Measure everything and return the table."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "target", "one pass", "memory added")
     X, y = workloads.reals()
     _pair(table, "Gaussian, 1,000,000 × 50 float64, 10 classes", X, y, GaussianNB(), (8, 20), repeat, estimate="mle")
     _pair(table, "the same, averaged over parameters (default)", X, y, None, (0, 0), repeat)
@@ -36,30 +36,30 @@ def run(repeat: int) -> str:
 
 
 def _pair(
-    table: Growing, what: str, X: Any, y: Any, peer: Any, asked: tuple[float, float], repeat: int, **choices: Any
+    table: Growing, what: str, X: Any, y: Any, peer: Any, target: tuple[float, float], repeat: int, **choices: Any
 ) -> None:
-    """Fit, then predict_proba."""
+    """Measure fit, then predict_proba."""
     event = {"C": "categorical", "M": "multinomial"}.get(type(peer).__name__[0], "gaussian")
     one_pass = best((X.data if hasattr(X, "indptr") else X).sum, repeat).seconds
     ours = best(lambda: tb.fit(X, y, events=event, **choices), repeat)
     theirs = best(lambda: type(peer)().fit(X, y), max(2, repeat // 2)) if peer is not None else None
-    _row(table, f"{what}: fit", ours, theirs, asked[0], one_pass)
+    _row(table, f"{what}: fit", ours, theirs, target[0], one_pass)
     model = ours.result
     fitted = theirs.result if theirs is not None else None
     ours = best(lambda: model.predict_proba(X), repeat)
     theirs = best(lambda: fitted.predict_proba(X), max(2, repeat // 2)) if fitted is not None else None
-    _row(table, f"{what}: predict_proba", ours, theirs, asked[1], one_pass)
+    _row(table, f"{what}: predict_proba", ours, theirs, target[1], one_pass)
 
 
-def _row(table: Growing, what: str, ours: Any, theirs: Any, asked: float, one_pass: float) -> None:
+def _row(table: Growing, what: str, ours: Any, theirs: Any, target: float, one_pass: float) -> None:
     ratio = f"{theirs.seconds / ours.seconds:.1f}×" if theirs else "–"
     peer = seconds(theirs.seconds) if theirs else "–"
-    want = f"{asked:g}×" if asked else "–"
+    want = f"{target:g}×" if target else "–"
     table.add(what, seconds(ours.seconds), peer, ratio, want, seconds(one_pass), f"{ours.grown_mb:.0f} MB")
 
 
 def _parquet(table: Growing, repeat: int) -> None:
-    """From a file to a model, beside merely reading the file."""
+    """Measure fitting a file, compared with reading it."""
     with tempfile.TemporaryDirectory() as folder:
         path = workloads.parquet(Path(folder))
         what = "parquet of 1,000,000 × 50 float64 → model, beside pyarrow's read_table"
@@ -99,7 +99,7 @@ def _beside_reading(table: Growing, what: str, fitting: float, reading: float, m
 
 
 def _one_row(table: Growing, times: int = 300) -> None:
-    """How long one row takes."""
+    """Measure the time of one row."""
     X, y = workloads.reals(10_000)
     model = tb.fit(X, y)
     peer = GaussianNB().fit(X, y)

@@ -1,4 +1,4 @@
-"""How much memory it takes to fit a file of two gigabytes, in a process of its own."""
+"""The memory of fitting a file of two gigabytes, in its own process."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.table import Growing, seconds
 
-# The most that this process has held; ru_maxrss would count what it was before it became this one.
+# The peak memory of the process; ru_maxrss would include the parent's before exec.
 _HELD = """
 import sys, time
 def held():
@@ -71,8 +71,8 @@ print(time.perf_counter() - start, 0)
 
 
 def run(repeat: int, bytes_: float = 2e9) -> str:
-    """Measure both formats and give the table."""
-    table = Growing("file", "size", "tallybayes", "resident", "asked", "pyarrow reads it")
+    """Measure both formats and return the table."""
+    table = Growing("file", "size", "tallybayes", "resident", "target", "pyarrow reads it")
     with tempfile.TemporaryDirectory() as folder:
         for suffix, row_bytes in (("csv", 410), ("parquet", 180)):
             path = Path(folder) / f"large.{suffix}"
@@ -93,7 +93,7 @@ def run(repeat: int, bytes_: float = 2e9) -> str:
 
 
 def write(path: Path, rows: int, step: int = 200_000) -> None:
-    """A table of 21 numbers, a text and a label, written piece by piece."""
+    """Write a table of 21 numbers, a text and a label, piece by piece."""
     rng = np.random.default_rng(0)
     writer = None
     for start in range(0, rows, step):
@@ -110,7 +110,7 @@ def write(path: Path, rows: int, step: int = 200_000) -> None:
 
 
 def fit_of(path: Path) -> tuple[float, float]:
-    """The seconds and the megabytes that it takes to fit a file, in a process of its own."""
+    """Return the seconds and megabytes of fitting a file, in its own process."""
     return _measure(_FIT, path)
 
 

@@ -1,4 +1,4 @@
-"""How far probabilities can be believed: log-loss beside scikit-learn's, and calibrated beside uncalibrated."""
+"""The quality of probabilities: log-loss compared with scikit-learn's, and calibrated with uncalibrated."""
 
 from __future__ import annotations
 
@@ -24,30 +24,30 @@ from benchmarks.estimators import MISSED
 from benchmarks.table import Growing
 from tallybayes import sources
 
-# The most that the log-loss of each set of texts may be.
-ASKED = {
+# The largest log-loss allowed for each set of texts.
+TARGETS = {
     "sms-spam": 0.051,
     "onion-or-not": 0.359,
     "movie-review-polarity": 0.416,
     "reuters R52": 0.403,
     "ag-news-test": 0.367,
 }
-# Of sets with fewer rows chance may make calibration look worse than none, by no more than so much.
+# On sets with fewer rows, calibration may be worse than none by chance, by at most this log-loss.
 FEW_ROWS, SLACK = 500, 0.01
-MOST_ROWS = 50_000
+MOST_ROWS = 50_000  # of a large set: enough to compare
 
 Texts = tuple[list[str], list[Any]]
 
 
 class Split(NamedTuple):
-    """Texts to learn from and texts to be asked about."""
+    """Texts to learn from and texts to test on."""
 
     train: Texts
     test: Texts
 
 
 class Labelled(NamedTuple):
-    """A data set: its rows, the column or array of classes, and what is said of its columns."""
+    """A data set: its rows, its classes (column or array), and its event models."""
 
     rows: Any
     label: Any = "label"
@@ -55,30 +55,30 @@ class Labelled(NamedTuple):
 
 
 def run(repeat: int) -> str:
-    """Both tables; nothing here is a time, so once is enough."""
+    """Return both tables; nothing is timed, so one run is enough."""
     folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
     if not folder.is_dir():
-        return "The data sets are not here: set TALLY_DATA to their folder."
+        return "Data sets not found: set TALLY_DATA to their folder."
     return f"{beside_theirs(folder)}\n\n{beside_uncalibrated(folder)}"
 
 
 def beside_theirs(folder: Path) -> str:
-    """Log-loss on a third held out, beside scikit-learn's with and without its own calibration."""
-    table = Growing("texts", "MultinomialNB", "sigmoid, 5 folds", "tallybayes", "asked", "accuracy, theirs", "ours")
+    """Compare log-loss on a held-out third with scikit-learn's, with and without its calibration."""
+    table = Growing("texts", "MultinomialNB", "sigmoid, 5 folds", "tallybayes", "target", "accuracy, theirs", "ours")
     for name, read in SPLITS.items():
-        (texts, labels), (asked_texts, truth) = read(folder)
+        (texts, labels), (test_texts, truth) = read(folder)
         plain = make_pipeline(CountVectorizer(), MultinomialNB()).fit(texts, labels)
         model = tb.fit(texts, labels)
-        found = _loss(truth, model.predict_proba(asked_texts), list(model.classes))
-        cross = "" if round(found, 3) <= ASKED[name] else f" {MISSED}"
+        found = _loss(truth, model.predict_proba(test_texts), list(model.classes))
+        cross = "" if round(found, 3) <= TARGETS[name] else f" {MISSED}"
         table.add(
             name,
-            f"{_loss(truth, plain.predict_proba(asked_texts), plain.classes_):.3f}",
-            _sigmoid(texts, labels, asked_texts, truth),
+            f"{_loss(truth, plain.predict_proba(test_texts), plain.classes_):.3f}",
+            _sigmoid(texts, labels, test_texts, truth),
             f"{found:.3f}{cross}",
-            f"{ASKED[name]:.3f}",
-            f"{np.mean(plain.predict(asked_texts) == np.array(truth)):.3f}",
-            f"{np.mean(model.predict(asked_texts) == np.array(truth)):.3f}",
+            f"{TARGETS[name]:.3f}",
+            f"{np.mean(plain.predict(test_texts) == np.array(truth)):.3f}",
+            f"{np.mean(model.predict(test_texts) == np.array(truth)):.3f}",
         )
     return table.markdown()
 
@@ -87,16 +87,16 @@ def _loss(truth: list[Any], probabilities: Any, classes: Any) -> float:
     return float(log_loss(truth, probabilities, labels=classes))
 
 
-def _sigmoid(texts: list[str], labels: list[Any], asked: list[str], truth: list[Any]) -> str:
+def _sigmoid(texts: list[str], labels: list[Any], test_texts: list[str], truth: list[Any]) -> str:
     if min(np.unique(labels, return_counts=True)[1]) < 5:
         return "not possible"
     calibrated = CalibratedClassifierCV(make_pipeline(CountVectorizer(), MultinomialNB()), method="sigmoid", cv=5)
     calibrated.fit(texts, labels)
-    return f"{_loss(truth, calibrated.predict_proba(asked), calibrated.classes_):.3f}"
+    return f"{_loss(truth, calibrated.predict_proba(test_texts), calibrated.classes_):.3f}"
 
 
 def beside_uncalibrated(folder: Path) -> str:
-    """Log-loss by ten-fold with calibration and without, on every labelled set."""
+    """Compare ten-fold log-loss with and without calibration, on every labelled set."""
     table = Growing("data set", "rows", "classes", "uncalibrated", "calibrated", "less by", "accuracy")
     for name, read in SETS.items():
         rows, label, events = read(folder)
@@ -120,7 +120,7 @@ def beside_uncalibrated(folder: Path) -> str:
 
 
 def _ten_fold_loss(seen: tb.validation.Validation) -> float:
-    """Mean loss from scores, which do not underflow; rows of a class that only they have are left out on both sides."""
+    """Return the mean loss from scores, which do not underflow; rows of classes unknown to their fold are left out."""
     scores = seen.scores if seen.temperature is None else seen.scores * seen.temperature[:, None]
     own = scores[np.arange(len(scores)), seen.places]
     known = ~seen.unknown
@@ -153,7 +153,7 @@ def _file(folder: Path, file: str, leave_out: list[str]) -> Labelled:
 
 
 def _some(folder: Path, file: str) -> Labelled:
-    """At most so many rows, at random: enough to tell."""
+    """Return at most `MOST_ROWS` rows, at random."""
     table = _table(folder / file)
     some = np.sort(np.random.default_rng(0).permutation(len(table))[:MOST_ROWS])
     return Labelled(table.take(pa.array(some)))

@@ -1,4 +1,4 @@
-"""What a report costs, from rows to a page."""
+"""The time of a report, from rows to a page."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ ROWS = 50_000
 
 
 def run(repeat: int) -> str:
-    """Measure numbers and page; what misses its mark has a cross behind it."""
-    table = Growing("work", "time", "asked")
+    """Measure figures and page, and return the table; a cross marks a missed target."""
+    table = Growing("work", "time", "target")
     rows = mixed()
     made = best(lambda: tb.report(rows, "y"), min(repeat, 3))
     page = best(made.result.to_html, min(repeat, 3))
@@ -26,7 +26,7 @@ def run(repeat: int) -> str:
 
 
 def mixed() -> dict[str, np.ndarray]:
-    """Twenty columns of numbers and ten of values, some of which depend on the class."""
+    """Return twenty columns of numbers, some dependent on the class, and ten of values."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, 2, ROWS)
     numbers = {f"n{k}": rng.normal(y * (k % 5) / 5, 1) for k in range(20)}
@@ -34,6 +34,6 @@ def mixed() -> dict[str, np.ndarray]:
     return {**numbers, **values, "y": np.where(y, "yes", "no")}
 
 
-def _add(table: Growing, what: str, spent: float, asked: float | None = None) -> None:
-    cross = "" if asked is None or spent <= asked else f" {MISSED}"
-    table.add(what, f"{seconds(spent)}{cross}", "–" if asked is None else f"at most {seconds(asked)}")
+def _add(table: Growing, what: str, spent: float, target: float | None = None) -> None:
+    cross = "" if target is None or spent <= target else f" {MISSED}"
+    table.add(what, f"{seconds(spent)}{cross}", "–" if target is None else f"at most {seconds(target)}")

@@ -1,10 +1,10 @@
-"""A table that is printed as it grows and kept as Markdown."""
+"""A table printed row by row and returned as Markdown."""
 
 from __future__ import annotations
 
 
 class Growing:
-    """Rows printed as they are measured."""
+    """A table whose rows are printed as they are measured."""
 
     def __init__(self, *columns: str) -> None:
         self._columns = columns
@@ -12,7 +12,7 @@ class Growing:
         print(self._line(columns), flush=True)
 
     def add(self, *cells: str) -> None:
-        """One more row."""
+        """Add and print a row."""
         self._rows.append(cells)
         print(self._line(cells), flush=True)
 
@@ -21,14 +21,14 @@ class Growing:
         return f"{first:<58}" + "".join(f"{cell:>18}" for cell in rest)
 
     def markdown(self) -> str:
-        """The whole table."""
+        """Return the whole table as Markdown."""
         rule = "|".join(["---"] + ["---:"] * (len(self._columns) - 1))
         lines = ["| " + " | ".join(self._columns) + " |", f"|{rule}|"]
         return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in self._rows])
 
 
 def seconds(value: float) -> str:
-    """A time in the unit that suits it."""
+    """Return a time in a suitable unit."""
     if value < 1e-3:
         return f"{value * 1e6:.0f} µs"
     return f"{value * 1e3:.1f} ms" if value < 1 else f"{value:.2f} s"

@@ -1,8 +1,8 @@
-"""From strings to a model and from strings to probabilities, beside CountVectorizer and MultinomialNB.
+"""From strings to a model and to probabilities, compared with CountVectorizer and MultinomialNB.
 
-Like is compared with like: a smoothing of 1 and no temperature, as MultinomialNB has it. What our defaults add to that,
-smoothing and temperature chosen by texts left out, is a row of its own, beside our own plain fit. The other kinds of
-bag stand beside our own multinomial one, on texts of twenty topics.
+The comparison uses the same settings: a smoothing of 1 and no temperature, as in MultinomialNB. The cost of our
+defaults, smoothing and temperature chosen by leave-one-out, is a separate row, compared with our plain fit. The other
+kinds of bag are compared with our multinomial one, on texts of twenty topics.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ PLAIN: dict[str, Any] = {"alpha": 1.0, "calibrate": None}
 
 
 def run(repeat: int) -> str:
-    """Measure each set of texts, repeated to at least 50 MB, and give the table."""
+    """Measure each set of texts, repeated to at least 50 MB, and return the table."""
     folder = Path(os.environ.get("TALLY_DATA", Path(__file__).parents[1] / ".." / "shared" / "data"))
     if not folder.is_dir():
-        return "The texts are not here: set TALLY_DATA to the folder of data sets."
-    table = Growing("work", "tallybayes", "MB/s", "beside", "ratio", "asked")
+        return "Texts not found: set TALLY_DATA to the folder of data sets."
+    table = Growing("work", "tallybayes", "MB/s", "beside", "ratio", "target")
     for name, (file, column) in SETS.items():
         texts, labels = _read(folder / file, column)
         megabytes = _megabytes(texts)
@@ -50,7 +50,7 @@ def run(repeat: int) -> str:
 
 
 def _bags(table: Growing, repeat: int) -> None:
-    """Each kind of bag by default, and its file."""
+    """Measure each kind of bag with default options, and the size of its file."""
     texts, labels = _topics()
     megabytes = _megabytes(texts)
     for ngrams in ((1, 1), (1, 2)):
@@ -69,7 +69,7 @@ def _bags(table: Growing, repeat: int) -> None:
 
 
 def _topics() -> tuple[list[str], list[str]]:
-    """Texts of some 150 words, which topics share but use more or less often."""
+    """Return texts of about 150 words; topics share the words but differ in their frequencies."""
     rng = np.random.default_rng(0)
     words = np.array([f"w{i}" for i in range(TOPIC_WORDS)])
     usual = 1 / np.arange(1, TOPIC_WORDS + 1) ** 1.05
@@ -80,7 +80,7 @@ def _topics() -> tuple[list[str], list[str]]:
 
 
 def _bytes_per_count(model: tb.Model) -> float:
-    """The bytes of a model's file, but for its words, to each count that is not zero."""
+    """Return the bytes of a model's file, without its words, per non-zero count."""
     statistic = model.evidence.statistics[0]
     counts = [value for value in statistic.sums.values() if isinstance(value, SparseExact)]
     words = sum(len(word.encode()) + 8 for word in statistic.labels[0].values)
@@ -88,7 +88,7 @@ def _bytes_per_count(model: tb.Model) -> float:
 
 
 def _measure(table: Growing, what: str, texts: list[str], labels: list[Any], repeat: int) -> None:
-    """All that is asked for one-word tokens."""
+    """Measure everything for one-word tokens."""
     megabytes = _megabytes(texts)
     model, (vectorizer, fitted) = _fit(table, what, texts, labels, (1, 1), repeat)
     ours = best(lambda: model.predict_proba(texts), repeat)
@@ -102,7 +102,7 @@ def _measure(table: Growing, what: str, texts: list[str], labels: list[Any], rep
 def _fit(
     table: Growing, what: str, texts: list[str], labels: list[Any], ngrams: tuple[int, int], repeat: int
 ) -> tuple[Any, tuple[Any, Any]]:
-    """Strings to a fitted model, on both sides; the two models."""
+    """Measure strings to a fitted model on both sides; return both models."""
     events = f"text(ngrams={ngrams})"
     ours = best(lambda: tb.fit(texts, labels, events=events, **PLAIN), repeat)
 
@@ -124,8 +124,8 @@ def _megabytes(texts: list[str]) -> float:
     return sum(len(text.encode()) for text in texts) / 1e6
 
 
-def _row(table: Growing, what: str, ours: float, theirs: float, megabytes: float, asked: float) -> None:
-    table.add(what, seconds(ours), f"{megabytes / ours:.0f}", seconds(theirs), f"{theirs / ours:.1f}×", f"{asked:g}×")
+def _row(table: Growing, what: str, ours: float, theirs: float, megabytes: float, target: float) -> None:
+    table.add(what, seconds(ours), f"{megabytes / ours:.0f}", seconds(theirs), f"{theirs / ours:.1f}×", f"{target:g}×")
 
 
 def _read(path: Path, column: str) -> tuple[list[str], list[Any]]:

@@ -1,4 +1,4 @@
-"""Validation by subtraction, beside scikit-learn's cross_val_score, which fits a model for each fold."""
+"""Validation by subtraction, compared with scikit-learn's cross_val_score, which fits a model for each fold."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
 
-# What GaussianNB believes: the most likely bells, and probabilities as they come.
+# The same as GaussianNB: maximum likelihood, no calibration.
 _CHOICES: dict[str, Any] = {"estimate": "mle", "calibrate": None}
 
 
 def run(repeat: int) -> str:
-    """Measure everything and give the table; what misses its mark has a cross behind it."""
-    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "asked")
+    """Measure everything and return the table; a cross marks a missed target."""
+    table = Growing("work", "tallybayes", "scikit-learn", "ratio", "target")
     X, y = _rows(1_000, 20)
     _beside(table, "leave-one-out, 1,000 × 20", X, y, "loo", LeaveOneOut(), 1000, repeat)
     X, y = _rows(10_000, 20)
@@ -45,7 +45,7 @@ def _beside(table: Growing, what: str, X: Any, y: Any, how: str, folds: Any, wan
 
 
 def _one_pass(table: Growing, repeat: int) -> None:
-    """What leaving every row out adds to a fit, beside one prediction of the same rows."""
+    """Measure what leave-one-out adds to a fit, compared with one prediction of the same rows."""
     X, y = _rows(200_000, 50)
     model = tb.fit(X, y, **_CHOICES)
     works = (
@@ -53,7 +53,7 @@ def _one_pass(table: Growing, repeat: int) -> None:
         partial(tb.fit, X, y, **_CHOICES),
         partial(model.predict_proba, X),
     )
-    # They take turns, so that a busy moment of the machine meets all.
+    # They alternate, so that other load affects all.
     validated, fitted, once = np.min([[best(work, 1).seconds for work in works] for _ in range(2 * repeat)], axis=0)
     mine = validated - fitted
     cross = "" if mine <= 4 * once else f" {MISSED}"

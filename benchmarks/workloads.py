@@ -1,4 +1,4 @@
-"""The data that is measured on: made here, the same every time."""
+"""Generated data for the benchmarks, the same every time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from scipy.sparse import csr_matrix
 
 @cache
 def reals(n: int = 1_000_000, width: int = 50, classes: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Bell-shaped columns whose means differ by class."""
+    """Return Gaussian columns whose means differ by class."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, classes, n)
     X = rng.standard_normal((n, width))
@@ -23,14 +23,14 @@ def reals(n: int = 1_000_000, width: int = 50, classes: int = 10) -> tuple[np.nd
 
 @cache
 def codes(n: int = 1_000_000, width: int = 30, values: int = 10, classes: int = 10) -> tuple[np.ndarray, np.ndarray]:
-    """Columns of small whole numbers."""
+    """Return columns of small whole numbers."""
     rng = np.random.default_rng(1)
     return rng.integers(0, values, (n, width)), rng.integers(0, classes, n)
 
 
 @cache
 def texts(n: int = 200_000, width: int = 100_000, length: int = 66, classes: int = 20) -> tuple[csr_matrix, np.ndarray]:
-    """Word counts by Zipf's law (the k-th word k times rarer than the first), about 11.5 million of them not zero."""
+    """Return word counts by Zipf's law (the k-th word k times rarer than the first), 11.5 million non-zero."""
     rng = np.random.default_rng(2)
     rank = np.exp(rng.random(n * length) * np.log(width)).astype(np.int64) - 1
     column = rng.permutation(width)[np.minimum(rank, width - 1)]
@@ -41,7 +41,7 @@ def texts(n: int = 200_000, width: int = 100_000, length: int = 66, classes: int
 
 
 def parquet(folder: Path) -> Path:
-    """The reals as a parquet file with the class in a column."""
+    """Write the reals as a parquet file with the class in a column; return its path."""
     path = folder / "reals.parquet"
     X, y = reals()
     columns = {f"x{f}": pa.array(np.ascontiguousarray(X[:, f])) for f in range(X.shape[1])}

@@ -28,11 +28,11 @@ TERMINAL_WIDTH = 80  # columns
 
 
 def demo_svg() -> str:
-    """What `tally demo weather` prints, as a picture of a terminal."""
+    """Return the output of `tally demo weather` as a picture of a terminal."""
     recorder = Console(record=True, width=TERMINAL_WIDTH, highlight=False, force_terminal=True, file=io.StringIO())
     weather.run(recorder)
     picture = recorder.export_svg(title="tally demo weather")
-    # A picture in a page may not fetch fonts: name only what the reader has.
+    # A picture in a page cannot fetch fonts: name only those the reader has.
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)
     picture = picture.replace("Fira Code, monospace", "monospace")
     # Some viewers trim the spaces that right-align a cell.
@@ -40,7 +40,7 @@ def demo_svg() -> str:
 
 
 def draw_coin() -> None:
-    """How the estimate of a coin settles."""
+    """Draw how the estimate of a coin converges."""
     flips = np.random.default_rng(0).random(10_000) < 0.3
     n = np.arange(1, 10_001)
     share = np.cumsum(flips) / n
@@ -51,7 +51,7 @@ def draw_coin() -> None:
 
 
 def coin_chart(points: list[dict[str, Any]], truth: float) -> alt.LayerChart:
-    """The estimate and its interval against the number of flips, and the truth as a dashed line."""
+    """Return the chart: estimate and interval by number of flips, and the truth as a dashed line."""
     axis = alt.X("flips:Q", scale=alt.Scale(type="log", nice=False), title="flips")
     axis = axis.axis(grid=False, values=[1, 10, 100, 1000, 10_000], format=",d")
     base, scale = alt.Chart(alt.InlineData(values=points)).encode(x=axis), alt.Scale(domain=[0, 1])
@@ -67,7 +67,7 @@ def coin_chart(points: list[dict[str, Any]], truth: float) -> alt.LayerChart:
 
 
 def draw_learning_curve() -> None:
-    """Naive Bayes and logistic regression on tumours, as rows to learn from grow."""
+    """Draw the learning curves of naive Bayes and logistic regression on tumours."""
     from sklearn.datasets import load_breast_cancer
 
     X, y = load_breast_cancer(return_X_y=True)
@@ -75,7 +75,7 @@ def draw_learning_curve() -> None:
 
 
 def draw_digits(folder: Path) -> None:
-    """The average of each digit, and what a pixel says of a five against a six."""
+    """Draw the average of each digit, and each pixel's log-odds of a five against a six."""
     images, labels = (
         gzip.decompress((folder / "mnist" / f"train-{kind}-ubyte.gz").read_bytes())
         for kind in ("images-idx3", "labels-idx1")
@@ -88,7 +88,7 @@ def draw_digits(folder: Path) -> None:
 
 
 def draw_reasons() -> None:
-    """Charts of docs/explain.md: one answer, a column, a nomogram, what matters."""
+    """Draw the charts of docs/explain.md: an explanation, a column, a nomogram, importance."""
     from sklearn.datasets import load_breast_cancer, load_iris
 
     day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "windy": "true"}
@@ -112,13 +112,13 @@ def _save(drawn: Any, name: str) -> None:
 
 
 def draw_messages(folder: Path) -> None:
-    """The most telling words of spam and of other messages."""
+    """Draw the most informative words of spam and of other messages."""
     model = tb.fit(folder / "sms-spam" / "sms_spam.csv.gz", "label", events="text(min_df=20)")
     _save(model.table("text"), "words")
 
 
 def draw_votes(folder: Path) -> None:
-    """The heat maps of docs/dependence.md: votes in the House of Representatives."""
+    """Draw the heat maps of docs/dependence.md: votes in the House of Representatives."""
     votes = folder / "house-votes-84" / "house_votes_84.csv.gz"
     table = pa.Table.from_batches(list(tb.read(votes, missing=["?"])))
     table = table.rename_columns(["party" if name == "label" else name for name in table.column_names])
@@ -126,7 +126,7 @@ def draw_votes(folder: Path) -> None:
 
 
 def smaller(png: bytes) -> bytes:
-    """The same picture packed as tightly as can be, which the program that draws charts does not trouble to do."""
+    """Return the same picture with maximum compression, which the chart program does not use."""
     at, parts = 8, {b"IHDR": b"", b"IDAT": b"", b"IEND": b""}
     while at < len(png):
         length, kind = struct.unpack(">I4s", png[at : at + 8])
@@ -142,10 +142,10 @@ def smaller(png: bytes) -> bytes:
 
 
 def draw_report(folder: Path) -> None:
-    """The first screens of a report, as a desk and as a telephone show them, where there is a browser."""
+    """Take the first screens of a report, on a desktop and a phone, if there is a browser."""
     browser = shutil.which("chromium")
     if browser is None:
-        print("chromium is not there: docs/images/report.png and report-phone.png are left as they are")
+        print("chromium not found: docs/images/report.png and report-phone.png are left unchanged")
         return
     from playwright.sync_api import sync_playwright
 
@@ -155,16 +155,16 @@ def draw_report(folder: Path) -> None:
     shown = {"<50": "healthy", ">50_1": "ill"}
     names = pa.array([shown[name] for name in table.column("diagnosis").to_pylist()])
     table = table.set_column(table.column_names.index("diagnosis"), "diagnosis", names)
-    made = tb.report(table, "diagnosis", source="heart_cleveland.csv", command="tally report heart_cleveland.csv")
+    report = tb.report(table, "diagnosis", source="heart_cleveland.csv", command="tally report heart_cleveland.csv")
     page = IMAGES / "report.html"
-    page.write_text(made.to_html(), encoding="utf-8")
+    page.write_text(report.to_html(), encoding="utf-8")
     try:
         with sync_playwright() as driver:
-            opened = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+            window = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
             screens = {"report": (1280, 960, "light", "#data"), "report-phone": (390, 844, "dark", "#costs")}
             for name, (width, height, scheme, section) in screens.items():
                 size = {"width": width, "height": height}
-                sheet = opened.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
+                sheet = window.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
                 sheet.goto(page.as_uri())
                 sheet.wait_for_function("document.documentElement.dataset.drawn === 'all'")
                 if section != "#data":
@@ -172,13 +172,13 @@ def draw_report(folder: Path) -> None:
                     sheet.wait_for_timeout(300)
                 picture = IMAGES / f"{name}.png"
                 picture.write_bytes(smaller(sheet.screenshot()))
-            opened.close()
+            window.close()
     finally:
         page.unlink()
 
 
 def main() -> None:
-    """Write every picture; those of data sets where TALLY_DATA names their folder."""
+    """Write every picture; those of data sets only if their folder is found."""
     IMAGES.mkdir(exist_ok=True)
     draw_reasons()
     draw_coin()
@@ -190,7 +190,7 @@ def main() -> None:
         draw_votes(DATA)
         draw_report(DATA)
     else:
-        print(f"{DATA} is not there: set TALLY_DATA to the folder of the data sets to remake their pictures")
+        print(f"{DATA} not found: set TALLY_DATA to the folder of the data sets to redraw their pictures")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""A model counted by the workers of a Dask cluster, and the same counted here: their files are equal, byte for byte.
+"""Fit a model on a Dask cluster and the same one locally: their files are equal, byte for byte.
 
-Run it with `python examples/on_dask.py` (`pip install 'tallybayes[dask]'`). Two processes play the cluster; with the
-address of a real one, nothing else changes.
+Run it with `python examples/on_dask.py` (`pip install 'tallybayes[dask]'`). Two local processes act as the cluster; to
+use a real one, change only its address.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import tallybayes as tb
 
 
 def write_trips(folder: Path, files: int = 8, rows: int = 5000) -> None:
-    """Taxi trips, made up, as a folder of parquet files."""
+    """Write invented taxi trips as a folder of parquet files."""
     rng = np.random.default_rng(1)
     for k in range(files):
         tip = rng.choice(["none", "some", "much"], rows, p=[0.4, 0.4, 0.2])
@@ -43,7 +43,7 @@ def main() -> None:
             trips = dd.read_parquet(folder)
             model = tb.fit(trips, "tip")
             print(model)
-            answers = model.predict_proba(trips)  # lazy: more columns, on the workers, when they are asked for
+            answers = model.predict_proba(trips)  # lazy: further columns, computed by the workers on use
             print(answers[["minutes", "zone", "card", "P(much)"]].head(3))
             print(tb.validate(trips, "tip", "10-fold").evaluation.accuracy)
         model.save(Path(name) / "there.tally")

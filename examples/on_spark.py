@@ -1,8 +1,7 @@
-"""A model counted by Spark's executors, and the same counted here: their files are equal, byte for byte.
+"""Fit a model with Spark's executors and the same one locally: their files are equal, byte for byte.
 
 Run it with `python examples/on_spark.py` (`pip install 'tallybayes[spark]'`, and Java 17: on Debian,
-`apt-get install default-jre-headless`). Two cores of this machine play the cluster; in a session of your own, nothing
-else changes.
+`apt-get install default-jre-headless`). Two local cores act as the cluster; to use a real one, change only the session.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ import tallybayes as tb
 
 
 def write_reviews(folder: Path, files: int = 6, rows: int = 500) -> None:
-    """Reviews, made up, as a folder of parquet files."""
+    """Write invented reviews as a folder of parquet files."""
     rng = np.random.default_rng(1)
     words = ["fine", "warm", "dull", "loud", "the", "plot"]
     often = {"good": [0.3, 0.2, 0.1, 0.1, 0.2, 0.1], "bad": [0.2, 0.1, 0.2, 0.2, 0.2, 0.1]}
@@ -33,7 +32,7 @@ def write_reviews(folder: Path, files: int = 6, rows: int = 500) -> None:
 
 
 def main() -> None:
-    """Fit, validate and predict where the rows lie."""
+    """Fit, validate and predict with Spark's executors."""
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     spark = SparkSession.builder.master("local[2]").config("spark.ui.enabled", "false").getOrCreate()
     with tempfile.TemporaryDirectory() as name:
@@ -43,7 +42,7 @@ def main() -> None:
         reviews = spark.read.parquet(str(folder))
         model = tb.fit(reviews, "kind")
         print(model)
-        answers = model.predict_proba(reviews)  # lazy: more columns, by the executors, when they are asked for
+        answers = model.predict_proba(reviews)  # lazy: further columns, computed by the executors on use
         answers.select("kind", "`P(good)`").show(3)
         print(tb.validate(reviews, "kind", "10-fold").evaluation.accuracy)
         spark.stop()

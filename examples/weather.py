@@ -1,4 +1,4 @@
-"""The weather table of the textbooks, words and numbers mixed: fitted, predicted, taken apart and put together again.
+"""The textbook weather table, with words and numbers: fit, predict, forget, merge, save and load.
 
 Run it with `python examples/weather.py`. Every figure can be checked by hand, and is checked here.
 """
@@ -44,7 +44,7 @@ def main() -> None:
     assert round(joint["no"], 9) == 0.000136347
 
     probabilities = dict(zip(model.classes, model.predict_proba([NEW_DAY])[0].tolist(), strict=True))
-    print("averaged over what the parameters may be:", {name: f"{p:.4f}" for name, p in probabilities.items()})
+    print("averaged over the posterior of the parameters:", {name: f"{p:.4f}" for name, p in probabilities.items()})
     print("play?", model.predict([NEW_DAY])[0])
     assert model.predict([NEW_DAY]).tolist() == ["no"]
 

@@ -1,4 +1,4 @@
-"""The reference of the command line, made by walking the program's own tree of commands."""
+"""The command-line reference, generated from the program's tree of commands."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from typing import Any
 from tallybayes.cli import main
 
 PAGE = "reference/command-line.md"
-# Marks of rich, the control character that keeps lines as they are, and where a docstring's help ends.
+# Rich's markup, the control character that keeps line breaks, and the end of a docstring's help.
 _MARKS = re.compile(r"\[/?[a-z ]*\]|\x08\n?|\f.*", re.DOTALL)
 _EXAMPLE = re.compile(r"(?:\s{2,}|\$ )(\S.*)")
 
 
 def pages() -> dict[str, str]:
-    """The page's text, by its place below docs/."""
+    """Return the page's text by its path below docs/."""
     parts = [section(words, command) for words, command in walk(("tally",), program())]
-    lead = "Every command and option, as `tally --help` and `tally COMMAND --help` tell them."
+    lead = "Every command and option, as `tally --help` and `tally COMMAND --help` show them."
     return {PAGE: "\n\n".join([f"# Command reference\n\n{lead}", *parts]) + "\n"}
 
 
 def program() -> Any:
-    """The whole command line as typer has it."""
+    """Return the whole command line as a typer group."""
     return main.program()
 
 
 def walk(words: tuple[str, ...], command: Any) -> list[tuple[tuple[str, ...], Any]]:
-    """A command and all below it that are not hidden, each with the words that call it."""
+    """Return a command and all visible ones below it, each with the words that call it."""
     found = [(words, command)]
     if hasattr(command, "list_commands"):
         context = _context(words, command)
@@ -38,14 +38,14 @@ def walk(words: tuple[str, ...], command: Any) -> list[tuple[tuple[str, ...], An
 
 
 def section(words: tuple[str, ...], command: Any) -> str:
-    """What one command does, how it is called, and what it takes."""
+    """Return one command's section: usage, help and options."""
     context = _context(words, command)
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     records = [parameter.get_help_record(context) for parameter in command.get_params(context)]
-    rows = [f"| `{_cell(names)}` | {_literal(_cell(_plain(said)))} |" for names, said in filter(None, records)]
-    said = [_fenced(_plain(text)) for text in (command.help, command.epilog) if text]
+    rows = [f"| `{_cell(names)}` | {_literal(_cell(_plain(text)))} |" for names, text in filter(None, records)]
+    texts = [_fenced(_plain(text)) for text in (command.help, command.epilog) if text]
     table = "| | |\n|---|---|\n" + "\n".join(rows)
-    return "\n\n".join([f"## {' '.join(words)}", f"```sh\n{usage}\n```", *said, table])
+    return "\n\n".join([f"## {' '.join(words)}", f"```sh\n{usage}\n```", *texts, table])
 
 
 def _context(words: tuple[str, ...], command: Any) -> Any:
@@ -53,12 +53,12 @@ def _context(words: tuple[str, ...], command: Any) -> Any:
 
 
 def _plain(text: str) -> str:
-    """A help text without the marks that a terminal wants."""
+    """Return a help text without terminal markup."""
     return _MARKS.sub("", inspect.cleandoc(text))
 
 
 def _fenced(text: str) -> str:
-    """A help text as Markdown: examples, which are set in, are fenced; all else is meant literally."""
+    """Return a help text as Markdown: indented examples are fenced, the rest is escaped."""
     out: list[str] = []
     inside = False
     for line in text.splitlines():
@@ -71,7 +71,7 @@ def _fenced(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    """Text whose stars, underscores and angles are no Markdown, except between backquotes."""
+    """Escape stars, underscores and angle brackets, except between backquotes."""
     parts = text.split("`")
     return "`".join(re.sub(r"([*_<])", r"\\\1", part) if k % 2 == 0 else part for k, part in enumerate(parts))
 

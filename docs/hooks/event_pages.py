@@ -1,4 +1,4 @@
-"""A page for each event model in the registry, made of its section of docs/events.md and of the class itself."""
+"""A page for each event model, generated from its section of docs/events.md and from the class."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ from prose import DOCS, moved, opening, python_blocks, sections, text_of
 from tallybayes.events import Event, registered
 
 FOLDER = "events"
-# How the values reach the event model, by its `takes`.
+# The values an event model reads, by its `input`.
 TAKES = {
     "dense": "one number a row and column",
     "codes": "one of a list of values a row and column",
     "bag": "a row of numbers, dense or sparse",
     "text": "a text a row, cut into tokens",
 }
-# What a section of docs/events.md takes for granted, having been imported at the top of that page.
+# The imports at the top of docs/events.md, which its sections need.
 IMPORTS = "```python\nimport numpy as np\n\nimport tallybayes as tb\n\n"
 
 
 def pages() -> dict[str, str]:
-    """Each page's text, by its place below docs/."""
+    """Return each page's text by its path below docs/."""
     return {f"{FOLDER}/{name}.md": page(event) for name, event in registered().items()}
 
 
 def page(event: type[Event]) -> str:
-    """What docs/events.md says of one event model, and the facts that its class states."""
-    said = sections(text_of(DOCS / "events.md"))[event.name]
-    body = moved(said.replace("```python\n", IMPORTS, 1), ".", FOLDER).strip()
+    """Return one event model's page: its section of docs/events.md, and facts from its class."""
+    section = sections(text_of(DOCS / "events.md"))[event.name]
+    body = moved(section.replace("```python\n", IMPORTS, 1), ".", FOLDER).strip()
     parts = [f"# {event.name}", body, _printed(body), "## In short", _facts(event), _options(event), _further(event)]
     return "\n\n".join(parts) + "\n"
 
 
 def overview(text: str) -> str:
-    """docs/events.md as the site shows it: its opening, and a line that leads to each event model's page."""
+    """Return docs/events.md for the site: its opening, and a link to each event model's page."""
     rows = "\n".join(
         f"| [`{name}`]({FOLDER}/{name}.md) | {_first_line(event)} |" for name, event in registered().items()
     )
@@ -45,7 +45,7 @@ def overview(text: str) -> str:
 
 
 def _printed(body: str) -> str:
-    """What the example's model prints of its first column."""
+    """Return the table that the example's model prints for its first column."""
     names: dict[str, Any] = {}
     exec("".join(python_blocks(body)), names)
     model = names["model"]
@@ -77,8 +77,8 @@ def _options(event: type[Event]) -> str:
     return f"| option | type | default |\n|---|---|---|\n{rows}"
 
 
-def _type(did_you_mean: object) -> str:
-    return str(getattr(did_you_mean, "__name__", did_you_mean)).replace("|", "\\|")
+def _type(annotation: object) -> str:
+    return str(getattr(annotation, "__name__", annotation)).replace("|", "\\|")
 
 
 def _further(event: type[Event]) -> str:

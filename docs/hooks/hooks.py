@@ -1,7 +1,7 @@
-"""What mkdocs calls while it builds the site: pages made from the program, and the navigation filled in.
+"""The hooks mkdocs calls while building the site: generated pages, and the completed navigation.
 
-The pages in docs/ are written to be read where they lie. On the site they are joined by pages that nobody writes: one
-for each event model, the reference of names and of commands, and the two pages that lie at the project's root.
+The pages in docs/ can be read in the repository. The site adds generated ones: a page for each event model, the
+reference of names and of commands, and the two pages from the project's root.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 from prose import DOCS, ROOT, for_mkdocs, moved, text_of
 
-# Pages at the root of the project, and what they are called below docs/.
+# Pages at the root of the project, and their names below docs/.
 FROM_ROOT = {"CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
-# Where a page goes that mkdocs.yml does not name.
+# The section for pages that mkdocs.yml does not name.
 OTHERWISE = "Guide"
-# A section of docs/events.md, which is a page on the site.
+# A link to a section of docs/events.md, which is its own page on the site.
 EVENT_SECTION = re.compile(r"\]\(((?:\.\./)*)events\.md#([a-z]+)\)")
-# A link to source code, which the site does not hold: its text stays, without the link.
+# A link to source code, which is not on the site: only its text is kept.
 SOURCE_LINK = re.compile(r"\[([^\]]+)\]\(\.\./src/[^)]*\)")
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Fill in the navigation: pages that are made, and pages that are there but not named."""
+    """Complete the navigation with generated pages and with pages that mkdocs.yml does not name."""
     sections = {title: part for entry in config.nav for title, part in entry.items() if isinstance(part, list)}
     sections["Event models"] += event_pages.pages()
     sections["Reference"] += [*reference_pages.pages(), *command_pages.pages()]
@@ -39,7 +39,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
-    """Add the pages that are made."""
+    """Add the generated pages."""
     made = event_pages.pages() | reference_pages.pages() | command_pages.pages()
     made |= {place: moved(text_of(ROOT / name), ".", "docs") for name, place in FROM_ROOT.items()}
     for place, text in made.items():
@@ -48,9 +48,9 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Lead from pages to what is a page of its own here, though it is none where they lie; in mkdocs' Markdown."""
+    """Adapt a page to the site: links to generated pages, no links to source, mkdocs' Markdown."""
     if page.is_homepage:
-        page.meta["hide"] = ["navigation"]  # there is nothing beside it
+        page.meta["hide"] = ["navigation"]  # it has no siblings
     text = event_pages.overview(markdown) if page.file.src_uri == "events.md" else markdown
     for name, place in FROM_ROOT.items():
         text = text.replace(f"](../{name})", f"]({place})")
@@ -59,7 +59,7 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Mark the answers in examples, so that they can be told from comments."""
+    """Mark the answers in examples, to distinguish them from comments."""
     return html.replace('<span class="c1"># →', '<span class="c1 answer"># →')
 
 

@@ -1,4 +1,4 @@
-"""Markdown that is moved: its sections found, its links made right for the folder it is shown in."""
+"""Move Markdown between folders: find sections, adjust links."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ _LINK = re.compile(r"(\]\(|src=\")([^)#\s\"]+)")
 
 
 def text_of(path: Path) -> str:
-    """A page as it is written."""
+    """Return a page's source."""
     return path.read_text(encoding="utf-8")
 
 
 def opening(text: str) -> str:
-    """What stands before the first section of a page."""
+    """Return the text before the first section of a page."""
     return re.split(r"^## ", text, maxsplit=1, flags=re.MULTILINE)[0]
 
 
 def sections(text: str) -> dict[str, str]:
-    """The text under each heading of the second level, by the heading without its backquotes."""
+    """Return the text under each second-level heading, by the heading without backquotes."""
     parts = re.split(r"^## +(.+)$", text, flags=re.MULTILINE)[1:]
     return {title.replace("`", "").strip(): body for title, body in zip(parts[::2], parts[1::2], strict=True)}
 
 
 def python_blocks(text: str) -> list[str]:
-    """The Python of a page, block by block."""
+    """Return the Python blocks of a page."""
     return re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
 
 
 def moved(text: str, old: str, new: str) -> str:
-    """A page's text with its links changed for another folder, both being seen from docs/.
+    """Return a page's text with its links adjusted to another folder; both are relative to docs/.
 
     Examples
     --------
@@ -55,9 +55,9 @@ def moved(text: str, old: str, new: str) -> str:
 
 
 def for_mkdocs(text: str) -> str:
-    """A page written for GitHub's Markdown, in mkdocs' own.
+    """Convert a page from GitHub's Markdown to mkdocs'.
 
-    What belongs to an item of a list is four spaces in, not two, and a bar within code in a table needs no stroke.
+    List items are indented by four spaces, not two, and a bar within code in a table needs no backslash.
 
     Examples
     --------

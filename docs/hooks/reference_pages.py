@@ -1,4 +1,4 @@
-"""The reference of Python names: which names are on which page. What is said of them is in their docstrings."""
+"""The Python reference: which names are on which page. Their text comes from the docstrings."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPENINGS = {
     "functions": ("Functions", "What `import tallybayes as tb` gives to call."),
     "model": (
         "Model",
-        "What `tb.fit` and `tb.load` return. A model never changes: what would change it gives another.",
+        "What `tb.fit` and `tb.load` return. A model never changes: methods that would change it return a new one.",
     ),
     "estimators": (
         "Estimators",
@@ -25,8 +25,8 @@ OPENINGS = {
     ),
     "results": (
         "Results",
-        "What is measured and what is explained comes as one of these: frozen, holding numbers, with `to_dict()` for "
-        "JSON and `print` for people.",
+        "What measures and explanations return: frozen objects that hold numbers, with `to_dict()` for JSON and "
+        "`print` for people.",
     ),
     "evaluation": ("tallybayes.evaluation", "The parts of [`tb.evaluate`](../evaluation.md), each by itself."),
     "events": (
@@ -41,7 +41,7 @@ OPENINGS = {
 
 
 def pages() -> dict[str, str]:
-    """Each page's text, by its place below docs/."""
+    """Return each page's text by its path below docs/."""
     return {
         f"{FOLDER}/{page}.md": f"# {title}\n\n{lead}\n\n" + "\n".join(f"::: {name}" for name in names()[page]) + "\n"
         for page, (title, lead) in OPENINGS.items()
@@ -49,7 +49,7 @@ def pages() -> dict[str, str]:
 
 
 def names() -> dict[str, list[str]]:
-    """The full names on each page; a name is on one page only."""
+    """Return the full names on each page; a name is on one page only."""
     public = {name: getattr(tb, name) for name in tb.__all__ if not name.startswith("_")}
     functions = [thing for thing in public.values() if inspect.isfunction(thing)]
     classes = [thing for thing in public.values() if inspect.isclass(thing)]
@@ -58,7 +58,7 @@ def names() -> dict[str, list[str]]:
     warnings = [one for one in classes if issubclass(one, Warning)]
     model = [tb.Model, *(one for one in classes if one not in (tb.Model, *estimators, *warnings, *results))]
     evaluation = [thing for thing in _members(tb.evaluation) if thing not in (*functions, *results)]
-    chosen = {
+    listed = {
         "functions": functions,
         "model": model,
         "estimators": estimators,
@@ -67,7 +67,7 @@ def names() -> dict[str, list[str]]:
         "events": _members(tb.events),
         "errors": [*(thing for thing in vars(errors).values() if _is_error(thing)), *warnings],
     }
-    return {page: [f"{thing.__module__}.{thing.__qualname__}" for thing in things] for page, things in chosen.items()}
+    return {page: [f"{thing.__module__}.{thing.__qualname__}" for thing in things] for page, things in listed.items()}
 
 
 def _members(module: ModuleType) -> list[Any]:
@@ -80,7 +80,7 @@ def _is_error(thing: object) -> bool:
 
 
 def _results() -> list[type]:
-    """Every class of the package that is shown as a result, in the order of their names."""
+    """Return every result class of the package, sorted by name."""
     for found in pkgutil.walk_packages(tb.__path__, "tallybayes."):
         if "._" not in found.name:
             importlib.import_module(found.name)

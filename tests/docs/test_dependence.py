@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import tallybayes as tb
-from tallybayes.structure.dependence import Pair
+from tallybayes.structure.information import Pair
 
 from .pages import ROOT, python_blocks, sections, text_of
 

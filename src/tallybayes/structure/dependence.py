@@ -21,10 +21,10 @@ from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, infer
 from tallybayes.schema.schema import Missing, Schema
-from tallybayes.structure.information import Figures, figures
+from tallybayes.structure.information import Figures, Pair, figures
 from tallybayes.structure.pairs import PairCounts
 
-__all__ = ["LEVEL", "Dependence", "Pair", "dependence", "of_model"]
+__all__ = ["LEVEL", "Dependence", "dependence", "of_model"]
 
 LEVEL = 0.05
 BINS, VALUES = 10, 32
@@ -32,51 +32,6 @@ BINS, VALUES = 10, 32
 _SHOWN = 10
 # An interaction below this share of `given` counts as none: knowing the class hardly changes the dependence.
 _ALIKE = 0.1
-
-
-@dataclass(frozen=True)
-class Pair:
-    """How far two columns depend on each other.
-
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the two columns.
-    n : float
-        The weight of rows in which neither is missing. All other figures are of these rows.
-    given : float
-        Conditional mutual information given the class, in bits. Naive Bayes assumes that it is 0.
-    df, p, holm : int, float, float
-        Degrees of freedom, the p-value of independence (a permutation test of Pearson's χ² within each class), and
-        the p-value corrected for the number of pairs (Holm).
-    chance : float
-        The part of `given` that is due to chance: independent columns have this much on average, because rows are
-        few. Pairs are sorted by `given` minus `chance`.
-    overall, overall_df, overall_p, overall_holm
-        The same regardless of the class: mutual information.
-    alone : tuple of float
-        Mutual information of each column with the class, in bits.
-    together : float
-        Mutual information of both columns together with the class, in bits.
-    interaction : float
-        `together` minus the sum of `alone`, which equals `given` minus `overall`. Above 0, the pair tells what neither
-        column tells alone; below 0, the columns are redundant.
-    """
-
-    columns: tuple[str, str]
-    n: float
-    given: float
-    df: int
-    p: float
-    holm: float
-    chance: float
-    overall: float
-    overall_df: int
-    overall_p: float
-    overall_holm: float
-    alone: tuple[float, float]
-    together: float
-    interaction: float
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -250,23 +205,8 @@ class Dependence(Result):
         return tuple(notes)
 
     def _pair(self, k: int) -> Pair:
-        f, (a, b) = self.figures, self.order[k]
-        return Pair(
-            columns=(self.columns[a], self.columns[b]),
-            n=float(f.n[k]),
-            given=float(f.given[k]),
-            df=int(f.given_df[k]),
-            p=float(f.given_p[k]),
-            holm=float(f.given_holm[k]),
-            chance=float(f.chance[k]),
-            overall=float(f.overall[k]),
-            overall_df=int(f.overall_df[k]),
-            overall_p=float(f.overall_p[k]),
-            overall_holm=float(f.overall_holm[k]),
-            alone=(float(f.first[k]), float(f.second[k])),
-            together=float(f.both[k]),
-            interaction=float(f.both[k] - f.first[k] - f.second[k]),
-        )
+        a, b = self.order[k]
+        return self.figures.pair(k, (self.columns[a], self.columns[b]))
 
     def _counted(self, source: Any, label: Any, weights: Any, threads: int | None) -> PairCounts:
         workers = engines.default_threads(threads)

@@ -15,11 +15,56 @@ from tallybayes.events.inputs import Floats
 from tallybayes.structure.dependence_test import chi_squared
 from tallybayes.structure.pairs import PairCounts
 
-__all__ = ["Figures", "figures", "holm"]
+__all__ = ["Figures", "Pair", "figures", "holm"]
 
 Bits = Floats
 # Counts processed together: each temporary array takes 32 MB.
 _CELLS = 1 << 22
+
+
+@dataclass(frozen=True)
+class Pair:
+    """How far two columns depend on each other.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the two columns.
+    n : float
+        The weight of rows in which neither is missing. All other figures are of these rows.
+    given : float
+        Conditional mutual information given the class, in bits. Naive Bayes assumes that it is 0.
+    df, p, holm : int, float, float
+        Degrees of freedom, the p-value of independence (a permutation test of Pearson's χ² within each class), and
+        the p-value corrected for the number of pairs (Holm).
+    chance : float
+        The part of `given` that is due to chance: independent columns have this much on average, because rows are
+        few. Pairs are sorted by `given` minus `chance`.
+    overall, overall_df, overall_p, overall_holm
+        The same regardless of the class: mutual information.
+    alone : tuple of float
+        Mutual information of each column with the class, in bits.
+    together : float
+        Mutual information of both columns together with the class, in bits.
+    interaction : float
+        `together` minus the sum of `alone`, which equals `given` minus `overall`. Above 0, the pair tells what neither
+        column tells alone; below 0, the columns are redundant.
+    """
+
+    columns: tuple[str, str]
+    n: float
+    given: float
+    df: int
+    p: float
+    holm: float
+    chance: float
+    overall: float
+    overall_df: int
+    overall_p: float
+    overall_holm: float
+    alone: tuple[float, float]
+    together: float
+    interaction: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +103,25 @@ class Figures:
     def take(self, order: npt.NDArray[np.intp]) -> Figures:
         """Return the figures in another order."""
         return Figures(*(getattr(self, field.name)[order] for field in fields(self)))
+
+    def pair(self, k: int, columns: tuple[str, str]) -> Pair:
+        """Return the figures of the k-th pair, which has these columns."""
+        return Pair(
+            columns=columns,
+            n=float(self.n[k]),
+            given=float(self.given[k]),
+            df=int(self.given_df[k]),
+            p=float(self.given_p[k]),
+            holm=float(self.given_holm[k]),
+            chance=float(self.chance[k]),
+            overall=float(self.overall[k]),
+            overall_df=int(self.overall_df[k]),
+            overall_p=float(self.overall_p[k]),
+            overall_holm=float(self.overall_holm[k]),
+            alone=(float(self.first[k]), float(self.second[k])),
+            together=float(self.both[k]),
+            interaction=float(self.both[k] - self.first[k] - self.second[k]),
+        )
 
 
 def figures(counts: PairCounts) -> Figures:

@@ -7,7 +7,7 @@ all of them, so it can be taken while rows are counted.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -90,15 +90,15 @@ class BottomKSample:
         index = np.arange(len(rows)) if weights is None else np.flatnonzero(weights > 0)
         text = _text_bytes(rows, schema)
         part = Part(rows.batch, index, None if text is None else text[index])
-        return cls(schema, (part,) if _fits([part], room) else _lowest([part.hashed(schema, rows)], room), room=room)
+        return cls(schema, (part,) if _fits([part], room) else _needed([part.hashed(schema, rows)], room), room=room)
 
     def __add__(self, other: BottomKSample) -> BottomKSample:
         parts = self.parts + other.parts
         bound = min((one for one in (self.bound, other.bound) if one is not None), default=None)
         if _fits(parts, self.room):
             return replace(self, parts=parts, bound=bound)
-        lowest = _lowest([part.hashed(self.schema) for part in parts], self.room)
-        return replace(self, parts=_not_held(lowest), bound=bound)
+        needed = _needed([part.hashed(self.schema) for part in parts], self.room)
+        return replace(self, parts=_not_held(needed), bound=bound)
 
     def __sub__(self, other: BottomKSample) -> BottomKSample:
         mine, gone = self._one(), other._one()
@@ -112,8 +112,8 @@ class BottomKSample:
         return BottomKSample(self.schema, (mine.of(np.array(keep, np.intp)),))
 
     def resolved(self) -> BottomKSample:
-        """Return the same sample as one batch, sorted by hash, in its own memory."""
-        one = self._one()
+        """Return the same sample as one batch, sorted by hash, in its own memory, ready to be merged."""
+        one = self._one(_needed)
         return replace(self, parts=() if one is None else (one,))
 
     def few(self, share: float) -> BottomKSample:
@@ -122,7 +122,7 @@ class BottomKSample:
         Each of a thousand partitions holds about a thousandth of the final sample, and need not send the sample that
         it would have alone. `complete` of the sum says whether that was enough.
         """
-        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
+        parts = _needed([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return self
         share *= self.room
@@ -175,9 +175,9 @@ class BottomKSample:
         parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         return _in_order(parts, np.arange(sum(map(len, parts))))
 
-    def _one(self) -> Part | None:
+    def _one(self, cut: Callable[[Sequence[Part], float], tuple[Part, ...]] | None = None) -> Part | None:
         """Return all sampled rows in one batch, sorted by hash."""
-        parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
+        parts = (cut or _lowest)([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return None
         hashes = _all_hashes(parts)
@@ -197,7 +197,19 @@ def _all_hashes(parts: Sequence[Part]) -> Hashes:
 
 
 def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
-    """Return the rows with the lowest hashes, up to the size of the sample; all hashes must be known."""
+    """Return the sample: the rows with the lowest hashes, up to its size; all hashes must be known."""
+    return _cut(parts, room, 0)
+
+
+def _needed(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
+    """Return the rows that a merge needs: the sample, and the row whose text exceeds its size.
+
+    Without that row a merge could not tell that the sample ends there, and would go on with rows of higher hashes.
+    """
+    return _cut(parts, room, 1)
+
+
+def _cut(parts: Sequence[Part], room: float, more: int) -> tuple[Part, ...]:
     if not any(map(len, parts)):
         return ()
     hashes, most = _all_hashes(parts), round(room * MOST_ROWS)
@@ -205,7 +217,8 @@ def _lowest(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
     if parts[0].text is not None:
         kept = kept[np.argsort(hashes[kept], kind="stable")]
         text = np.concatenate([part.text for part in parts if part.text is not None])
-        kept = kept[: max(1, int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right")))]
+        end = int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right"))
+        kept = kept[: max(1, end + more)]
     mask = np.zeros(len(hashes), bool)
     mask[kept] = True
     each = np.split(mask, np.cumsum([len(part) for part in parts])[:-1])

@@ -9,7 +9,7 @@ import pytest
 
 __all__ = ["QUICK_JAVA", "java_is_here"]
 
-# Environment of short runs: no optimising compiler and one collecting thread make them a quarter shorter.
+# Environment of short runs, which end before an optimising compiler or parallel garbage collection pay off.
 QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 MISSING = "Java is missing: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"

@@ -22,8 +22,9 @@ def data() -> Path:
     return folder
 
 
-# Tests that share what takes long to start (a cluster, a server, the built site), by a part of their names. Those of
-# one kind run one after the other, in one process, which starts it once.
+# Tests that share a slow start (a cluster, a server, the built site), by a part of their names. Those of one group run
+# one after the other in one process, which starts it once. Groups start in this order, before all other tests: Spark
+# takes longest, and started late it would keep one process busy after the others are done.
 SHARED = {
     "test_spark.py::": "spark",
     "[on_spark.py]": "spark",
@@ -34,8 +35,20 @@ SHARED = {
 }
 
 
+def group_of(nodeid: str) -> str | None:
+    """Return the group of a test in SHARED, if any."""
+    return next((group for part, group in SHARED.items() if part in nodeid), None)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put groups first, in their order, if several processes run the tests."""
+    if hasattr(config, "workerinput"):
+        order = {group: k for k, group in enumerate(dict.fromkeys(SHARED.values()))}
+        items.sort(key=lambda item: order.get(group_of(item.nodeid) or "", len(order)))
+
+
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Deal tests out one by one, but keep those together that share what they start.
+    """Distribute tests one by one, but keep groups together.
 
     pytest-xdist has `--dist loadgroup` for this, which with pytest 9 does nothing.
     """
@@ -43,6 +56,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class KeepShared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return next((kind for part, kind in SHARED.items() if part in nodeid), nodeid)
+            return group_of(nodeid) or nodeid
 
+    config.option.loadscopereorder = False  # by default the group with most tests goes first, not the slowest
     return KeepShared(config, log)

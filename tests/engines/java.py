@@ -7,7 +7,10 @@ import shutil
 
 import pytest
 
-__all__ = ["java_is_here"]
+__all__ = ["QUICK_JAVA", "java_is_here"]
+
+# Environment of short runs, which end before an optimising compiler or parallel garbage collection pay off.
+QUICK_JAVA = {"JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"}
 
 MISSING = "Java is missing: install Java 17, for instance Debian's default-jre-headless, and set JAVA_HOME"
 

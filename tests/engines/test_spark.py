@@ -25,7 +25,7 @@ from tallybayes.engines.spark import partitions as spark_module
 from tallybayes.errors import BadData
 from tallybayes.storage.model_file import dump
 
-from .java import java_is_here
+from .java import QUICK_JAVA, java_is_here
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
@@ -51,6 +51,8 @@ def spark(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("PYSPARK_PYTHON", sys.executable)
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
+        for name, value in QUICK_JAVA.items():
+            patch.setenv(name, value)
         settings = {
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
@@ -402,7 +404,7 @@ import tallybayes as tb
 from tallybayes import engines
 from tallybayes.display import progress
 from tallybayes.storage.model_file import dump
-spark = SparkSession.builder.remote("local[2]").getOrCreate()
+spark = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
 spark.conf.set("spark.sql.session.timeZone", "America/New_York")
 spark.conf.set("spark.sql.files.maxPartitionBytes", sys.argv[2])
 spark.conf.set("spark.sql.files.openCostInBytes", sys.argv[2])
@@ -425,7 +427,7 @@ spark.stop()
 
 def test_connect_gives_the_same_bits(mixed, tmp_path):
     java_is_here()
-    own = {
+    own = QUICK_JAVA | {
         "PYSPARK_PYTHON": sys.executable,
         "PYTHONPATH": PACKAGE,
         "SPARK_LOCAL_IP": "127.0.0.1",

@@ -274,7 +274,7 @@ SELECT i % 2 AS y, i * 0.5 AS a, i * 0.25 AS b, i + 0.5 AS c, i + 1.5 AS d, i + 
 
 
 @pytest.mark.parametrize(
-    ("url", "sql", "size", "width"), [("duckdb", DUCKDB, 10_000_000, 4), ("sqlite:///days.db", SQLITE, 3_000_000, 7)]
+    ("url", "sql", "size", "width"), [("duckdb", DUCKDB, 4_000_000, 4), ("sqlite:///days.db", SQLITE, 2_000_000, 7)]
 )
 def test_a_large_result_takes_little_memory(folder, url, sql, size, width):
     rows, megabytes = peak_of(url, sql.format(200_000), sql.format(size))

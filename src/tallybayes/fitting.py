@@ -224,13 +224,7 @@ def infer_rows(
     """Infer the schema of opened rows, without the hidden columns."""
     shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
     schema = infer(
-        shown,
-        label,
-        weight=weight,
-        events=columns.events,
-        missing=columns.missing,
-        where=rows.name,
-        first=rows.head,
+        shown, label, weight=weight, events=columns.events, missing=columns.missing, where=rows.name, first=rows.head
     )
     schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
     choices.check(schema)

@@ -144,10 +144,7 @@ class Model:
             (
                 Grid("", (self.schema.label, "rows", "prior"), classes[:_SUMMED], _more(classes, "classes")),
                 Grid(
-                    "",
-                    ("column", Column("event model", right=False)),
-                    columns,
-                    _more(self.schema.columns, "columns"),
+                    "", ("column", Column("event model", right=False)), columns, _more(self.schema.columns, "columns")
                 ),
             ),
         )
@@ -763,13 +760,7 @@ class Model:
         return Scorer(self.schema, self.belief, self.choices, normalised=False)
 
     def _scored(
-        self,
-        rows: Any,
-        threads: int | None,
-        call: _Call,
-        *,
-        normalised: bool = True,
-        with_temperature: bool = False,
+        self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, with_temperature: bool = False
     ) -> npt.NDArray[Any]:
         rows = open_rows.one_row(rows)
         scorer = self._scorer(normalised=normalised, with_temperature=with_temperature)

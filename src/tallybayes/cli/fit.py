@@ -46,8 +46,7 @@ def fit(
         ),
     ] = None,
     checkpoint_every: Annotated[
-        float,
-        typer.Option("--checkpoint-every", metavar="SECONDS", help="Seconds between two checkpoints."),
+        float, typer.Option("--checkpoint-every", metavar="SECONDS", help="Seconds between two checkpoints.")
     ] = 60.0,
 ) -> None:
     """Learn a model from labelled rows and save it.

@@ -58,8 +58,7 @@ class Reading:
         typer.Option("--where", metavar="TEXT", help="Read only rows where this holds, as in 'age > 30 or kind = 2'."),
     ] = None
     bad_lines: Annotated[
-        Literal["error", "skip"],
-        typer.Option("--bad-lines", help="Fail on malformed lines, or skip and count them."),
+        Literal["error", "skip"], typer.Option("--bad-lines", help="Fail on malformed lines, or skip and count them.")
     ] = "error"
     sql: Annotated[
         str | None, typer.Option("--sql", metavar="QUERY", help="Read the rows of a query, instead of DATA.")
@@ -106,10 +105,7 @@ class Choosing:
     label: Annotated[
         str | None,
         typer.Option(
-            "--label",
-            "-l",
-            metavar="NAME",
-            help="The column that holds the class; by default guessed, and printed.",
+            "--label", "-l", metavar="NAME", help="The column that holds the class; by default guessed, and printed."
         ),
     ] = None
     event: Annotated[
@@ -146,8 +142,7 @@ class Choosing:
         typer.Option("--prior", metavar="P", help="Class probabilities: learned, uniform, or as in yes=0.3,no=0.7."),
     ] = "learned"
     variance: Annotated[
-        Literal["n", "n-1"],
-        typer.Option("--variance", help="Divisor of Gaussian sums of squares, for mle and map."),
+        Literal["n", "n-1"], typer.Option("--variance", help="Divisor of Gaussian sums of squares, for mle and map.")
     ] = "n"
     floor: Annotated[
         float,
@@ -156,8 +151,7 @@ class Choosing:
         ),
     ] = 1e-9
     calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate/--no-calibrate", help="Calibrate probabilities by leave-one-out."),
+        bool, typer.Option("--calibrate/--no-calibrate", help="Calibrate probabilities by leave-one-out.")
     ] = True
     missing_as: Annotated[
         Literal["skip", "category", "error"],

@@ -30,8 +30,7 @@ def predict(
     data: Data = None,
     only: Annotated[bool, typer.Option("--only", help="Write the predictions without the input columns.")] = False,
     costs: Annotated[
-        str | None,
-        typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'."),
+        str | None, typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'.")
     ] = None,
     threshold: Annotated[
         list[str] | None,

@@ -19,10 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["report"]
 
 
-@example(
-    "tally report weather.csv --label play",
-    "tally report weather.tally weather.csv -o weather-model.html",
-)
+@example("tally report weather.csv --label play", "tally report weather.tally weather.csv -o weather-model.html")
 def report(
     ctx: typer.Context,
     choosing: Choosing,

@@ -34,16 +34,12 @@ Output = Annotated[
     ),
 ]
 Calibrate = Annotated[
-    str | None,
-    typer.Option("--calibrate", metavar="DATA", help="Calibrate again with these rows: all rows learned."),
+    str | None, typer.Option("--calibrate", metavar="DATA", help="Calibrate again with these rows: all rows learned.")
 ]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")]
 
 
-@example(
-    "tally learn weather.tally week.csv -o fortnight.tally",
-    "tally learn weather.tally week.csv --force",
-)
+@example("tally learn weather.tally week.csv -o fortnight.tally", "tally learn weather.tally week.csv --force")
 def learn(
     model: ModelFile,
     reading: Reading,

@@ -48,10 +48,15 @@ class DropIn(ABC):
     # Arguments of `validate_data`. Counting and scoring check that values are finite, which saves a pass.
     _reading: ClassVar[dict[str, Any]] = {"ensure_all_finite": False}
     classes_: Array
+    _statistic: Statistic
 
     @abstractmethod
     def _scorer(self, X: Any) -> Scorer:
         """Return a function that scores slices of X."""
+
+    @abstractmethod
+    def _learn(self, X: Any, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None) -> Any:
+        """Learn validated rows, added to those of `past` if there are any; return the estimator."""
 
     def _threads(self, X: Any) -> int:
         """Return the number of threads that score."""
@@ -66,6 +71,47 @@ class DropIn(ABC):
 
     def _joint_log_likelihood(self, X: Any) -> Array:  # (n, C)
         return self._scored(X, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+        """Learn from these rows only.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        X, y = validate_data(self, X, y, **self._reading)
+        codes, classes = class_codes(y)
+        return self._learn(X, codes, classes, sample_weight, None)
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
+        """Learn from further rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        classes : array-like of shape (n_classes,), optional
+            All classes; required in the first call.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        object
+            The estimator itself.
+        """
+        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
+        X, y = validate_data(self, X, y, reset=first, **self._reading)
+        codes = places(y, self.classes_)
+        return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row.
@@ -156,53 +202,11 @@ class Discrete(DropIn):
     """
 
     _reading: ClassVar[dict[str, Any]] = {"accept_sparse": "csr", "ensure_all_finite": False}
-    _statistic: Statistic
     class_log_prior_: Floats
 
     @abstractmethod
     def _count(self, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
         """Return the sums of the rows of each class."""
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from these rows only.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
-        X, y = validate_data(self, X, y, **self._reading)
-        codes, classes = class_codes(y)
-        return self._learn(X, codes, classes, sample_weight, None)
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn from further rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            All classes; required in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
-        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
-        X, y = validate_data(self, X, y, reset=first, **self._reading)
-        codes = places(y, self.classes_)
-        return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
 
     def _learn(self, X: Any, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None) -> Any:
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)

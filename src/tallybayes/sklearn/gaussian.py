@@ -6,9 +6,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import _fit_context
-from sklearn.utils.multiclass import _check_partial_fit_first_call
-from sklearn.utils.validation import _check_sample_weight, validate_data
+from sklearn.utils.validation import _check_sample_weight
 
 from sklearn import naive_bayes
 from tallybayes import kernels
@@ -17,7 +15,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import Exact
 from tallybayes.kernels import Limbs
-from tallybayes.sklearn.arrays import Array, are_finite, class_codes, copied, count, dense, places
+from tallybayes.sklearn.arrays import Array, are_finite, copied, count, dense
 from tallybayes.sklearn.base import DropIn, Scorer
 
 __all__ = ["GaussianNB"]
@@ -57,45 +55,6 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         tags = super().__sklearn_tags__()
         tags.array_api_support = False
         return tags
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> GaussianNB:
-        """Learn from these rows only.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        GaussianNB
-        """
-        X, y = validate_data(self, X, y, **self._reading)
-        codes, classes = class_codes(y)
-        return self._learn(X, codes, classes, sample_weight, None)
-
-    @_fit_context(prefer_skip_nested_validation=True)
-    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> GaussianNB:
-        """Learn from further rows.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            All classes; required in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        GaussianNB
-        """
-        first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
-        X, y = validate_data(self, X, y, reset=first, **self._reading)
-        codes = places(y, self.classes_)
-        return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
 
     def _learn(
         self, X: Array, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None

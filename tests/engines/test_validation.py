@@ -88,8 +88,12 @@ def test_rows_to_calibrate_by_are_chosen_by_each_fold_among_the_others(
     frame: pd.DataFrame, plan: dict[str, Any], share: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone: list[Any] = []
-    plain = FoldSample._alone
-    monkeypatch.setattr(FoldSample, "_alone", lambda self, fold: alone.append(fold) or plain(self, fold))
+    plain = FoldSample.__init__
+
+    def record(self: FoldSample, info: Any, place: Any, folds: int, before: bool, take: Any) -> None:
+        plain(self, info, place, folds, before, lambda sampling: alone.append(sampling) or take(sampling))
+
+    monkeypatch.setattr(FoldSample, "__init__", record)
     monkeypatch.setattr(count, "share_of", lambda places: share if places > 1 else 1.0)
     monkeypatch.setattr(row_sample, "MOST_ROWS", 60)
     monkeypatch.setattr(row_sample, "MOST_BYTES", 3000)

@@ -154,7 +154,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a level that is no share": (
         lambda: roc(LABELS, [1, 2]).interval(95),
-        "level: wanted a number between 0 and 1, got 95. Such as 0.95.",
+        "level: wanted a number between 0 and 1, such as 0.95, got 95.",
     ),
     "no curves to average": (lambda: average_roc([]), "curves: wanted at least one, got none."),
     "curves of different classes": (

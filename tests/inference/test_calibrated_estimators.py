@@ -104,7 +104,7 @@ def test_a_pickle_has_the_calibration_and_not_the_rows(new: Any, given: Any) -> 
     rows = table()
     fitted = new().fit(*given(rows[:60])).partial_fit(*given(rows[60:]))
     again = pickle.loads(pickle.dumps(fitted))
-    assert again._learned.chosen is None
+    assert again._learned.sample is None
     assert again.model_ == fitted.model_
     assert not again.model_.calibration.stale
     more = again.partial_fit(*given(table(20, seed=9)))
@@ -126,7 +126,7 @@ def test_switched_off_nothing_is_calibrated_and_no_row_is_kept(new: Any, given: 
     rows = table()
     plain = new(calibrate=None, alpha=1.0).fit(*given(rows))
     assert plain.model_.calibration is None
-    assert plain._learned.chosen is None
+    assert plain._learned.sample is None
     calibrated = new(alpha=1.0).fit(*given(rows))
     np.testing.assert_array_equal(plain.predict(given(rows)[0]), calibrated.predict(given(rows)[0]))
 

@@ -38,7 +38,7 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-class InputRows:
+class OpenPage:
     """Return a page, with its console messages and requests while it was drawn."""
 
     def __init__(self, browser: Any, path: Path, width: int, scheme: str) -> None:
@@ -61,12 +61,12 @@ class InputRows:
 
 @pytest.fixture
 def opened(browser: Any, tmp_path: Path) -> Iterator[Any]:
-    made: list[InputRows] = []
+    made: list[OpenPage] = []
 
-    def open_page(name: str, width: int = 1280, scheme: str = "light") -> InputRows:
+    def open_page(name: str, width: int = 1280, scheme: str = "light") -> OpenPage:
         path = tmp_path / f"{name}.html"
         path.write_text(page_of(name), encoding="utf-8")
-        made.append(InputRows(browser, path, width, scheme))
+        made.append(OpenPage(browser, path, width, scheme))
         return made[-1]
 
     yield open_page

@@ -19,7 +19,7 @@ LEVEL = 0.95
 def checked(level: float) -> float:
     """Return the confidence level if it is valid, else raise."""
     if not 0 < level < 1:
-        raise BadOption(wanted("level", "a number between 0 and 1", repr(level), "Such as 0.95"))
+        raise BadOption(wanted("level", "a number between 0 and 1, such as 0.95", repr(level)))
     return level
 
 

@@ -141,8 +141,10 @@ class BottomKSample:
     @property
     def complete(self) -> bool:
         """Whether the sample is the same as if each partition had sent all of its own."""
+        if self.bound is None:  # rows on one machine: nothing was cut off, and gathering the sample is not free
+            return True
         one = self._one()
-        return self.bound is None or (one is not None and int(_known(one.hashes)[-1]) < self.bound)
+        return one is not None and int(_known(one.hashes)[-1]) < self.bound
 
     def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> BottomKSample | None:
         """Return the sample of a subset of the rows seen; None if too few of them were kept.

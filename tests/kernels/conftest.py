@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pytest
 
-from tallybayes.kernels import Limbs, _native, reference
+from tallybayes.kernels import Limbs, _native
+
+from . import reference
 
 
 @pytest.fixture(scope="session")

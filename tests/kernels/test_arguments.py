@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 
 from tallybayes import kernels
-from tallybayes.kernels import _native, reference
+from tallybayes.kernels import _native
+
+from . import reference
 
 N, F, C = 6, 3, 2
 X = np.ones((N, F))

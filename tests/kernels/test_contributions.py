@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import reference
 
+from . import reference
 from .test_scores import FORMS, dense
 
 

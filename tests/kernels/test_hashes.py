@@ -9,7 +9,8 @@ from scipy.sparse import random_array
 
 from tallybayes import kernels
 from tallybayes.evidence.row_hash import _mix
-from tallybayes.kernels import reference
+
+from . import reference
 
 
 @given(

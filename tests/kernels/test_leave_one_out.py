@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import Coefficients, reference
+from tallybayes.kernels import Coefficients
+
+from . import reference
 
 
 @st.composite

@@ -8,7 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import Limbs, reference
+from tallybayes.kernels import Limbs
+
+from . import reference
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 

@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import reference
+
+from . import reference
 
 FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
 

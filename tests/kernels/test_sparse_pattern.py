@@ -9,7 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallybayes.kernels import reference, sparse_pattern
+from tallybayes.kernels import sparse_pattern
+
+from . import reference
 
 
 @st.composite

@@ -12,8 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallybayes.kernels import text, text_reference
+from tallybayes.kernels import text
 from tallybayes.kernels.text import TextOptions
+
+from . import text_reference
 
 WORDS = [
     *("the", "THE", "a", "I", "x_y", "_", "42", "3rd", "don't", "co-op", "supercalifragilisticexpialidocious"),

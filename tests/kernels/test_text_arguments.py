@@ -15,8 +15,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tallybayes.kernels import _native, text, text_normalise, text_reference
+from tallybayes.kernels import _native, text, text_normalise
 from tallybayes.kernels.text import BadText, Lookup, TextOptions, count_text, merge_vocabularies, vectorise
+
+from . import text_reference
 
 OPTIONS = [
     TextOptions(),

@@ -4,7 +4,7 @@ Every function is single-threaded and releases the GIL: the caller slices rows a
 Exact sums are returned as ``Limbs``, so the results of slices can be added in any order and give the same integers.
 Types and shapes are checked strictly (``TypeError``, ``ValueError``), and no input can crash the process.
 
-``reference`` has the same functions in plain NumPy. It is the specification that tests compare the compiled ones with.
+``tests/kernels/reference.py`` has the same functions in plain NumPy: the specification of the compiled ones.
 """
 
 from __future__ import annotations

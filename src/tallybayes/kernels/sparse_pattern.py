@@ -1,7 +1,7 @@
 """Wrappers of the sparsity-pattern kernels: the positions of a sparse matrix's entries.
 
 Positions are stored column by column: column v has the entries ``starts[v]`` to ``starts[v + 1]``, and ``rows`` holds
-the row of each, rising. ``reference`` has the same functions in plain Python.
+the row of each, rising. ``tests/kernels/reference.py`` has the same in Python.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 Columns are pyarrow string arrays, read without a copy; slices and nulls are supported. A null document has no tokens.
 Text that is not UTF-8 raises ``BadText``. Tokens are those of scikit-learn's ``CountVectorizer``, with the Unicode
-version of this Python. ``text_reference`` has the same functions in plain Python.
+version of this Python. ``tests/kernels/text_reference.py`` has the same in Python.
 """
 
 from __future__ import annotations

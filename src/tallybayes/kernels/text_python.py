@@ -1,7 +1,7 @@
 """The text functions for a tokenizer given by the user, in Python.
 
 The text is lowered and stripped of accents as the options say, then passed to the tokenizer. Stop words are removed
-from the words it returns, and n-grams are made of the rest. ``text_reference`` is a shorter twin.
+from the words it returns, and n-grams are made of the rest.
 """
 
 from __future__ import annotations

@@ -13,10 +13,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from .hashes import Words
-from .leave_one_out import Coefficients
-from .sparse_pattern import Rows, Starts
-from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
+from tallybayes.kernels.hashes import Words
+from tallybayes.kernels.leave_one_out import Coefficients
+from tallybayes.kernels.sparse_pattern import Rows, Starts
+from tallybayes.kernels.types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]

@@ -14,20 +14,14 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from .text_types import BadText, TextCounts, TextOptions, Vectors
-from .types import Floats
+from tallybayes.kernels.text_types import BadText, TextCounts, TextOptions, Vectors
+from tallybayes.kernels.types import Floats
 
 DEFAULT = TextOptions()
 
 
 def tokens(text: str, options: TextOptions = DEFAULT) -> list[str]:
-    """Return a document's tokens in the order of scikit-learn's ``CountVectorizer``.
-
-    Examples
-    --------
-    >>> tokens("To be, or not", TextOptions(ngram_range=(1, 2)))
-    ['to', 'be', 'or', 'not', 'to be', 'be or', 'or not']
-    """
+    """Return a document's tokens in the order of scikit-learn's ``CountVectorizer``."""
     if options.lowercase:
         text = text.lower()
     if options.strip_accents:

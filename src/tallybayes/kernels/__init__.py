@@ -4,6 +4,19 @@ Every function is single-threaded and releases the GIL: the caller slices rows a
 Exact sums are returned as ``Limbs``, so the results of slices can be added in any order and give the same integers.
 Types and shapes are checked strictly (``TypeError``, ``ValueError``), and no input can crash the process.
 
+With n rows, C classes and F columns, arguments of one name are the same everywhere:
+
+columns                 float64 or float32 (n, F), or F arrays (n,); NaN is missing. For codes: integers of any width.
+sizes, low              F numbers; column f has the codes low, ..., low + sizes[f] - 1.
+indptr, indices, data   a compressed sparse row (CSR) matrix; indices int32 or int64, data float64, float32, int32 or
+                        int64. Row i has the entries indptr[i], ..., indptr[i + 1] - 1. indptr need not start at 0, so
+                        slicing it slices rows.
+column                  a pyarrow StringArray or LargeStringArray (n,); slices and nulls are supported.
+classes                 int32 (n,), the class of each row in [0, n_classes).
+weights                 float64 (n,), finite and not below 0; None means 1.
+table                   float64 (sum(sizes), C), what to add for each value, columns concatenated.
+out                     OUT, C-contiguous, what the results are added to: float64 (n, C) for scores.
+
 ``tests/kernels/reference.py`` has the same functions in plain NumPy: the specification of the compiled ones.
 """
 

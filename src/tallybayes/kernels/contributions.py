@@ -1,7 +1,8 @@
 """Wrappers of the kernels that return a score's terms column by column.
 
 ``asked`` (n, C) holds the factor of each class's terms in their sum: 1 for a class and −1 for its rival give each
-column's contribution for the one against the other. A class with factor 0 adds nothing, even if its term is −∞.
+column's contribution for the one against the other. A class with factor 0 adds nothing, even if its term is −∞. ``out``
+is (n, F); the other arguments are those of the functions that score.
 """
 
 from __future__ import annotations
@@ -15,23 +16,9 @@ __all__ = ["terms_codes", "terms_dense"]
 
 
 def terms_dense(
-    columns: Columns,
-    mean: Floats,
-    scale: Floats,
-    constant: Floats,
-    power: Floats | None,
-    asked: Floats,
-    out: Floats,
+    columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats | None, asked: Floats, out: Floats
 ) -> None:
     """Add the terms of ``score_gaussian`` (power None) or ``score_student`` to out, by column.
-
-    Parameters
-    ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    mean, scale, constant : float64 ndarray, shape (C, F)
-    power : float64 ndarray, shape (C, F), or None
-    asked : float64 ndarray, shape (n, C)
-    out : float64 ndarray, shape (n, F)
 
     Examples
     --------
@@ -55,13 +42,6 @@ def terms_codes(
     outside: Literal["skip", "last"] = "skip",
 ) -> None:
     """Add the terms of ``score_codes`` to out, by column.
-
-    Parameters
-    ----------
-    columns, table, sizes, low, outside
-        As for ``score_codes``.
-    asked : float64 ndarray, shape (n, C)
-    out : float64 ndarray, shape (n, F)
 
     Examples
     --------

@@ -16,30 +16,9 @@ __all__ = ["count_codes", "count_pairs", "count_sparse", "power_sums"]
 def power_sums(
     columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
 ) -> PowerSums:
-    """Return exact sums of w, w·x and w·x² per class and column.
+    """Return exact sums of w, w·x and w·x² per class and column, each (C, F); raise `NotFinite` at an infinite value.
 
-    NaN is a missing value and is left out.
-
-    Parameters
-    ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    classes : int32 ndarray, shape (n,)
-        The class of each row, in [0, n_classes).
-    n_classes : int
-    order : {1, 2}
-        1 leaves out the squares.
-    weights : float64 ndarray, shape (n,), optional
-        Finite and not below 0; by default 1.
-
-    Returns
-    -------
-    PowerSums
-        ``weight``, ``first`` and ``second`` (None for order 1), each ``Limbs`` of shape (C, F).
-
-    Raises
-    ------
-    NotFinite
-        At the first infinite value, in row order.
+    NaN is a missing value and is left out. Order 1 leaves out the squares.
 
     Examples
     --------
@@ -62,24 +41,9 @@ def count_codes(
     low: int = 0,
     weights: Floats | None = None,
 ) -> tuple[Limbs, NDArray[np.int64]]:
-    """Return the exact weight of each code per class, and the codes outside.
+    """Return the exact weight of each code per class, and the number of codes outside per column.
 
-    Parameters
-    ----------
-    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
-    classes : int32 ndarray, shape (n,)
-    n_classes : int
-    sizes : sequence of int, length F
-        Column f has the codes low, ..., low + sizes[f] - 1; others are skipped and counted as outside.
-    low : int
-    weights : float64 ndarray, shape (n,), optional
-
-    Returns
-    -------
-    Limbs, shape (C, sum(sizes))
-        The weights, columns concatenated.
-    int64 ndarray, shape (F,)
-        The number of codes outside, per column.
+    The weights are (C, sum(sizes)), columns concatenated. A code outside ``sizes`` is skipped and counted as outside.
 
     Examples
     --------
@@ -92,28 +56,12 @@ def count_codes(
 
 
 def count_pairs(
-    columns: Codes,
-    classes: NDArray[np.int32],
-    n_classes: int,
-    sizes: Sizes,
-    *,
-    weights: Floats | None = None,
+    columns: Codes, classes: NDArray[np.int32], n_classes: int, sizes: Sizes, *, weights: Floats | None = None
 ) -> Limbs:
     """Return the exact weight of each pair of codes per class and column pair.
 
-    Parameters
-    ----------
-    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
-    classes : int32 ndarray, shape (n,)
-    n_classes : int
-    sizes : sequence of int, length F
-        Column f has the codes 0, ..., sizes[f] - 1; a row with another code is left out of the pairs of that column.
-    weights : float64 ndarray, shape (n,), optional
-
-    Returns
-    -------
-    Limbs, shape (C, sum over f < g of sizes[f] * sizes[g])
-        The tables of the pairs (0, 1), (0, 2), ..., (1, 2), ... concatenated, each in row-major order.
+    The tables of the pairs (0, 1), (0, 2), ..., (1, 2), ... are concatenated, each in row-major order:
+    (C, sum over f < g of sizes[f] * sizes[g]). A row with a code outside is left out of the pairs of that column.
 
     Examples
     --------
@@ -135,29 +83,9 @@ def count_sparse(
     weights: Floats | None = None,
     binary: bool = False,
 ) -> Limbs:
-    """Return exact sums of a compressed sparse row (CSR) matrix per class and column.
+    """Return exact sums (C, n_columns) of a sparse matrix; raise `BadEntry` at a negative or non-finite entry.
 
-    Parameters
-    ----------
-    indptr : int32 or int64 ndarray, shape (n + 1,)
-        Row i has the entries indptr[i], ..., indptr[i + 1] - 1. It need not start at 0, so slicing it slices rows.
-    indices, data : ndarray, shape (entries,)
-        Columns (int32 or int64) and values (float64, float32, int32 or int64) of the entries.
-    n_columns : int
-    classes : int32 ndarray, shape (n,)
-    n_classes : int
-    weights : float64 ndarray, shape (n,), optional
-    binary : bool
-        Count an entry above 0 as 1. An index repeated in a row is counted each time.
-
-    Returns
-    -------
-    Limbs, shape (C, n_columns)
-
-    Raises
-    ------
-    BadEntry
-        At the first negative or non-finite entry, in row order.
+    `binary` counts an entry above 0 as 1. An index repeated in a row is counted each time.
 
     Examples
     --------

@@ -1,7 +1,8 @@
 """Wrappers of the row-hash kernels, which add to ``out`` modulo 2**64.
 
 ``out`` is always an int64 array of shape (n,). A row's hash is the sum of its cells' hashes: it does not depend on the
-row's position, its neighbours or the order of its columns. A missing value adds nothing.
+row's position, its neighbours or the order of its columns. A missing value adds nothing. Seeds are int64, one
+per column.
 """
 
 from __future__ import annotations
@@ -21,15 +22,7 @@ Words: TypeAlias = NDArray[np.int64]
 
 
 def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
-    """Add a hash of each number, seeded by column.
-
-    NaN adds nothing, and -0.0 hashes as 0.0.
-
-    Parameters
-    ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    seeds : int64 ndarray, shape (F,)
-    out : int64 ndarray, shape (n,)
+    """Add a hash of each number, seeded by column; -0.0 hashes as 0.0.
 
     Examples
     --------
@@ -42,17 +35,7 @@ def hash_dense(columns: Columns, seeds: Words, out: Words) -> None:
 
 
 def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: int = 0) -> None:
-    """Add the hashes that a row's codes point to; codes out of range add nothing.
-
-    Parameters
-    ----------
-    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
-    hashes : int64 ndarray, shape (sum(sizes),)
-        The hash of each value, columns concatenated.
-    sizes : sequence of int, length F
-    out : int64 ndarray, shape (n,)
-    low : int
-        The first code of every column.
+    """Add the hashes (sum(sizes),) that a row's codes point to; codes out of range add nothing.
 
     Examples
     --------
@@ -67,14 +50,6 @@ def hash_codes(columns: Codes, hashes: Words, sizes: Sizes, out: Words, *, low: 
 def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_columns: int, seed: int, out: Words) -> None:
     """Add a hash of each entry that is not 0.
 
-    Parameters
-    ----------
-    indptr, indices, data
-        A compressed sparse row matrix, as for ``count_sparse``.
-    n_columns : int
-    seed : int
-    out : int64 ndarray, shape (n,)
-
     Examples
     --------
     >>> from scipy.sparse import csr_array
@@ -88,12 +63,6 @@ def hash_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], n_colum
 
 def hash_texts(column: Any, seed: int, out: Words) -> None:
     """Add a hash of each text; null adds nothing.
-
-    Parameters
-    ----------
-    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
-    seed : int
-    out : int64 ndarray, shape (n,)
 
     Examples
     --------

@@ -48,15 +48,12 @@ def leave_dense(
 
     Parameters
     ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    classes : int32 ndarray, shape (n,)
     moments : float64 ndarray, shape (3, C, F)
         n, mean and m2 of each class, over all rows; an m2 of 0 means that all values are equal.
     whole : float64 ndarray, shape (3, F)
         The same over all classes.
     full, less : Coefficients
         The coefficients for all rows of a class, and for one row less.
-    out : float64 ndarray, shape (n, C)
     floor : float
         The smallest scale2, as a share of M2 / N.
     student : bool

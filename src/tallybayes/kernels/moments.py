@@ -13,14 +13,6 @@ __all__ = ["exact_moments", "to_float"]
 def to_float(exact: Limbs) -> Floats:
     """Return the double nearest to each exact number, ±inf beyond the largest.
 
-    Parameters
-    ----------
-    exact : Limbs, shape (...)
-
-    Returns
-    -------
-    float64 ndarray, shape (...)
-
     Examples
     --------
     >>> to_float(Limbs(np.array([[1, 1], [-1, 0]]), -1)).tolist()
@@ -33,20 +25,10 @@ def to_float(exact: Limbs) -> Floats:
 
 
 def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
-    """Return weight, mean and sum of squared deviations from exact power sums.
+    """Return weight, mean and sum of squared deviations from the exact sums of w, w·x and w·x².
 
-    Differences are computed in integers, so there is no cancellation however far the mean is from 0: each result is
-    within 2 units in the last place.
-
-    Parameters
-    ----------
-    n, s1, s2 : Limbs, all of shape (...)
-        The exact sums of w, w·x and w·x².
-
-    Returns
-    -------
-    n, mean, m2 : float64 ndarray, shape (...)
-        The weight, s1 / n, and s2 - s1²/n; mean and m2 are 0 where n is 0.
+    They are n, s1 / n, and s2 - s1²/n; mean and m2 are 0 where n is 0. Differences are computed in integers, so there
+    is no cancellation however far the mean is from 0: each result is within 2 units in the last place.
 
     Examples
     --------

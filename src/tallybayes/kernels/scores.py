@@ -27,15 +27,9 @@ __all__ = [
 
 
 def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
-    """Add normal log-densities to out.
+    """Add ``constant - ((x - mean) * scale)**2``, a normal log-density, summed over the columns; NaN adds nothing.
 
-    Adds ``constant - ((x - mean) * scale)**2``, summed over the columns; NaN adds nothing.
-
-    Parameters
-    ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    mean, scale, constant : float64 ndarray, shape (C, F)
-    out : float64 ndarray, shape (n, C)
+    `mean`, `scale` and `constant` are float64 (C, F).
 
     Examples
     --------
@@ -48,16 +42,9 @@ def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floa
 
 
 def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
-    """Add Student's t log-densities to out.
+    """Add ``constant - power * log1p(((x - mean) * scale)**2)``, Student's t log-density, as ``score_gaussian`` does.
 
-    Adds ``constant - power * log1p(((x - mean) * scale)**2)``, summed over the columns; NaN adds nothing. Adjacent
-    columns of equal power share a logarithm, so put them next to each other if possible.
-
-    Parameters
-    ----------
-    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
-    mean, scale, constant, power : float64 ndarray, shape (C, F)
-    out : float64 ndarray, shape (n, C)
+    Adjacent columns of equal power share a logarithm, so put them next to each other if possible.
 
     Examples
     --------
@@ -70,27 +57,11 @@ def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Float
 
 
 def score_codes(
-    columns: Codes,
-    table: Floats,
-    sizes: Sizes,
-    out: Floats,
-    *,
-    low: int = 0,
-    outside: Literal["skip", "last"] = "skip",
+    columns: Codes, table: Floats, sizes: Sizes, out: Floats, *, low: int = 0, outside: Literal["skip", "last"] = "skip"
 ) -> None:
     """Add the rows of the table that a row's codes point to.
 
-    Parameters
-    ----------
-    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
-    table : float64 ndarray, shape (sum(sizes), C)
-        The columns concatenated, as ``count_codes`` returns them, transposed.
-    sizes : sequence of int, length F
-    out : float64 ndarray, shape (n, C)
-    low : int
-        The first code of every column.
-    outside : {"skip", "last"}
-        A code outside its column's range adds nothing, or the same as the column's last code.
+    A code outside its column's range adds nothing ("skip"), or the same as the column's last code ("last").
 
     Examples
     --------
@@ -107,15 +78,7 @@ def score_codes(
 def score_own_codes(
     columns: Codes, table: Floats, sizes: Sizes, classes: NDArray[np.int32], out: Floats, *, low: int = 0
 ) -> None:
-    """Do as ``score_codes``, but only for ``out[i, classes[i]]``.
-
-    These are the entries that leaving a row out changes.
-
-    Parameters
-    ----------
-    columns, table, sizes, out, low
-        As for ``score_codes``; a code outside adds nothing.
-    classes : int32 ndarray, shape (n,)
+    """Do as ``score_codes``, but only for ``out[i, classes[i]]``: the entries that leaving a row out changes.
 
     Examples
     --------
@@ -128,16 +91,9 @@ def score_own_codes(
 
 
 def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table: Floats, out: Floats) -> None:
-    """Add each row's entries times their columns' rows of the table.
+    """Add each row's entries times their columns' rows of the table (n_columns, C).
 
     An entry of 0 adds nothing, even where the table is -inf.
-
-    Parameters
-    ----------
-    indptr, indices, data
-        A compressed sparse row matrix, as for ``count_sparse``.
-    table : float64 ndarray, shape (n_columns, C)
-    out : float64 ndarray, shape (n, C)
 
     Examples
     --------
@@ -151,17 +107,9 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
 
 
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Turn each row of scores into probabilities, in ``out`` or in place.
+    """Turn each row of scores (n, C) into probabilities, in ``out`` or in place; return the log of each row's norm.
 
-    Parameters
-    ----------
-    scores : float64 ndarray, shape (n, C)
-    out : float64 ndarray, shape (n, C), optional
-
-    Returns
-    -------
-    float64 ndarray, shape (n,)
-        ``log(sum(exp(scores)))`` of each row; -inf, and zeros in ``out``, if all scores are -inf.
+    It is ``log(sum(exp(scores)))``; -inf, with zeros in ``out``, if all scores of the row are -inf.
 
     Examples
     --------
@@ -175,17 +123,7 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
 
 
 def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Turn each row of scores into log-probabilities, in ``out`` or in place.
-
-    Parameters
-    ----------
-    scores : float64 ndarray, shape (n, C)
-    out : float64 ndarray, shape (n, C), optional
-
-    Returns
-    -------
-    float64 ndarray, shape (n,)
-        As ``softmax``; a row of -inf is left unchanged.
+    """Do as ``softmax``, but with log-probabilities; a row of -inf is left unchanged.
 
     Examples
     --------
@@ -211,8 +149,6 @@ def temper(
         The scores of the rows' own classes.
     logs : float64 ndarray, shape (n,)
         The log of each row's size, centred; NaN for a row whose temperature is always 1.
-    weights : float64 ndarray, shape (n,), or None
-    u, v : float
     loss : float64 ndarray, shape (n,)
         OUT: the loss of each row.
 

@@ -22,18 +22,6 @@ def join_places(
 ) -> tuple[Starts, Rows, NDArray[np.int64], NDArray[np.int64]]:
     """Return the union of two patterns, and the index in it of each side's entries.
 
-    Parameters
-    ----------
-    starts, other_starts : int64 ndarray, shape (V + 1,)
-    rows, other_rows : int32 ndarray, shape (entries,)
-
-    Returns
-    -------
-    starts, rows : ndarray
-        The union.
-    from_left, from_right : int64 ndarray
-        The index in the union of each entry of either side.
-
     Examples
     --------
     >>> one, other = np.array([0, 2]), np.array([0, 1])      # a single column
@@ -48,12 +36,6 @@ def find_places(
     starts: Starts, rows: Rows, of_rows: NDArray[np.int64], of_columns: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Return the index of the entry at each given cell, -1 if there is none.
-
-    Parameters
-    ----------
-    starts : int64 ndarray, shape (V + 1,)
-    rows : int32 ndarray, shape (entries,)
-    of_rows, of_columns : int64 ndarray, shape (n,)
 
     Examples
     --------

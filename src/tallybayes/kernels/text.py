@@ -40,23 +40,6 @@ DEFAULT = TextOptions()
 def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options: TextOptions = DEFAULT) -> TextCounts:
     """Count the occurrences of each token per class, and the documents that have it.
 
-    Parameters
-    ----------
-    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
-    classes : int32 ndarray, shape (n,)
-        The class of each document, in [0, n_classes).
-    n_classes : int
-    options : TextOptions
-
-    Returns
-    -------
-    TextCounts
-
-    Raises
-    ------
-    BadText
-        For the first document that is not UTF-8.
-
     Examples
     --------
     >>> counts = count_text(pa.array(["To be, or not to be", "Be!", None]), np.array([0, 1, 1], np.int32), 2)
@@ -73,14 +56,7 @@ def count_text(column: Any, classes: NDArray[np.int32], n_classes: int, options:
 
 
 class Lookup:
-    """A vocabulary indexed for finding tokens; threads may share it.
-
-    Parameters
-    ----------
-    vocabulary : pyarrow.StringArray or pyarrow.LargeStringArray, length V
-        Distinct tokens, in any order.
-    options : TextOptions
-        How the tokens were made from text.
+    """A vocabulary of distinct tokens, in any order, indexed for finding them; threads may share it.
 
     Examples
     --------
@@ -108,24 +84,9 @@ class Lookup:
     ) -> NDArray[np.int64]:
         """Add the table rows of each document's tokens to ``out``; return the token counts.
 
-        Parameters
-        ----------
-        column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
-        table : float64 ndarray, shape (V, C)
-        out : float64 ndarray, shape (n, C)
-        unknown : float64 ndarray, shape (C,), optional
-            Added for each token outside the vocabulary; by default such tokens add nothing.
-        distinct : bool
-            Count each distinct token once, not each occurrence.
-
-        Returns
-        -------
-        int64 ndarray, shape (n,)
-            Tokens (or distinct tokens) that added something: unknown ones only if ``unknown`` is given; -1 for null.
-
-        Notes
-        -----
-        A document's scores depend on it alone, to the last bit: sums are in the order of the text.
+        `unknown` (C,) is added for each token outside the vocabulary; without it such tokens add nothing. `distinct`
+        counts each distinct token once. A document's count is of tokens that added something, -1 for null. Its scores
+        depend on it alone, to the last bit: sums are in the order of the text.
         """
         if self._python is not None:
             return self._python.score(column, self.options, table, out, unknown, distinct)
@@ -144,16 +105,7 @@ class Lookup:
 def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | None = None) -> Vectors:
     """Return each document's token counts as a CSR matrix, as ``CountVectorizer`` does.
 
-    Parameters
-    ----------
-    column : pyarrow.StringArray or pyarrow.LargeStringArray, length n
-    options : TextOptions
-    vocabulary : Lookup, optional
-        Count only its tokens; it must have the same options. By default: all tokens of the documents, sorted.
-
-    Returns
-    -------
-    Vectors
+    By default columns are all tokens of the documents, sorted; otherwise those of a vocabulary with the same options.
 
     Examples
     --------
@@ -173,18 +125,7 @@ def vectorise(column: Any, options: TextOptions = DEFAULT, vocabulary: Lookup | 
 
 
 def merge_vocabularies(left: Any, right: Any) -> tuple[Any, NDArray[np.int64], NDArray[np.int64]]:
-    """Return the union of two sorted vocabularies, and each side's positions in it.
-
-    Parameters
-    ----------
-    left, right : pyarrow.StringArray or pyarrow.LargeStringArray
-        Distinct tokens, sorted by code point.
-
-    Returns
-    -------
-    pyarrow.StringArray
-    int64 ndarray, length of left
-    int64 ndarray, length of right
+    """Return the union of two vocabularies sorted by code point, and each side's positions in it.
 
     Examples
     --------

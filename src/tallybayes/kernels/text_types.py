@@ -75,51 +75,24 @@ class TextOptions:
 
 
 class TextCounts(NamedTuple):
-    """Token counts, with one entry per token and class it occurs in.
+    """Token counts, with one entry per token and class it occurs in."""
 
-    Attributes
-    ----------
-    vocabulary : pyarrow.StringArray, length V
-        The distinct tokens, sorted by code point. A LargeStringArray if they take more than 2 GiB.
-    starts : int64 ndarray, shape (V + 1,)
-        Where the entries of each token begin.
-    classes : int32 ndarray, shape (entries,)
-        Each entry's class, increasing within a token.
-    tokens : int64 ndarray, shape (entries,)
-        Occurrences of the token in the class.
-    documents : int64 ndarray, shape (entries,)
-        Documents of the class that have the token.
-    missing : int64 ndarray, shape (C,)
-        Null documents of each class.
-    """
-
-    vocabulary: Any
-    starts: NDArray[np.int64]
-    classes: NDArray[np.int32]
-    tokens: NDArray[np.int64]
-    documents: NDArray[np.int64]
-    missing: NDArray[np.int64]
+    vocabulary: Any  # StringArray (V,), sorted by code point; a LargeStringArray if it takes more than 2 GiB
+    starts: NDArray[np.int64]  # (V + 1,): where the entries of each token begin
+    classes: NDArray[np.int32]  # (entries,): the class, increasing within a token
+    tokens: NDArray[np.int64]  # (entries,): occurrences of the token in the class
+    documents: NDArray[np.int64]  # (entries,): documents of the class that have the token
+    missing: NDArray[np.int64]  # (C,): null documents
 
 
 class Vectors(NamedTuple):
-    """Documents as a compressed sparse row matrix of token counts.
+    """Documents as a compressed sparse row matrix of token counts."""
 
-    Attributes
-    ----------
-    indptr : int64 ndarray, shape (n + 1,)
-    indices : int32 ndarray, shape (entries,)
-        Columns (positions in the vocabulary), increasing within each row.
-    data : int64 ndarray, shape (entries,)
-    vocabulary : pyarrow.StringArray, length V
-    unknown : int64 ndarray, shape (n,)
-        Tokens of each document outside a given vocabulary; -1 for a null document.
-    """
-
-    indptr: NDArray[np.int64]
-    indices: NDArray[np.int32]
-    data: NDArray[np.int64]
-    vocabulary: Any
-    unknown: NDArray[np.int64]
+    indptr: NDArray[np.int64]  # (n + 1,)
+    indices: NDArray[np.int32]  # (entries,): positions in the vocabulary, increasing within each row
+    data: NDArray[np.int64]  # (entries,)
+    vocabulary: Any  # StringArray (V,)
+    unknown: NDArray[np.int64]  # (n,): tokens outside a given vocabulary; -1 for a null document
 
 
 class BadText(ValueError):

@@ -20,12 +20,7 @@ Sizes: TypeAlias = Sequence[int] | Integers
 class Limbs(NamedTuple):
     """Exact numbers: ``sum_k limbs[..., k] * 2**(32 * (base + k))``.
 
-    Attributes
-    ----------
-    limbs : int64 ndarray, shape (..., L)
-        Any int64 values. Carries need not be propagated, so limbs of equal base add and subtract as arrays.
-    base : int
-        The power of 2**32 of the first limb.
+    Limbs (..., L) may be any int64: carries need not be propagated, so limbs of equal base add and subtract as arrays.
     """
 
     limbs: NDArray[np.int64]

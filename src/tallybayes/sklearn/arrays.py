@@ -47,11 +47,6 @@ _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 def class_codes(y: Array) -> tuple[ClassCodes, Array]:
     """Return each row's class code, and the sorted classes in their own type (text as narrow as possible).
 
-    Raises
-    ------
-    ValueError
-        If the values are continuous.
-
     Examples
     --------
     >>> class_codes(np.array(["no", "yes", "no"]))
@@ -87,13 +82,7 @@ def _hashed(y: Array) -> tuple[ClassCodes, Array] | None:
 
 
 def places(y: Array, classes: Array) -> ClassCodes:
-    """Return each row's class code among given classes.
-
-    Raises
-    ------
-    ValueError
-        If a row's class is not among them.
-    """
+    """Return each row's class code among given classes; raise for a class that is not among them."""
     codes, found = class_codes(y)
     place = np.searchsorted(classes, found)
     unknown = classes[np.minimum(place, len(classes) - 1)] != found
@@ -110,20 +99,8 @@ def count(
 ) -> Statistic:
     """Return the sums of all rows, counted slice by slice on all cores.
 
-    Parameters
-    ----------
-    counter : callable
-        Counts a slice.
-    codes : ndarray of int32, shape (n,)
-        The class of each row.
-    n_classes : int
-        The number of classes.
-    weights : ndarray, shape (n,), or None
-        The weights of the rows. Negative weights subtract, as in scikit-learn.
-    sums_bytes : int
-        The approximate size of the sums, in bytes.
-    copied : int
-        The bytes of each row that are copied before counting.
+    `sums_bytes` is the approximate size of the sums, `copied` the number of bytes of each row that are copied first.
+    Negative weights subtract, as in scikit-learn.
     """
     if weights is not None and (weights < 0).any():
         more, less = (

@@ -74,85 +74,31 @@ class DropIn(ABC):
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
-        """Learn from these rows only.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
+        """Learn from these rows only; X is an array or a sparse matrix, as in scikit-learn."""
         X, y = validate_data(self, X, y, **self._reading)
         codes, classes = class_codes(y)
         return self._learn(X, codes, classes, sample_weight, None)
 
     @_fit_context(prefer_skip_nested_validation=True)
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Any:
-        """Learn from further rows.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        classes : array-like of shape (n_classes,), optional
-            All classes; required in the first call.
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        object
-            The estimator itself.
-        """
+        """Learn from further rows; the first call must name all classes."""
         first = _check_partial_fit_first_call(self, classes) or not hasattr(self, "_statistic")
         X, y = validate_data(self, X, y, reset=first, **self._reading)
         codes = places(y, self.classes_)
         return self._learn(X, codes, self.classes_, sample_weight, None if first else self._statistic)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
+        """Return the most probable class of each row."""
         check_is_fitted(self)
-        scores = self._joint_log_likelihood(self._check_X(X))
-        return np.asarray(self.classes_[scores.argmax(axis=1)])
+        return np.asarray(self.classes_[self._joint_log_likelihood(self._check_X(X)).argmax(axis=1)])
 
     def predict_proba(self, X: Any) -> Array:
-        """Return the probability of each class for each row, in the order of `classes_`.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the probability of each class (n_samples, n_classes), in the order of `classes_`."""
         check_is_fitted(self)
         return self._scored(self._check_X(X), kernels.softmax)
 
     def predict_log_proba(self, X: Any) -> Array:
-        """Return the logarithm of `predict_proba`, which does not underflow.
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix} of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the logarithm of `predict_proba`, which does not underflow."""
         check_is_fitted(self)
         return self._scored(self._check_X(X), kernels.log_softmax)
 
@@ -253,12 +199,7 @@ def writeable(values: Floats) -> Floats:
 def table_of(counts: Exact, log: Callable[[Floats, slice], None]) -> Floats:  # (F, C)
     """Compute a table (F, C) from counts (C, F) block by block, never holding all counts as floats.
 
-    Parameters
-    ----------
-    counts : Exact, shape (C, F)
-        The counts.
-    log : callable
-        Overwrites a block of counts (columns, C) with its part of the table; also takes the slice of columns.
+    `log` overwrites a block of counts (columns, C) with its part of the table; it also takes the slice of columns.
     """
     C, F = counts.shape
     table = np.empty((F, C))

@@ -38,16 +38,8 @@ class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (n_features,)
-        Pseudo-counts of each value.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is used unchanged.
-    binarize : float or None
-        Values above it are 1, others 0. With None, values are used unchanged.
-    fit_prior : bool
-        Whether class probabilities are learned; if not, they are equal.
-    class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes.
+    alpha, force_alpha, binarize, fit_prior, class_prior
+        As in :class:`sklearn.naive_bayes.BernoulliNB`.
 
     Attributes
     ----------

@@ -30,16 +30,8 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
 
     Parameters
     ----------
-    alpha : float
-        Pseudo-counts of each category.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is used unchanged.
-    fit_prior : bool
-        Whether class probabilities are learned; if not, they are equal.
-    class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes.
-    min_categories : int or array-like of shape (n_features,), optional
-        The minimum number of categories of each feature.
+    alpha, force_alpha, fit_prior, class_prior, min_categories
+        As in :class:`sklearn.naive_bayes.CategoricalNB`.
 
     Attributes
     ----------

@@ -26,10 +26,8 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
 
     Parameters
     ----------
-    priors : array-like of shape (n_classes,), optional
-        The probabilities of the classes; by default their shares of the rows.
-    var_smoothing : float
-        The share of the largest feature variance that is added to every variance.
+    priors, var_smoothing
+        As in :class:`sklearn.naive_bayes.GaussianNB`.
 
     Attributes
     ----------

@@ -58,14 +58,8 @@ class MultinomialNB(_Bags, naive_bayes.MultinomialNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (n_features,)
-        Pseudo-counts of each feature.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is used unchanged.
-    fit_prior : bool
-        Whether class probabilities are learned; if not, they are equal.
-    class_prior : array-like of shape (n_classes,), optional
-        The probabilities of the classes.
+    alpha, force_alpha, fit_prior, class_prior
+        As in :class:`sklearn.naive_bayes.MultinomialNB`.
 
     Attributes
     ----------
@@ -104,15 +98,9 @@ class ComplementNB(_Bags, naive_bayes.ComplementNB):
 
     Parameters
     ----------
-    alpha : float or array-like of shape (n_features,)
-        Pseudo-counts of each feature.
-    force_alpha : bool
-        Whether an alpha below 1e-10 is used unchanged.
-    fit_prior, class_prior
-        Unused unless there is a single class, as in scikit-learn. `tallybayes.NaiveBayes(events="complement")` uses
-        its prior.
-    norm : bool
-        Whether the weights of each class are divided by their sum.
+    alpha, force_alpha, fit_prior, class_prior, norm
+        As in :class:`sklearn.naive_bayes.ComplementNB`. Without a prior, unless there is a single class;
+        `tallybayes.NaiveBayes(events="complement")` uses its own.
 
     Attributes
     ----------

@@ -164,33 +164,16 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        model, sample = begin(
-            rows,
-            y,
-            FitOptions(columns=SchemaOptions(self.events, self.missing, self.tokenizer), choices=choices),  # type: ignore[arg-type]
-            weights=weights,
-            threads=self.threads,
-        )
+        columns = SchemaOptions(self.events, self.missing, self.tokenizer)  # type: ignore[arg-type]
+        options = FitOptions(columns=columns, choices=choices)
+        model, sample = begin(rows, y, options, weights=weights, threads=self.threads)
         self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
         return self._now(model, None if sample is None else sample.resolved(), fresh=True)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> NaiveBayes:
         """Learn from further rows: the same, to the bit, as `fit` on all of them.
 
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-            Rows with the columns of the first.
-        y : array-like of shape (n_samples,)
-            The classes; new ones are allowed.
-        classes : array-like, optional
-            Ignored; accepted so that code for other estimators runs.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the rows.
-
-        Returns
-        -------
-        NaiveBayes
+        New classes are allowed at any time; `classes` is ignored, and accepted so that code for other estimators runs.
         """
         if "_learned" not in vars(self):  # reading model_ would calibrate it
             return self.fit(X, y, sample_weight)
@@ -202,21 +185,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), sample)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
-        """Forget learned rows: the same, to the bit, as if they had never been seen.
-
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-            Rows that were learned.
-        y : array-like of shape (n_samples,)
-            Their classes.
-        sample_weight : array-like of shape (n_samples,), optional
-            Their weights.
-
-        Returns
-        -------
-        NaiveBayes
-        """
+        """Forget learned rows: the same, to the bit, as if they had never been seen."""
         check_is_fitted(self)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, sample = self._learned.model, self._learned.sample
@@ -238,65 +207,28 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         return both._now(self.model_ + other.model_, sample)
 
     def predict(self, X: Any) -> Array:
-        """Return the most probable class of each row.
-
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-        """
-        probabilities = self.predict_proba(X)
-        return np.asarray(self.classes_[probabilities.argmax(axis=1)])
+        """Return the most probable class of each row."""
+        codes = self.predict_proba(X).argmax(axis=1)
+        return np.asarray(self.classes_[codes])
 
     def predict_proba(self, X: Any) -> Floats:
-        """Return the probability of each class for each row, in the order of `classes_`.
-
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the probability of each class (n_samples, n_classes), in the order of `classes_`."""
         rows = self._to_score(X)
         return self.model_.predict_proba(rows, threads=self.threads)
 
     def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`, which does not underflow.
-
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the logarithm of `predict_proba`, which does not underflow."""
         rows = self._to_score(X)
         return self.model_.predict_log_proba(rows, threads=self.threads)
 
     def predict_joint_log_proba(self, X: Any) -> Floats:
-        """Return the log of prior times likelihood of each row with each class.
-
-        Parameters
-        ----------
-        X : DataFrame, array-like or sparse matrix of shape (n_samples, n_features)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_classes)
-        """
+        """Return the log of prior times likelihood of each row with each class."""
         rows = self._to_score(X)
         return self.model_.log_joint(rows, threads=self.threads)
 
     def _choices(self) -> Choices:
-        return Choices(
-            **{field.name: getattr(self, field.name) for field in fields(Choices) if hasattr(self, field.name)}
-        )
+        names = [field.name for field in fields(Choices) if hasattr(self, field.name)]
+        return Choices(**{name: getattr(self, name) for name in names})
 
     @property
     def model_(self) -> Model:

@@ -157,10 +157,6 @@ class TextNB(NaiveBayes):
             The classes, two at least: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the documents.
-
-        Returns
-        -------
-        TextNB
         """
         found = [] if y is None else np.asarray(y).ravel().tolist()
         if len(set(found)) == 1:
@@ -170,23 +166,7 @@ class TextNB(NaiveBayes):
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TextNB:
-        """Learn from further documents: the same, to the bit, as `fit` on all of them.
-
-        Parameters
-        ----------
-        X : iterable of str
-            The documents.
-        y : array-like of shape (n_samples,)
-            The classes; new ones are allowed.
-        classes : array-like, optional
-            Ignored; accepted so that code for other estimators runs.
-        sample_weight : array-like of shape (n_samples,), optional
-            The weights of the documents.
-
-        Returns
-        -------
-        TextNB
-        """
+        """Learn from further documents: the same, to the bit, as `fit` on all of them; `classes` is ignored."""
         if "_learned" not in vars(self):
             super().fit(X, y, sample_weight)
         else:

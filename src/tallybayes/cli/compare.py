@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing
 
 if TYPE_CHECKING:
@@ -28,13 +27,10 @@ def compare(
     reading: Reading,
     showing: Showing,
     data: Data = None,
-    how: Annotated[str, typer.Option("--how", metavar="HOW", help="Folds: 10-fold, 5-fold, 10x10.")] = "10-fold",
-    partner: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--partner", metavar="NAME", help="Logistic regression to compare with: ridge, lasso or none. Repeatable."
-        ),
-    ] = None,
+    how: str = option("10-fold", "--how HOW", "Folds: 10-fold, 5-fold, 10x10."),
+    partner: list[str] | None = option(
+        None, "--partner NAME", "Logistic regression to compare with: ridge, lasso or none. Repeatable."
+    ),
     seed: Seed = 0,
 ) -> None:
     """Compare event models, estimates and logistic regression.

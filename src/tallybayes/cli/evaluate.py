@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import argument, option
 from tallybayes.cli.options import Reading, Showing
 from tallybayes.cli.validate import Require, require, required_figures
 from tallybayes.errors import BadData, wanted
@@ -28,25 +27,13 @@ _ANSWER = "predicted"
 def evaluate(
     reading: Reading,
     showing: Showing,
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="[MODEL] DATA", help="A model and labelled rows; or rows with 'predicted' or P(class) columns."
-        ),
-    ] = None,
-    label: Annotated[
-        str | None, typer.Option("--label", "-l", metavar="NAME", help="The column that holds the true class.")
-    ] = None,
-    weight: Annotated[
-        str | None,
-        typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
-    ] = None,
-    positive: Annotated[
-        str | None, typer.Option("--positive", metavar="CLASS", help="The positive class, of two.")
-    ] = None,
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'.")
-    ] = None,
+    data: list[str] | None = argument(
+        None, "[MODEL] DATA", "A model and labelled rows; or rows with 'predicted' or P(class) columns."
+    ),
+    label: str | None = option(None, "--label -l NAME", "The column that holds the true class."),
+    weight: str | None = option(None, "--weight --weights NAME", "The column that holds the weights of the rows."),
+    positive: str | None = option(None, "--positive CLASS", "The positive class, of two."),
+    costs: str | None = option(None, "--costs C", "Costs, decisions by true classes, as in '0,5;1,0'."),
     require_: Require = None,
 ) -> None:
     """Evaluate predictions, or a model on other rows.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import argument, option
 from tallybayes.cli.options import ModelFile, Reading, Showing
 from tallybayes.errors import BadData, BadOption, wanted
 
@@ -23,17 +22,11 @@ def explain(
     model: ModelFile,
     reading: Reading,
     showing: Showing,
-    row: Annotated[
-        list[str] | None,
-        typer.Argument(
-            metavar="ROW",
-            help="NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; with --sql its first row.",
-        ),
-    ] = None,
-    of: Annotated[str | None, typer.Option("--of", metavar="CLASS", help="The class to explain.")] = None,
-    against: Annotated[
-        str | None, typer.Option("--against", metavar="CLASS", help="The class to compare it with.")
-    ] = None,
+    row: list[str] | None = argument(
+        None, "ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; with --sql its first row."
+    ),
+    of: str | None = option(None, "--of CLASS", "The class to explain."),
+    against: str | None = option(None, "--against CLASS", "The class to compare it with."),
 ) -> None:
     """Explain the prediction for one row.
 

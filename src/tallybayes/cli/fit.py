@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import Choosing, Data, Reading
 from tallybayes.errors import BadOption, wanted
 
@@ -30,24 +29,16 @@ def fit(
     choosing: Choosing,
     reading: Reading,
     data: Data = None,
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output", "-o", metavar="FILE", help="Where to save the model; by default DATA's name with .tally."
-        ),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")] = False,
-    checkpoint: Annotated[
-        str | None,
-        typer.Option(
-            "--checkpoint",
-            metavar="FILE",
-            help="Save progress of a long run here. After a crash the same command resumes, with the same result.",
-        ),
-    ] = None,
-    checkpoint_every: Annotated[
-        float, typer.Option("--checkpoint-every", metavar="SECONDS", help="Seconds between two checkpoints.")
-    ] = 60.0,
+    output: str | None = option(
+        None, "--output -o FILE", "Where to save the model; by default DATA's name with .tally."
+    ),
+    force: bool = option(False, "--force -f", "Overwrite an existing model."),
+    checkpoint: str | None = option(
+        None,
+        "--checkpoint FILE",
+        "Save progress of a long run here. After a crash the same command resumes, with the same result.",
+    ),
+    checkpoint_every: float = option(60.0, "--checkpoint-every SECONDS", "Seconds between two checkpoints."),
 ) -> None:
     """Learn a model from labelled rows and save it.
 

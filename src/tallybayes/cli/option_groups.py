@@ -1,13 +1,30 @@
-"""Groups of options: a dataclass whose fields are options, and which a command takes as one value."""
+"""Options in one line each, and groups of them: a dataclass of options, which a command takes as one value."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from dataclasses import MISSING, fields, is_dataclass
-from typing import Any, get_type_hints
+from collections.abc import Callable, Iterable
+from dataclasses import MISSING, Field, field, fields, is_dataclass
+from typing import Annotated, Any, get_type_hints
 
-__all__ = ["expand_groups"]
+import typer
+
+__all__ = ["argument", "expand_groups", "option"]
+
+
+def option(default: Any, spelling: str, help_: str) -> Any:
+    """Return an option as the default of a parameter or field.
+
+    The spelling has the flags and, unless they are switches, the name of the value, as in "--output -o FILE".
+    """
+    flags = [word for word in spelling.split() if word.startswith("-")]
+    metavar = next((word for word in spelling.split() if word not in flags), None)
+    return field(default=default, metadata={"typer": typer.Option(*flags, metavar=metavar, help=help_)})
+
+
+def argument(default: Any, metavar: str, help_: str) -> Any:
+    """Return an argument as the default of a parameter or field."""
+    return field(default=default, metadata={"typer": typer.Argument(metavar=metavar, help=help_)})
 
 
 def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
@@ -19,7 +36,7 @@ def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
     >>> @dataclass
     ... class Size:
     ...     width: int
-    ...     height: int = 1
+    ...     height: int = option(1, "--height -h N", "The height.")
     >>> def draw(name: str, size: Size) -> None:
     ...     print(name, size.width * size.height)
     >>> list(inspect.signature(expand_groups(draw)).parameters)
@@ -28,18 +45,17 @@ def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
     box 6
     """
     hints = get_type_hints(function, include_extras=True)
-    groups: dict[str, Any] = {}
-    parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if is_dataclass(hints[name]):
-            groups[name] = hints[name]
-            parameters += _fields(hints[name])
-        else:
-            parameters.append(parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY))
+    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    given = inspect.signature(function).parameters.values()
+    parameters = [
+        parameter
+        for one in given
+        for parameter in (_members(groups[one.name]) if one.name in groups else [_parameter(one, hints[one.name])])
+    ]
 
     def called(**values: Any) -> None:
         for name, group in groups.items():
-            values[name] = group(**{field.name: values.pop(field.name) for field in fields(group)})
+            values[name] = group(**{one.name: values.pop(one.name) for one in fields(group)})
         function(**values)
 
     called.__name__, called.__doc__ = function.__name__, function.__doc__
@@ -48,14 +64,16 @@ def expand_groups(function: Callable[..., None]) -> Callable[..., None]:
     return called
 
 
-def _fields(group: Any) -> list[inspect.Parameter]:
+def _members(group: Any) -> Iterable[inspect.Parameter]:
     hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if field.default is MISSING else field.default,
-            annotation=hints[field.name],
-        )
-        for field in fields(group)
-    ]
+    return [_parameter(one, hints[one.name]) for one in fields(group)]
+
+
+def _parameter(given: inspect.Parameter | Field[Any], hint: Any) -> inspect.Parameter:
+    """Return a parameter for typer from one of a command, or from a field of a group."""
+    described = given if isinstance(given, Field) else given.default
+    default = described
+    if isinstance(described, Field):
+        default = inspect.Parameter.empty if described.default is MISSING else described.default
+        hint = Annotated[hint, described.metadata["typer"]] if described.metadata else hint
+    return inspect.Parameter(given.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=hint)

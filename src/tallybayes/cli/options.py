@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from tallybayes.cli.option_groups import option
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -34,43 +35,25 @@ _Texts = list[str] | None
 class Reading:
     """The options that say how rows are read, and from which query."""
 
-    format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="FORMAT", help="Format of the files, whatever their names: csv, parquet, jsonl.gz, ..."
-        ),
-    ] = None
-    missing: Annotated[
-        _Texts,
-        typer.Option(
-            "--missing",
-            "--missing-values",
-            metavar="TEXT",
-            help="A text that stands for a missing value, such as '?'. Repeatable.",
-        ),
-    ] = None
-    errors: Annotated[
-        Literal["strict", "replace"],
-        typer.Option("--errors", help="Fail on bytes that are not UTF-8, or replace them."),
-    ] = "strict"
-    where: Annotated[
-        str | None,
-        typer.Option("--where", metavar="TEXT", help="Read only rows where this holds, as in 'age > 30 or kind = 2'."),
-    ] = None
-    bad_lines: Annotated[
-        Literal["error", "skip"], typer.Option("--bad-lines", help="Fail on malformed lines, or skip and count them.")
-    ] = "error"
-    sql: Annotated[
-        str | None, typer.Option("--sql", metavar="QUERY", help="Read the rows of a query, instead of DATA.")
-    ] = None
-    db: Annotated[
-        str | None,
-        typer.Option(
-            "--db",
-            metavar="URL",
-            help="Database of the query: duckdb:///FILE, sqlite:///FILE, postgresql://...; default: DuckDB over files.",
-        ),
-    ] = None
+    format: str | None = option(
+        None, "--format FORMAT", "Format of the files, whatever their names: csv, parquet, jsonl.gz, ..."
+    )
+    missing: _Texts = option(
+        None, "--missing --missing-values TEXT", "A text that stands for a missing value, such as '?'. Repeatable."
+    )
+    errors: Literal["strict", "replace"] = option(
+        "strict", "--errors", "Fail on bytes that are not UTF-8, or replace them."
+    )
+    where: str | None = option(None, "--where TEXT", "Read only rows where this holds, as in 'age > 30 or kind = 2'.")
+    bad_lines: Literal["error", "skip"] = option(
+        "error", "--bad-lines", "Fail on malformed lines, or skip and count them."
+    )
+    sql: str | None = option(None, "--sql QUERY", "Read the rows of a query, instead of DATA.")
+    db: str | None = option(
+        None,
+        "--db URL",
+        "Database of the query: duckdb:///FILE, sqlite:///FILE, postgresql://...; default: DuckDB over files.",
+    )
     threads: Threads = None
 
     def options(self) -> ReadOptions:
@@ -102,65 +85,34 @@ class Reading:
 class Choosing:
     """The options of `tb.fit`: label, event models, smoothing, prior and calibration."""
 
-    label: Annotated[
-        str | None,
-        typer.Option(
-            "--label", "-l", metavar="NAME", help="The column that holds the class; by default guessed, and printed."
-        ),
-    ] = None
-    event: Annotated[
-        _Texts,
-        typer.Option(
-            "--event",
-            "--events",
-            "-e",
-            metavar="NAME=MODEL",
-            help="Event model of a column or glob, as in age=gaussian; without NAME= of all columns. Repeatable.",
-        ),
-    ] = None
-    drop: Annotated[
-        _Texts, typer.Option("--drop", metavar="NAME", help="A column or glob to leave out. Repeatable.")
-    ] = None
-    weight: Annotated[
-        str | None,
-        typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
-    ] = None
-    estimate: Annotated[
-        Literal["bayes", "map", "mle"],
-        typer.Option("--estimate", help="Average over the posterior, posterior mode, or maximum likelihood."),
-    ] = "bayes"
-    alpha: Annotated[
-        _Texts,
-        typer.Option(
-            "--alpha",
-            metavar="[NAME=]A",
-            help="Smoothing: a number, loo, evidence or auto; with NAME= of one column. Repeatable.",
-        ),
-    ] = None
-    prior: Annotated[
-        str,
-        typer.Option("--prior", metavar="P", help="Class probabilities: learned, uniform, or as in yes=0.3,no=0.7."),
-    ] = "learned"
-    variance: Annotated[
-        Literal["n", "n-1"], typer.Option("--variance", help="Divisor of Gaussian sums of squares, for mle and map.")
-    ] = "n"
-    floor: Annotated[
-        float,
-        typer.Option(
-            "--floor", metavar="SHARE", help="Smallest variance, as a share of the column's variance over all rows."
-        ),
-    ] = 1e-9
-    calibrate: Annotated[
-        bool, typer.Option("--calibrate/--no-calibrate", help="Calibrate probabilities by leave-one-out.")
-    ] = True
-    missing_as: Annotated[
-        Literal["skip", "category", "error"],
-        typer.Option("--missing-as", help="Skip missing values, count them as a value of their own, or fail."),
-    ] = "skip"
-    unseen: Annotated[
-        Literal["smooth", "skip", "error"],
-        typer.Option("--unseen", help="When scoring a value never seen in training: smooth, skip or fail."),
-    ] = "smooth"
+    label: str | None = option(
+        None, "--label -l NAME", "The column that holds the class; by default guessed, and printed."
+    )
+    event: _Texts = option(
+        None,
+        "--event --events -e NAME=MODEL",
+        "Event model of a column or glob, as in age=gaussian; without NAME= of all columns. Repeatable.",
+    )
+    drop: _Texts = option(None, "--drop NAME", "A column or glob to leave out. Repeatable.")
+    weight: str | None = option(None, "--weight --weights NAME", "The column that holds the weights of the rows.")
+    estimate: Literal["bayes", "map", "mle"] = option(
+        "bayes", "--estimate", "Average over the posterior, posterior mode, or maximum likelihood."
+    )
+    alpha: _Texts = option(
+        None, "--alpha [NAME=]A", "Smoothing: a number, loo, evidence or auto; with NAME= of one column. Repeatable."
+    )
+    prior: str = option("learned", "--prior P", "Class probabilities: learned, uniform, or as in yes=0.3,no=0.7.")
+    variance: Literal["n", "n-1"] = option("n", "--variance", "Divisor of Gaussian sums of squares, for mle and map.")
+    floor: float = option(
+        1e-9, "--floor SHARE", "Smallest variance, as a share of the column's variance over all rows."
+    )
+    calibrate: bool = option(True, "--calibrate/--no-calibrate", "Calibrate probabilities by leave-one-out.")
+    missing_as: Literal["skip", "category", "error"] = option(
+        "skip", "--missing-as", "Skip missing values, count them as a value of their own, or fail."
+    )
+    unseen: Literal["smooth", "skip", "error"] = option(
+        "smooth", "--unseen", "When scoring a value never seen in training: smooth, skip or fail."
+    )
 
     def options(self, columns: Sequence[str], class_of: Any = str) -> dict[str, Any]:
         """Return these options as keywords of `tb.fit`.
@@ -209,28 +161,20 @@ class Choosing:
 class Showing:
     """The options that say how a result is shown."""
 
-    json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False
-    output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file instead: .json or .txt.")
-    ] = None
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False
+    json: bool = option(False, "--json", "Print JSON.")
+    output: str | None = option(None, "--output -o FILE", "Write to a file instead: .json or .txt.")
+    force: bool = option(False, "--force -f", "Overwrite an existing file.")
 
 
 @dataclass(frozen=True)
 class Writing:
     """The options that say where rows are written."""
 
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False
-    output: Annotated[
-        str | None,
-        typer.Option(
-            "--output",
-            "-o",
-            metavar="FILE",
-            help="Write to a file: .csv, .tsv, .jsonl (also .gz, ...), .parquet, .arrow.",
-        ),
-    ] = None
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing file.")] = False
+    json: bool = option(False, "--json", "Print one JSON object per line.")
+    output: str | None = option(
+        None, "--output -o FILE", "Write to a file: .csv, .tsv, .jsonl (also .gz, ...), .parquet, .arrow."
+    )
+    force: bool = option(False, "--force -f", "Overwrite an existing file.")
 
 
 def pairs(texts: Sequence[str], where: str) -> dict[str, str]:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
+from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import Data, ModelFile, Reading, Writing
 
 if TYPE_CHECKING:
@@ -28,28 +27,18 @@ def predict(
     reading: Reading,
     writing: Writing,
     data: Data = None,
-    only: Annotated[bool, typer.Option("--only", help="Write the predictions without the input columns.")] = False,
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="C", help="Costs, decisions by true classes, as in '0,5;1,0'.")
-    ] = None,
-    threshold: Annotated[
-        list[str] | None,
-        typer.Option("--threshold", metavar="CLASS=P", help="Predict a class from probability P on. Repeatable."),
-    ] = None,
-    abstain: Annotated[
-        float | None, typer.Option("--abstain", metavar="P", help="Predict nothing below this probability.")
-    ] = None,
-    confidence: Annotated[
-        float | None,
-        typer.Option(
-            "--confidence",
-            metavar="LEVEL",
-            help="Predict nothing where the data do not settle the most probable class at this level.",
-        ),
-    ] = None,
-    interval: Annotated[
-        float | None, typer.Option("--interval", metavar="LEVEL", help="Add the bounds of each probability.")
-    ] = None,
+    only: bool = option(False, "--only", "Write the predictions without the input columns."),
+    costs: str | None = option(None, "--costs C", "Costs, decisions by true classes, as in '0,5;1,0'."),
+    threshold: list[str] | None = option(
+        None, "--threshold CLASS=P", "Predict a class from probability P on. Repeatable."
+    ),
+    abstain: float | None = option(None, "--abstain P", "Predict nothing below this probability."),
+    confidence: float | None = option(
+        None,
+        "--confidence LEVEL",
+        "Predict nothing where the data do not settle the most probable class at this level.",
+    ),
+    interval: float | None = option(None, "--interval LEVEL", "Add the bounds of each probability."),
 ) -> None:
     """Predict the class of each row, with the probability of each class.
 

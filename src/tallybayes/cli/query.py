@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import argument, option
 from tallybayes.cli.options import Reading, Showing
 from tallybayes.errors import BadOption, wanted
 
@@ -25,14 +26,11 @@ def query(
     source: Annotated[str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model; omitted with --sql.")],
     reading: Reading,
     showing: Showing,
-    question: Annotated[
-        str | None,
-        typer.Argument(metavar="QUESTION", help="Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."),
-    ] = None,
-    interval: Annotated[
-        Literal["wilson", "beta"], typer.Option("--interval", help="Interval around a share of rows.")
-    ] = "wilson",
-    level: Annotated[float, typer.Option("--level", metavar="LEVEL", help="Confidence level of the interval.")] = 0.95,
+    question: str | None = argument(
+        None, "QUESTION", "Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."
+    ),
+    interval: Literal["wilson", "beta"] = option("wilson", "--interval", "Interval around a share of rows."),
+    level: float = option(0.95, "--level LEVEL", "Confidence level of the interval."),
 ) -> None:
     """Compute a probability, by counting rows or from a model.
 

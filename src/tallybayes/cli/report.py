@@ -6,11 +6,12 @@ import json as json_
 import shlex
 from dataclasses import fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import argument, option
 from tallybayes.cli.options import Choosing, Reading, Seed
 
 if TYPE_CHECKING:
@@ -24,20 +25,14 @@ def report(
     ctx: typer.Context,
     choosing: Choosing,
     reading: Reading,
-    data: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="[MODEL] DATA", help="Labelled rows, and optionally a model; otherwise one is fitted."),
-    ] = None,
-    how: Annotated[
-        str | None, typer.Option("--how", metavar="HOW", help="Validation scheme, as in 'tally validate'.")
-    ] = None,
+    data: list[str] | None = argument(
+        None, "[MODEL] DATA", "Labelled rows, and optionally a model; otherwise one is fitted."
+    ),
+    how: str | None = option(None, "--how HOW", "Validation scheme, as in 'tally validate'."),
     seed: Seed = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print the figures of the report as JSON instead.")] = False,
-    output: Annotated[
-        str | None,
-        typer.Option("--output", "-o", metavar="FILE", help="Where to save it; by default DATA's name with .html."),
-    ] = None,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing page.")] = False,
+    json: bool = option(False, "--json", "Print the figures of the report as JSON instead."),
+    output: str | None = option(None, "--output -o FILE", "Where to save it; by default DATA's name with .html."),
+    force: bool = option(False, "--force -f", "Overwrite an existing page."),
 ) -> None:
     """Write a full report as one HTML page.
 

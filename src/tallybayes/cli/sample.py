@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import ModelFile, Seed, Writing
 
 __all__ = ["sample"]
@@ -19,12 +16,11 @@ __all__ = ["sample"]
 def sample(
     model: ModelFile,
     writing: Writing,
-    n: Annotated[int, typer.Option("-n", "--rows", metavar="N", help="Number of rows.")] = 10,
-    given: Annotated[
-        list[str] | None,
-        typer.Option("--given", metavar="NAME=VALUE", help="A fixed value, of a column or of the label. Repeatable."),
-    ] = None,
-    missing: Annotated[bool, typer.Option("--missing", help="Leave values missing as often as in training.")] = False,
+    n: int = option(10, "-n --rows N", "Number of rows."),
+    given: list[str] | None = option(
+        None, "--given NAME=VALUE", "A fixed value, of a column or of the label. Repeatable."
+    ),
+    missing: bool = option(False, "--missing", "Leave values missing as often as in training."),
     seed: Seed = 0,
 ) -> None:
     """Draw rows from a model's distribution.

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-import typer
+from typing import Any
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import ModelFile, Showing
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.model import Model
@@ -23,13 +22,9 @@ __all__ = ["ModelSummary", "show"]
 def show(
     model: ModelFile,
     showing: Showing,
-    column: Annotated[
-        list[str] | None, typer.Option("--column", "-c", metavar="NAME", help="Show only this column. Repeatable.")
-    ] = None,
-    nomogram: Annotated[
-        bool, typer.Option("--nomogram", help="Show points for each value, to add up by hand.")
-    ] = False,
-    importance: Annotated[bool, typer.Option("--importance", help="Show the information in each column.")] = False,
+    column: list[str] | None = option(None, "--column -c NAME", "Show only this column. Repeatable."),
+    nomogram: bool = option(False, "--nomogram", "Show points for each value, to add up by hand."),
+    importance: bool = option(False, "--importance", "Show the information in each column."),
 ) -> None:
     """Show what a model has learned, column by column.
 

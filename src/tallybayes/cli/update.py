@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from operator import add
 from typing import TYPE_CHECKING, Annotated
@@ -11,6 +11,7 @@ import typer
 
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import Data, ModelFile, Reading
 from tallybayes.errors import BadOption, wanted
 
@@ -19,61 +20,40 @@ if TYPE_CHECKING:
 
 __all__ = ["forget", "learn", "merge"]
 
-Label = Annotated[
-    str | None,
-    typer.Option("--label", "-l", metavar="NAME", help="The class column, if its name differs from training."),
-]
-Weight = Annotated[
-    str | None,
-    typer.Option("--weight", "--weights", metavar="NAME", help="The column that holds the weights of the rows."),
-]
-Output = Annotated[
-    str | None,
-    typer.Option(
-        "--output", "-o", metavar="FILE", help="Where to save the model; by default MODEL itself (needs --force)."
-    ),
-]
-Calibrate = Annotated[
-    str | None, typer.Option("--calibrate", metavar="DATA", help="Calibrate again with these rows: all rows learned.")
-]
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")]
 
 
+@dataclass(frozen=True)
+class Change:
+    """The options of a command that changes a model."""
+
+    data: Data = None
+    label: str | None = option(None, "--label -l NAME", "The class column, if its name differs from training.")
+    weight: str | None = option(None, "--weight --weights NAME", "The column that holds the weights of the rows.")
+    calibrate: str | None = option(None, "--calibrate DATA", "Calibrate again with these rows: all rows learned.")
+    output: str | None = option(
+        None, "--output -o FILE", "Where to save the model; by default MODEL itself (needs --force)."
+    )
+    force: Force = False
+
+
 @example("tally learn weather.tally week.csv -o fortnight.tally", "tally learn weather.tally week.csv --force")
-def learn(
-    model: ModelFile,
-    reading: Reading,
-    data: Data = None,
-    label: Label = None,
-    weight: Weight = None,
-    calibrate: Calibrate = None,
-    output: Output = None,
-    force: Force = False,
-) -> None:
+def learn(model: ModelFile, reading: Reading, change: Change) -> None:
     """Add rows to a model, exactly.
 
     The counts are the same, to the last bit, as from fitting all rows at once.
     """
-    _changed("learn", model, data, reading, label, weight, calibrate, output or model, force=force)
+    _change("learn", model, reading, change)
 
 
 @example("tally forget fortnight.tally week.csv -o before.tally")
-def forget(
-    model: ModelFile,
-    reading: Reading,
-    data: Data = None,
-    label: Label = None,
-    weight: Weight = None,
-    calibrate: Calibrate = None,
-    output: Output = None,
-    force: Force = False,
-) -> None:
+def forget(model: ModelFile, reading: Reading, change: Change) -> None:
     """Remove rows from a model, exactly.
 
     The counts are the same, to the last bit, as if the model had never seen the rows. Fails for rows that were not
     learned.
     """
-    _changed("forget", model, data, reading, label, weight, calibrate, output or model, force=force)
+    _change("forget", model, reading, change)
 
 
 @example("tally merge weather.tally fortnight.tally -o all.tally")
@@ -95,34 +75,23 @@ def merge(
     _save(reduce(add, map(load, models)), target)
 
 
-def _changed(
-    how: str,
-    model: str,
-    data: list[str] | None,
-    reading: Reading,
-    label: str | None,
-    weight: str | None,
-    calibrate: str | None,
-    output: str,
-    *,
-    force: bool,
-) -> None:
+def _change(how: str, path: str, reading: Reading, change: Change) -> None:
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free
     from tallybayes.storage.model_file import load
 
-    target = check_free(output, force=force)
-    changed = load(model)
-    with open_inputs(data, reading) as rows:
-        changed = rows.like(changed).work(
-            lambda source: getattr(changed, how)(source, label, weights=weight, threads=reading.threads)
-        )
-    if calibrate is not None:
-        with open_inputs([calibrate], replace(reading, sql=None, db=None)) as rows:
-            changed = rows.like(changed).work(
-                lambda source: changed.calibrate(source, label, weights=weight, threads=reading.threads)
+    def changed(model: Model, how: str, data: list[str] | None, reading: Reading) -> Model:
+        with open_inputs(data, reading) as rows:
+            new: Model = rows.like(model).work(
+                lambda source: getattr(model, how)(source, change.label, weights=change.weight, threads=reading.threads)
             )
-    _save(changed, target)
+        return new
+
+    target = check_free(change.output or path, force=change.force)
+    model = changed(load(path), how, change.data, reading)
+    if change.calibrate is not None:
+        model = changed(model, "calibrate", [change.calibrate], replace(reading, sql=None, db=None))
+    _save(model, target)
 
 
 def _save(model: Model, target: str) -> None:

@@ -8,6 +8,7 @@ import typer
 
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing, pairs
 from tallybayes.errors import BadOption, wanted
 
@@ -38,21 +39,12 @@ def validate(
     reading: Reading,
     showing: Showing,
     data: Data = None,
-    how: Annotated[
-        str,
-        typer.Option(
-            "--how", metavar="HOW", help="loo, 10-fold, 10x10, holdout, holdout(0.25), 10xholdout, prequential, ..."
-        ),
-    ] = "10-fold",
-    groups: Annotated[
-        str | None, typer.Option("--groups", metavar="NAME", help="The group column; a group stays in one fold.")
-    ] = None,
-    folds: Annotated[
-        str | None, typer.Option("--folds", metavar="NAME", help="The column that holds the fold of each row.")
-    ] = None,
-    order: Annotated[
-        str | None, typer.Option("--order", metavar="NAME", help="The column that sorts rows for prequential.")
-    ] = None,
+    how: str = option(
+        "10-fold", "--how HOW", "loo, 10-fold, 10x10, holdout, holdout(0.25), 10xholdout, prequential, ..."
+    ),
+    groups: str | None = option(None, "--groups NAME", "The group column; a group stays in one fold."),
+    folds: str | None = option(None, "--folds NAME", "The column that holds the fold of each row."),
+    order: str | None = option(None, "--order NAME", "The column that sorts rows for prequential."),
     seed: Seed = 0,
     require_: Require = None,
 ) -> None:

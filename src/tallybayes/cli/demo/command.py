@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from tallybayes.cli.group import example
+from tallybayes.cli.option_groups import argument, option
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -29,12 +28,9 @@ PAGE = "tally-demo.html"
 
 @example("tally demo weather", "tally demo")
 def demo(
-    part: Annotated[
-        str | None,
-        typer.Argument(metavar="[PART]", help=f"One of {', '.join(PARTS)}; all of them, and a report, by default."),
-    ] = None,
-    output: Annotated[str, typer.Option("--output", "-o", metavar="FILE", help="Where to save the report.")] = PAGE,
-    force: Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing report.")] = False,
+    part: str | None = argument(None, "[PART]", f"One of {', '.join(PARTS)}; all of them, and a report, by default."),
+    output: str = option(PAGE, "--output -o FILE", "Where to save the report."),
+    force: bool = option(False, "--force -f", "Overwrite an existing report."),
 ) -> None:
     """Walk through the classic examples, with bundled data.
 

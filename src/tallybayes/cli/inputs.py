@@ -48,27 +48,13 @@ _MAGIC = {
 
 @dataclass(frozen=True)
 class InputRows:
-    """The input files or query of a command, and how to read them.
+    """The input files or query of a command, and how to read them."""
 
-    Attributes
-    ----------
-    paths : list of str
-        Files and globs whose endings give the format; empty for a query.
-    reading : Reading
-        The reading options.
-    name : str
-        The name used in messages.
-    types : mapping of str to pyarrow.DataType
-        Column types fixed before reading.
-    quiet : bool
-        Hide the progress bar, because the command shows its own.
-    """
-
-    paths: list[str]
-    reading: Reading
-    name: str
-    types: Mapping[str, pa.DataType] = field(default_factory=dict)
-    quiet: bool = False
+    paths: list[str]  # files and globs whose endings give the format; empty for a query
+    reading: Reading  # the reading options
+    name: str  # the name used in messages
+    types: Mapping[str, pa.DataType] = field(default_factory=dict)  # column types fixed before reading
+    quiet: bool = False  # hide the progress bar, because the command shows its own
 
     @property
     def files(self) -> list[Any]:

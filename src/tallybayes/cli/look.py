@@ -36,26 +36,16 @@ def look(reading: Reading, showing: Showing, data: Data = None) -> None:
 
 @dataclass(frozen=True)
 class ColumnLook:
-    """A summary of one column in the first rows.
+    """A summary of one column in the first rows."""
 
-    Attributes
-    ----------
-    name, event : str
-        Its name, and the event model that `fit` would infer.
-    distinct, missing : int
-        The number of distinct values, and of rows without a value.
-    examples : tuple
-        The first values.
-    remark : str
-        A possible problem; usually empty.
-    """
-
+    # name, event: its name, and the event model that `fit` would infer
     name: str
     event: str
+    # distinct, missing: the number of distinct values, and of rows without a value
     distinct: int
     missing: int
-    examples: tuple[Any, ...]
-    remark: str = ""
+    examples: tuple[Any, ...]  # the first values
+    remark: str = ""  # a possible problem; usually empty
 
 
 @dataclass(frozen=True)

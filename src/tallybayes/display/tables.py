@@ -32,17 +32,6 @@ class Column:
 class Grid:
     """One table of formatted text cells.
 
-    Attributes
-    ----------
-    title : str
-        The title; may be empty.
-    columns : tuple of Column or str
-        A plain name is a right-aligned column of numbers, except the first, which names the rows and is left-aligned.
-    rows : tuple of tuples of str
-        One cell for each column.
-    notes : tuple of str
-        Sentences below the table.
-
     Examples
     --------
     >>> print(Grid("Fruit", ("kind", "count"), (("pears", "12"), ("figs", "3")), ("Counted on Monday.",)))
@@ -54,10 +43,11 @@ class Grid:
     Counted on Monday.
     """
 
-    title: str
+    title: str  # the title; may be empty
+    # a plain name is a right-aligned column of numbers, except the first, which names the rows and is left-aligned
     columns: tuple[Column | str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    notes: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...]  # one cell for each column
+    notes: tuple[str, ...] = ()  # sentences below the table
 
     def heads(self) -> tuple[Column, ...]:
         """Return the columns, each with its alignment."""

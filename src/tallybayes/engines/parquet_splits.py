@@ -31,18 +31,10 @@ class Split(NamedTuple):
 
 @dataclass(frozen=True)
 class Files:
-    """Columns of parquet files, split into tasks for workers.
+    """Columns of parquet files, split into tasks for workers."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the columns in the files.
-    tasks : tuple of tuples of Split
-        The parts that each worker reads.
-    """
-
-    columns: tuple[str, ...]
-    tasks: tuple[tuple[Split, ...], ...]
+    columns: tuple[str, ...]  # the names of the columns in the files
+    tasks: tuple[tuple[Split, ...], ...]  # the parts that each worker reads
 
     def source(self, task: int, schema: pa.Schema) -> Source:
         """Return the rows of one task, with columns named as in the schema."""

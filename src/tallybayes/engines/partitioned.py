@@ -57,15 +57,9 @@ class PartitionInfo(NamedTuple):
 
 
 class Task(ABC, Generic[T]):
-    """Work on the rows of each partition; pickled for a cluster.
+    """Work on the rows of each partition; pickled for a cluster."""
 
-    Attributes
-    ----------
-    columns : sequence of str
-        The columns that it reads.
-    """
-
-    columns: Sequence[str]
+    columns: Sequence[str]  # the columns that it reads
 
     @property
     def free(self) -> bool:
@@ -94,18 +88,10 @@ class Task(ABC, Generic[T]):
 
 
 class Columns(ABC):
-    """Columns to add to rows; pickled for a cluster.
+    """Columns to add to rows; pickled for a cluster."""
 
-    Attributes
-    ----------
-    fields : sequence of Field
-        The new columns.
-    reads : sequence of str
-        The columns that they are computed from.
-    """
-
-    fields: Sequence[pa.Field]
-    reads: Sequence[str]
+    fields: Sequence[pa.Field]  # the new columns
+    reads: Sequence[str]  # the columns that they are computed from
 
     @abstractmethod
     def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -185,24 +171,12 @@ class Partitioned(ABC):
 
 @dataclass(frozen=True)
 class Reading:
-    """How to interpret the rows of a partition, wherever they are read.
+    """How to interpret the rows of a partition, wherever they are read."""
 
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        The types that all partitions have in common.
-    missing : sequence of str
-        Texts that stand for a missing value.
-    name : str
-        The name of the rows in messages.
-    cast : bool
-        Whether to cast a partition of other types to these, rather than take it as it is.
-    """
-
-    schema: pa.Schema
-    missing: Sequence[str]
-    name: str
-    cast: bool = True
+    schema: pa.Schema  # the types that all partitions have in common
+    missing: Sequence[str]  # texts that stand for a missing value
+    name: str  # the name of the rows in messages
+    cast: bool = True  # whether to cast a partition of other types to these, rather than take it as it is
 
     def source(self, rows: Any, partition: object) -> Source:
         """Return the rows of one partition, with the common columns."""

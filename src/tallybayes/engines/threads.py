@@ -139,13 +139,7 @@ def in_threads(pieces: Iterable[tuple[Any, ...]], work: Callable[..., T], thread
 
 @dataclass(frozen=True, eq=False)
 class Threads(Partitioned):
-    """Rows on this machine: one partition, on which threads work.
-
-    Attributes
-    ----------
-    source : Source
-        The rows.
-    """
+    """Rows on this machine: one partition, on which threads work."""
 
     source: Source
     _stream: list[Iterator[pa.RecordBatch]] = field(default_factory=list, repr=False)

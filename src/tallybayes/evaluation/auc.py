@@ -14,20 +14,11 @@ __all__ = ["Area", "area", "interval"]
 
 
 class Area(NamedTuple):
-    """The area under a ROC curve, with its variance.
-
-    Attributes
-    ----------
-    auc : float
-        The area.
-    variance : float
-        DeLong's variance of the area; NaN where a class has only one row.
-    freedom : float
-        Satterthwaite's degrees of freedom of the variance, close to those of the class that contributes most to it.
-    """
+    """The area under a ROC curve, with its variance."""
 
     auc: float
-    variance: float
+    variance: float  # DeLong's variance of the area; NaN where a class has only one row
+    # Satterthwaite's degrees of freedom of the variance, close to those of the class that contributes most to it
     freedom: float
 
 

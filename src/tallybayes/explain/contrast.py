@@ -28,24 +28,12 @@ __all__ = ["ClassContrast", "ContrastWeights"]
 
 @dataclass(frozen=True)
 class ContrastWeights:
-    """The weights of classes in the contrast of each row.
+    """The weights of classes in the contrast of each row."""
 
-    Attributes
-    ----------
-    of : ndarray of int, shape (n,)
-        The class that is explained.
-    factors : ndarray, shape (n, C)
-        The factor of each class's terms.
-    prior : ndarray, shape (n,)
-        The contribution of the class prior.
-    split : ndarray, shape (n,)
-        What the class loses because it has several rivals: minus the entropy of their shares.
-    """
-
-    of: npt.NDArray[np.intp]
-    factors: Floats
-    prior: Floats
-    split: Floats
+    of: npt.NDArray[np.intp]  # (n,): the class that is explained
+    factors: Floats  # (n, C): the factor of each class's terms
+    prior: Floats  # (n,): the contribution of the class prior
+    split: Floats  # (n,): what the class loses because it has several rivals: minus the entropy of their shares
 
     @classmethod
     def joined(cls, parts: list[ContrastWeights], n_classes: int) -> ContrastWeights:

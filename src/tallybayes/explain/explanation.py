@@ -35,29 +35,14 @@ MISSING, UNSEEN, UNKNOWN = "missing", "never seen", "not known"
 
 
 class Part(NamedTuple):
-    """The contribution of one column, or of one word of a text.
-
-    Attributes
-    ----------
-    column : str
-        The column.
-    word : str or None
-        The word, if the column is text; None for the rest of the text, such as absent words.
-    value : object
-        The value of the column, or how often the word is counted.
-    term : float
-        The contribution, in log-odds.
-    note : str
-        "missing", "never seen", "not known" (a word outside the vocabulary), or nothing.
-    counts : tuple of float
-        The training counts by class: rows with the same value, rows behind the density, or occurrences of the word.
-    """
+    """The contribution of one column, or of one word of a text."""
 
     column: str
-    word: str | None
-    value: Any
-    term: float
-    note: str
+    word: str | None  # the word, if the column is text; None for the rest of the text, such as absent words
+    value: Any  # the value of the column, or how often the word is counted
+    term: float  # the contribution, in log-odds
+    note: str  # "missing", "never seen", "not known" (a word outside the vocabulary), or nothing
+    # the training counts by class: rows with the same value, rows behind the density, or occurrences of the word
     counts: tuple[float, ...]
 
 

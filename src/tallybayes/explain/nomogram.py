@@ -33,27 +33,14 @@ _PROBABILITIES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.99
 
 @dataclass(frozen=True, eq=False)
 class Scale:
-    """The points of one column.
-
-    Attributes
-    ----------
-    column : str
-        The column.
-    kind : {"values", "numbers", "counts", "words"}
-        All values; some values of a scale; counts; or the words with the largest log-odds, whose points all add up.
-    values : tuple
-        The values (K,).
-    points : ndarray, shape (K,)
-        The points of each value.
-    missing : float
-        The points of a missing value.
-    """
+    """The points of one column."""
 
     column: str
+    # all values; some values of a scale; counts; or the words with the largest log-odds, whose points all add up
     kind: str
-    values: tuple[Any, ...]
-    points: Floats
-    missing: float
+    values: tuple[Any, ...]  # the values (K,)
+    points: Floats  # (K,): the points of each value
+    missing: float  # the points of a missing value
 
     def reach(self, sign: float) -> float:
         """Return the most points of one row in the direction of `sign`; only words add up."""

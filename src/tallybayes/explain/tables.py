@@ -115,20 +115,12 @@ class Table(Result):
 
 
 class TellingWord(NamedTuple):
-    """A word that raises the probability of a class.
-
-    Attributes
-    ----------
-    word : str
-        The word.
-    log_odds : float
-        The log-odds of one occurrence for the class, against the average of the others (weighted by their priors).
-    counts, documents : tuple of float
-        The number of occurrences and of texts in each class.
-    """
+    """A word that raises the probability of a class."""
 
     word: str
+    # the log-odds of one occurrence for the class, against the average of the others (weighted by their priors)
     log_odds: float
+    # counts, documents: the number of occurrences and of texts in each class
     counts: tuple[float, ...]
     documents: tuple[float, ...]
 

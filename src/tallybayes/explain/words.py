@@ -20,29 +20,14 @@ __all__ = ["TextContributions", "spoken_words"]
 
 @dataclass(frozen=True)
 class TextContributions:
-    """The distinct words of a text in one column.
+    """The distinct words of a text in one column."""
 
-    Attributes
-    ----------
-    column : str
-        The text column.
-    words : tuple of str
-        The distinct tokens (K,), in the order of the vocabulary.
-    times : ndarray, shape (K,)
-        How often each is counted.
-    log : ndarray, shape (K, C)
-        The term of all its occurrences for each class.
-    known : ndarray of bool, shape (K,)
-        Whether it is in the model's vocabulary.
-    counts, documents : ndarray, shape (K, C)
-        The number of occurrences and of texts in each class.
-    """
-
-    column: str
-    words: tuple[str, ...]
-    times: Floats
-    log: Floats
-    known: npt.NDArray[np.bool_]
+    column: str  # the text column
+    words: tuple[str, ...]  # the distinct tokens (K,), in the order of the vocabulary
+    times: Floats  # (K,): how often each is counted
+    log: Floats  # (K, C): the term of all its occurrences for each class
+    known: npt.NDArray[np.bool_]  # (K,): whether it is in the model's vocabulary
+    # counts, documents: (K, C): the number of occurrences and of texts in each class
     counts: Floats
     documents: Floats
 

@@ -20,33 +20,22 @@ MOST_WORDS = 16  # words in an n-gram; each length needs its own table
 class TextOptions:
     r"""Options of tokenization, with the names and defaults of scikit-learn's ``CountVectorizer``.
 
-    Parameters
-    ----------
-    lowercase : bool
-        Convert the text with ``str.lower()`` first.
-    strip_accents : {None, "unicode", "ascii"}
-        Then decompose characters and drop combining marks ("unicode") or all characters that are not ASCII ("ascii").
-    analyzer : {"word", "char", "char_wb"}
-        Words as ``re.findall(r"(?u)\b\w\w+\b", text)`` finds them; n-grams of characters; or n-grams of characters
-        within words, each padded with a space on both sides.
-    ngram_range : (int, int)
-        The least and the greatest number of words (at most 16) or characters in a token; words are joined by a space.
-    stop_words : tuple of str
-        Words to leave out before n-grams are made. Not used for characters.
-    tokenizer : callable, optional
-        Function that splits a text (lowered and stripped as above) into words. It is slower than the default pattern.
-
     Examples
     --------
     >>> TextOptions(ngram_range=(1, 2)).analyzer
     'word'
     """
 
-    lowercase: bool = True
+    lowercase: bool = True  # convert the text with ``str.lower()`` first
+    # then decompose characters and drop combining marks ("unicode") or all characters that are not ASCII ("ascii")
     strip_accents: Literal["unicode", "ascii"] | None = None
+    # words as ``re.findall(r"(?u)\b\w\w+\b", text)`` finds them; n-grams of characters; or n-grams of characters within
+    # words, each padded with a space on both sides
     analyzer: Literal["word", "char", "char_wb"] = "word"
+    # the least and the greatest number of words (at most 16) or characters in a token; words are joined by a space
     ngram_range: tuple[int, int] = (1, 1)
-    stop_words: tuple[str, ...] = ()
+    stop_words: tuple[str, ...] = ()  # words to leave out before n-grams are made. Not used for characters.
+    # function that splits a text (lowered and stripped as above) into words. It is slower than the default pattern.
     tokenizer: Tokenizer | None = field(default=None, hash=False)
 
     def __post_init__(self) -> None:

@@ -147,20 +147,11 @@ def _ends(hits: int, total: int, interval: Interval, level: float) -> tuple[floa
 
 @dataclass(frozen=True)
 class Tally:
-    """Numbers of rows by pattern: the terms that hold, and the columns that are missing.
+    """Numbers of rows by pattern: the terms that hold, and the columns that are missing."""
 
-    Attributes
-    ----------
-    patterns : Counter
-        Rows by pattern.
-    found : tuple of frozenset of str
-        The columns in which the value of each term was found.
-    values : mapping of str to set of str
-        Some values of the columns in which a term's value was not found, for messages.
-    """
-
-    patterns: Counter[Pattern] = field(default_factory=Counter)
-    found: tuple[frozenset[str], ...] = ()
+    patterns: Counter[Pattern] = field(default_factory=Counter)  # rows by pattern
+    found: tuple[frozenset[str], ...] = ()  # the columns in which the value of each term was found
+    # some values of the columns in which a term's value was not found, for messages
     values: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def __add__(self, other: Tally) -> Tally:

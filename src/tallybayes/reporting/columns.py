@@ -27,37 +27,18 @@ _FEW_OF_A_CLASS = 10  # rows
 
 @dataclass(frozen=True)
 class ColumnFacts:
-    """Facts about one column.
-
-    Attributes
-    ----------
-    name : str
-        The name of the column.
-    kind : str
-        The kind of its values: text, whole numbers, numbers, ...
-    event : str
-        Its event model.
-    missing : int
-        The number of rows where it is missing.
-    distinct : int
-        The number of distinct values in a sample of the rows.
-    known : int
-        The number of rows of the sample that have a value.
-    low, high : object
-        The smallest and the largest value of the sample, for numbers and dates.
-    common : tuple of str
-        The most frequent values of the sample, for other kinds.
-    """
+    """Facts about one column."""
 
     name: str
-    kind: str
+    kind: str  # the kind of its values: text, whole numbers, numbers, ...
     event: str
-    missing: int
-    distinct: int
-    known: int
+    missing: int  # the number of rows where it is missing
+    distinct: int  # the number of distinct values in a sample of the rows
+    known: int  # the number of rows of the sample that have a value
+    # low, high: the smallest and the largest value of the sample, for numbers and dates
     low: Any = None
     high: Any = None
-    common: tuple[str, ...] = ()
+    common: tuple[str, ...] = ()  # the most frequent values of the sample, for other kinds
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -66,20 +47,10 @@ class ColumnFacts:
 
 @dataclass(frozen=True)
 class Remark:
-    """A warning that a reader should know before trusting the figures.
-
-    Attributes
-    ----------
-    kind : {"id", "gives away", "constant", "missing", "codes", "rare", "classes", "stale", "new rows", "sample"}
-        The kind of the remark.
-    column : str
-        The column that it is about.
-    sentence : str
-        The remark itself.
-    """
+    """A warning that a reader should know before trusting the figures."""
 
     kind: str
-    column: str
+    column: str  # the column that it is about
     sentence: str
 
 

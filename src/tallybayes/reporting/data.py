@@ -21,30 +21,14 @@ __all__ = ["Origin", "ReportData"]
 
 @dataclass(frozen=True)
 class Origin:
-    """The data needed to reproduce a report.
+    """The data needed to reproduce a report."""
 
-    Attributes
-    ----------
-    source : str
-        The name of the rows.
-    command : str
-        The command or call that made the report.
-    version : str
-        The version of tallybayes.
-    seed : int
-        The seed of folds and samples.
-    hashes : dict of str to str
-        The SHA-256 of each file that was read.
-    options : dict of str to str
-        The options of `fit` that were set.
-    """
-
-    source: str
-    command: str
-    version: str
-    seed: int
-    hashes: dict[str, str]
-    options: dict[str, str]
+    source: str  # the name of the rows
+    command: str  # the command or call that made the report
+    version: str  # the version of tallybayes
+    seed: int  # the seed of folds and samples
+    hashes: dict[str, str]  # the SHA-256 of each file that was read
+    options: dict[str, str]  # the options of `fit` that were set
 
 
 @dataclass(frozen=True, eq=False)

@@ -31,30 +31,14 @@ _SAMPLE_ROWS, _SAMPLE_BYTES, _FEWEST = 20_000, 64 << 20, 500
 
 @dataclass(frozen=True, eq=False)
 class FirstPass:
-    """Rows that can be read again, and the results of the first pass.
-
-    Attributes
-    ----------
-    source : Source
-        The rows.
-    label : str
-        The column that holds the class.
-    weight : str or None
-        The column that holds the weights.
-    rows : int
-        The number of rows.
-    missing : dict of str to int
-        The number of rows in which each column is missing; only columns with missing values.
-    sample : RecordBatch
-        A random sample of at most 20,000 rows, in their order.
-    """
+    """Rows that can be read again, and the results of the first pass."""
 
     source: sources.Source
-    label: str
-    weight: str | None
-    rows: int
-    missing: dict[str, int]
-    sample: pa.RecordBatch
+    label: str  # the column that holds the class
+    weight: str | None  # the column that holds the weights
+    rows: int  # the number of rows
+    missing: dict[str, int]  # the number of rows in which each column is missing; only columns with missing values
+    sample: pa.RecordBatch  # a random sample of at most 20,000 rows, in their order
 
     def take(self, places: npt.NDArray[np.intp]) -> list[pa.RecordBatch]:
         """Return single rows, in the order of the given positions."""

@@ -56,21 +56,13 @@ class Figure(NamedTuple):
 
 
 class CostStep(NamedTuple):
-    """A position of the slider: error costs, and the cheapest threshold for them.
+    """A position of the slider: error costs, and the cheapest threshold for them."""
 
-    Attributes
-    ----------
-    false_positive, false_negative : float
-        The costs of the two errors.
-    point : OperatingPoint
-        The cheapest threshold, with its error rates and cost.
-    line : tuple of two pairs of float
-        The ends of the equal-cost line at the edges of the chart, as false and true positive rates.
-    """
-
+    # false_positive, false_negative: the costs of the two errors
     false_positive: float
     false_negative: float
-    point: OperatingPoint
+    point: OperatingPoint  # the cheapest threshold, with its error rates and cost
+    # the ends of the equal-cost line at the edges of the chart, as false and true positive rates
     line: tuple[tuple[float, float], tuple[float, float]]
 
 

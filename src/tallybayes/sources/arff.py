@@ -43,24 +43,12 @@ _DATES = {"yyyy": "%Y", "yy": "%y", "MM": "%m", "dd": "%d", "HH": "%H", "mm": "%
 
 @dataclass(frozen=True)
 class Attribute:
-    """A declared column.
-
-    Attributes
-    ----------
-    name : str
-        The column's name.
-    kind : {"numeric", "string", "nominal", "date"}
-        The kind of its values.
-    values : tuple of str
-        The values that a nominal attribute may have.
-    form : str
-        The `strptime` format of a date.
-    """
+    """A declared column."""
 
     name: str
     kind: str
-    values: tuple[str, ...] = ()
-    form: str = ""
+    values: tuple[str, ...] = ()  # the values that a nominal attribute may have
+    form: str = ""  # the `strptime` format of a date
 
     @property
     def type(self) -> pa.DataType:

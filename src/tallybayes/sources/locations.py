@@ -38,24 +38,12 @@ _CHECK = "Check its name, the credentials and the network"
 
 @dataclass(frozen=True)
 class Place:
-    """A file, local or in a store.
+    """A file, local or in a store."""
 
-    Attributes
-    ----------
-    name : str
-        Its name in messages; its ending decides the format.
-    path : str
-        Its path on this machine or in its store.
-    store : pyarrow.fs.FileSystem or None
-        The store; None for a local file.
-    under : tuple of str
-        The directories between the one that was searched and the file.
-    """
-
-    name: str
-    path: str
-    store: Any = None
-    under: tuple[str, ...] = ()
+    name: str  # its name in messages; its ending decides the format
+    path: str  # its path on this machine or in its store
+    store: Any = None  # the store; None for a local file
+    under: tuple[str, ...] = ()  # the directories between the one that was searched and the file
 
     @classmethod
     def here(cls, path: str) -> Place:

@@ -13,27 +13,13 @@ __all__ = ["PLAIN_OPTIONS", "ReadOptions"]
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """How rows are read: the options that `fit` and all functions that take rows share.
+    """How rows are read: the options that `fit` and all functions that take rows share."""
 
-    Attributes
-    ----------
-    missing_values : sequence of str
-        Texts that stand for a missing value.
-    errors : {"strict", "replace"}
-        Refuse bytes that are not UTF-8, or replace them by U+FFFD.
-    bad_lines : {"error", "skip"}
-        Refuse lines of text files that are no rows, or skip and count them.
-    where : str or None
-        The rows to read: comparisons of columns with values.
-    connection : str, connection or None
-        The database that answers a query.
-    """
-
-    missing_values: Sequence[str] = ()
-    errors: str = "strict"
-    bad_lines: Literal["error", "skip"] = "error"
-    where: str | None = None
-    connection: Any = None
+    missing_values: Sequence[str] = ()  # texts that stand for a missing value
+    errors: str = "strict"  # refuse bytes that are not UTF-8, or replace them by U+FFFD
+    bad_lines: Literal["error", "skip"] = "error"  # refuse lines of text files that are no rows, or skip and count them
+    where: str | None = None  # the rows to read: comparisons of columns with values
+    connection: Any = None  # the database that answers a query
 
     def __post_init__(self) -> None:
         given = self.missing_values

@@ -20,23 +20,14 @@ __all__ = ["Spot", "Trail", "by_rows", "without_first"]
 
 
 class Spot(NamedTuple):
-    """A position in a sequence of files.
+    """A position in a sequence of files."""
 
-    Attributes
-    ----------
-    file : int
-        The index of the file, from 0.
-    at : int
-        The position within it, in its reader's unit: bytes of text after the header, or rows. 0 is the beginning.
-    rows : int
-        The number of its rows before the spot, for messages.
-    lines, skipped : int
-        The number of lines of text before the spot, if they are counted, and how many of them were skipped.
-    """
-
-    file: int = 0
+    file: int = 0  # the index of the file, from 0
+    # the position within it, in its reader's unit: bytes of text after the header, or rows. 0 is the beginning.
     at: int = 0
-    rows: int = 0
+    rows: int = 0  # the number of its rows before the spot, for messages
+    # lines, skipped: the number of lines of text before the spot, if they are counted, and how many of them were
+    # skipped
     lines: int = 0
     skipped: int = 0
 

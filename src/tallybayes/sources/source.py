@@ -38,19 +38,6 @@ class LateType(BadData):
 class Source:
     """Rows as Arrow record batches that share one schema.
 
-    Attributes
-    ----------
-    schema : pyarrow.Schema
-        The columns and their types, known before any row is read.
-    rows : int or None
-        The number of rows; None if it is unknown until they are read.
-    again : bool
-        True if it can be iterated more than once (files, frames in memory); False for streams.
-    name : str
-        Its name in messages: the path, "the array", "the DataFrame".
-    trail : Trail or None
-        The position of the current pass over files; None if reading cannot begin in the middle.
-
     Notes
     -----
     No batch is empty. Row numbers in messages count the rows of data from 1; a header is not a row.
@@ -63,11 +50,12 @@ class Source:
     (2, True, [2])
     """
 
-    schema: pa.Schema
-    rows: int | None
-    again: bool
-    name: str
+    schema: pa.Schema  # the columns and their types, known before any row is read
+    rows: int | None  # the number of rows; None if it is unknown until they are read
+    again: bool  # True if it can be iterated more than once (files, frames in memory); False for streams
+    name: str  # its name in messages: the path, "the array", "the DataFrame"
     start: Callable[[], Iterable[pa.RecordBatch]] = field(repr=False)
+    # the position of the current pass over files; None if reading cannot begin in the middle
     trail: Trail | None = field(default=None, repr=False)
 
     def __post_init__(self) -> None:

@@ -24,78 +24,49 @@ _CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class Pair:
-    """How far two columns depend on each other.
+    """How far two columns depend on each other."""
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The names of the two columns.
-    n : float
-        The weight of rows in which neither is missing. All other figures are of these rows.
-    given : float
-        Conditional mutual information given the class, in bits. Naive Bayes assumes that it is 0.
-    df, p, holm : int, float, float
-        Degrees of freedom, the p-value of independence (a permutation test of Pearson's χ² within each class), and
-        the p-value corrected for the number of pairs (Holm).
-    chance : float
-        The part of `given` that is due to chance: independent columns have this much on average, because rows are
-        few. Pairs are sorted by `given` minus `chance`.
-    overall, overall_df, overall_p, overall_holm
-        The same regardless of the class: mutual information.
-    alone : tuple of float
-        Mutual information of each column with the class, in bits.
-    together : float
-        Mutual information of both columns together with the class, in bits.
-    interaction : float
-        `together` minus the sum of `alone`, which equals `given` minus `overall`. Above 0, the pair tells what neither
-        column tells alone; below 0, the columns are redundant.
-    """
-
-    columns: tuple[str, str]
-    n: float
-    given: float
+    columns: tuple[str, str]  # the names of the two columns
+    n: float  # the weight of rows in which neither is missing. All other figures are of these rows.
+    given: float  # conditional mutual information given the class, in bits. Naive Bayes assumes that it is 0.
+    # df, p, holm: degrees of freedom, the p-value of independence (a permutation test of Pearson's χ² within each
+    # class), and the p-value corrected for the number of pairs (Holm)
     df: int
     p: float
     holm: float
+    # the part of `given` that is due to chance: independent columns have this much on average, because rows are few.
+    # Pairs are sorted by `given` minus `chance`.
     chance: float
+    # overall, overall_df, overall_p, overall_holm: the same regardless of the class: mutual information
     overall: float
     overall_df: int
     overall_p: float
     overall_holm: float
-    alone: tuple[float, float]
-    together: float
+    alone: tuple[float, float]  # mutual information of each column with the class, in bits
+    together: float  # mutual information of both columns together with the class, in bits
+    # `together` minus the sum of `alone`, which equals `given` minus `overall`. Above 0, the pair tells what neither
+    # column tells alone; below 0, the columns are redundant.
     interaction: float
 
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """The figures of all pairs; every array has one entry per pair.
+    """The figures of all pairs; every array has one entry per pair."""
 
-    Attributes
-    ----------
-    n : ndarray
-        The weight of rows in which neither column is missing.
-    given, given_df, given_p, given_holm : ndarray
-        I(a; b | c) in bits, degrees of freedom, and the p-value of independence, alone and corrected for the number
-        of pairs.
-    overall, overall_df, overall_p, overall_holm : ndarray
-        The same regardless of the class: I(a; b).
-    chance : ndarray
-        The part of I(a; b | c) that is due to chance: its share of χ² under independence.
-    first, second, both : ndarray
-        Mutual information with the class, in bits: of each column, and of both together.
-    """
-
-    n: Floats
+    n: Floats  # the weight of rows in which neither column is missing
+    # given, given_df, given_p, given_holm: I(a; b | c) in bits, degrees of freedom, and the p-value of independence,
+    # alone and corrected for the number of pairs
     given: Bits
     given_df: Floats
     given_p: Floats
     given_holm: Floats
+    # overall, overall_df, overall_p, overall_holm: the same regardless of the class: I(a; b)
     overall: Bits
     overall_df: Floats
     overall_p: Floats
     overall_holm: Floats
-    chance: Bits
+    chance: Bits  # the part of I(a; b | c) that is due to chance: its share of χ² under independence
+    # first, second, both: mutual information with the class, in bits: of each column, and of both together
     first: Bits
     second: Bits
     both: Bits

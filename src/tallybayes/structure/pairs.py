@@ -35,19 +35,6 @@ _SUMS = {"pairs": Sum("column")}
 class PairCounts(ClassSums):
     """How often each pair of values of each pair of columns occurs in each class.
 
-    Attributes
-    ----------
-    columns : tuple of str
-        The F columns.
-    slots : tuple of Slots
-        The bins or values in which each column is counted.
-    classes : Categories
-        The classes seen, sorted.
-    rows : Exact, shape (C,)
-        The weight of each class.
-    statistics : tuple of one Statistic
-        Its sum "pairs" (C, cells) holds the tables of all pairs end to end: (0, 1), (0, 2), ..., (1, 2), ...
-
     Examples
     --------
     >>> import tallybayes as tb
@@ -59,10 +46,11 @@ class PairCounts(ClassSums):
     True
     """
 
-    columns: tuple[str, ...]
-    slots: tuple[Slots, ...]
-    classes: Categories
-    rows: Exact
+    columns: tuple[str, ...]  # the F columns
+    slots: tuple[Slots, ...]  # the bins or values in which each column is counted
+    classes: Categories  # the classes seen, sorted
+    rows: Exact  # (C,): the weight of each class
+    # its sum "pairs" (C, cells) holds the tables of all pairs end to end: (0, 1), (0, 2), ..., (1, 2), ...
     statistics: tuple[Statistic, ...]
 
     @classmethod

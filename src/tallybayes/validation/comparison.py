@@ -19,34 +19,20 @@ _WORTH = 0.005
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to model the rows, and its scores on held-out rows.
+    """One way to model the rows, and its scores on held-out rows."""
 
-    Attributes
-    ----------
-    name : str
-        A description in words.
-    kind : {"default", "numbers", "words", "estimate", "several", "prior", "partner"}
-        The default, as inferred; another event model for numbers or for texts; another estimate or smoothing; the best
-        of each of these together; the class prior alone, which any model should beat; or logistic regression.
-    options : dict
-        The options of `fit` that select it.
-    accuracy, log_loss, brier, auc : float
-        Over all rows.
-    ahead : float
-        By how much its log-loss is below the default's.
-    error : float
-        The standard error of that difference, over the rows.
-    """
-
-    name: str
+    name: str  # a description in words
+    # the default, as inferred; another event model for numbers or for texts; another estimate or smoothing; the best of
+    # each of these together; the class prior alone, which any model should beat; or logistic regression
     kind: str
-    options: dict[str, Any]
+    options: dict[str, Any]  # the options of `fit` that select it
+    # accuracy, log_loss, brier, auc: over all rows
     accuracy: float
     log_loss: float
     brier: float
     auc: float
-    ahead: float
-    error: float
+    ahead: float  # by how much its log-loss is below the default's
+    error: float  # the standard error of that difference, over the rows
 
     @property
     def surely_better(self) -> bool:

@@ -45,21 +45,11 @@ class Fold(NamedTuple):
 
 
 class Sampling(NamedTuple):
-    """The sample that each partition sends.
+    """The sample that each partition sends."""
 
-    Attributes
-    ----------
-    room : float
-        The size of the sample, as a multiple of the one that calibrates one model.
-    share : float
-        The fraction of the sample that each partition sends.
-    fold : Fold or None
-        The fold whose training rows are sampled; None samples all rows.
-    """
-
-    room: float
-    share: float
-    fold: Fold | None = None
+    room: float  # the size of the sample, as a multiple of the one that calibrates one model
+    share: float  # the fraction of the sample that each partition sends
+    fold: Fold | None = None  # the fold whose training rows are sampled; None samples all rows
 
     def none(self, schema: Schema) -> BottomKSample:
         """Return the sample of no rows."""
@@ -87,27 +77,13 @@ class Sampling(NamedTuple):
 
 @dataclass
 class FoldSample:
-    """A sample of all rows that contains the sample of each fold.
+    """A sample of all rows that contains the sample of each fold."""
 
-    Attributes
-    ----------
-    info : RowInfo
-        Class, weight and partition of all rows.
-    place : ndarray of int32, shape (R, n)
-        The fold of each row in each repeat; fold k of repeat r is r·K + k.
-    folds : int
-        The number of folds in a repeat.
-    before : bool
-        Whether a fold is scored by the folds before it.
-    take : callable
-        Takes the sample of one fold, in a pass of its own.
-    """
-
-    info: RowInfo
-    place: IntCodes
-    folds: int
-    before: bool
-    take: Callable[[Sampling], BottomKSample]
+    info: RowInfo  # class, weight and partition of all rows
+    place: IntCodes  # (R, n): the fold of each row in each repeat; fold k of repeat r is r·K + k
+    folds: int  # the number of folds in a repeat
+    before: bool  # whether a fold is scored by the folds before it
+    take: Callable[[Sampling], BottomKSample]  # takes the sample of one fold, in a pass of its own
     _sample: BottomKSample | None = None
 
     @property

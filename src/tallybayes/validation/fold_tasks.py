@@ -37,27 +37,13 @@ _THREAD_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class CountFolds(Summing):
-    """A count of some folds, class c of the k-th stored as class k·C + c, and a sample of all rows.
+    """A count of some folds, class c of the k-th stored as class k·C + c, and a sample of all rows."""
 
-    Attributes
-    ----------
-    schema : Schema
-        The type of each column.
-    classes : Categories
-        The classes in the evidence of all rows.
-    columns : sequence of str
-        The columns that were read to count all rows.
-    folds : range
-        The folds to count.
-    sampling : Sampling or None
-        The rows to sample, if any.
-    """
-
-    schema: Schema
-    classes: Categories
-    columns: Sequence[str]
-    folds: range
-    sampling: Sampling | None
+    schema: Schema  # the type of each column
+    classes: Categories  # the classes in the evidence of all rows
+    columns: Sequence[str]  # the columns that were read to count all rows
+    folds: range  # the folds to count
+    sampling: Sampling | None  # the rows to sample, if any
 
     def zero(self) -> PartialEvidence:
         """Return the result for no rows."""
@@ -104,21 +90,14 @@ class Scores(NamedTuple):
 
 @dataclass(frozen=True)
 class ScoreFolds(engines.Task[Scores]):
-    """The scores of the rows in some folds, repeat by repeat; NaN for a fold without training evidence.
+    """The scores of the rows in some folds, repeat by repeat; NaN for a fold without training evidence."""
 
-    Attributes
-    ----------
-    schema, classes, columns, folds
-        As in `CountFolds`.
-    models : Models
-        The model that scores each fold.
-    """
-
+    # schema, classes, columns, folds: as in `CountFolds`
     schema: Schema
     classes: Categories
     columns: Sequence[str]
     folds: range
-    models: Models
+    models: Models  # the model that scores each fold
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
         """Score the rows of one partition."""

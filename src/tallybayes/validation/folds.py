@@ -34,36 +34,16 @@ _MOST_CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of all repeats, each scored by the evidence of others; fold k of repeat r is r·K + k.
+    """The folds of all repeats, each scored by the evidence of others; fold k of repeat r is r·K + k."""
 
-    Attributes
-    ----------
-    total : Model
-        The model of all rows: their evidence and the choices.
-    rows : Partitioned
-        The rows.
-    info : RowInfo
-        Class, weight and partition of each.
-    columns : sequence of str
-        The columns that were read to count them.
-    given : ndarray of int32, shape (R, n)
-        The fold of each row within each repeat; −1 for a row that is not held out.
-    folds : int
-        The number of folds in a repeat.
-    before : bool
-        Whether a fold is scored by the folds before it, rather than by all others.
-    threads : int
-        The number of threads that count and score.
-    """
-
-    total: Model
+    total: Model  # the model of all rows: their evidence and the choices
     rows: Partitioned
-    info: RowInfo
-    columns: Sequence[str]
-    given: IntCodes
-    folds: int
-    before: bool
-    threads: int
+    info: RowInfo  # class, weight and partition of each
+    columns: Sequence[str]  # the columns that were read to count them
+    given: IntCodes  # (R, n): the fold of each row within each repeat; −1 for a row that is not held out
+    folds: int  # the number of folds in a repeat
+    before: bool  # whether a fold is scored by the folds before it, rather than by all others
+    threads: int  # the number of threads that count and score
 
     @cached_property
     def place(self) -> IntCodes:  # (R, n)

@@ -32,18 +32,10 @@ def leave_each_out(
 
 @dataclass(frozen=True)
 class LeaveOneOut(engines.Task[Floats]):
-    """The leave-one-out scores of a partition's rows, with their temperature in the last column.
+    """The leave-one-out scores of a partition's rows, with their temperature in the last column."""
 
-    Attributes
-    ----------
-    total : Models
-        The model of all rows.
-    columns : sequence of str
-        The columns that were read to count them.
-    """
-
-    total: Models
-    columns: Sequence[str]
+    total: Models  # the model of all rows
+    columns: Sequence[str]  # the columns that were read to count them
 
     def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (n, C + 1)
         """Score the rows of one partition."""

@@ -19,30 +19,15 @@ _PREQUENTIAL = re.compile(r"prequential(?:\((\d+)\))?")
 
 @dataclass(frozen=True)
 class Plan:
-    """Which rows are held out.
+    """Which rows are held out."""
 
-    Attributes
-    ----------
-    how : str
-        As the user wrote it.
-    kind : {"loo", "folds", "holdout", "prequential", "given"}
-        Each row, each fold, a share, each block by those before it, or folds given by the user.
-    folds : int
-        The number of folds; 1 for a holdout.
-    repeats : int
-        The number of repeats, each with other folds.
-    share : float
-        The fraction of the rows that a holdout holds out.
-    block : int or None
-        The number of rows in a block of a prequential validation.
-    """
-
-    how: str
+    how: str  # as the user wrote it
+    # each row, each fold, a share, each block by those before it, or folds given by the user
     kind: Literal["loo", "folds", "holdout", "prequential", "given"]
-    folds: int = 1
-    repeats: int = 1
-    share: float = 1 / 3
-    block: int | None = None
+    folds: int = 1  # the number of folds; 1 for a holdout
+    repeats: int = 1  # the number of repeats, each with other folds
+    share: float = 1 / 3  # the fraction of the rows that a holdout holds out
+    block: int | None = None  # the number of rows in a block of a prequential validation
 
 
 def parse(how: Any) -> Plan:

@@ -30,20 +30,11 @@ _FIGURES = {
 
 
 class Spread(NamedTuple):
-    """A figure over all rows, its mean over the folds, and its spread.
+    """A figure over all rows, its mean over the folds, and its spread."""
 
-    Attributes
-    ----------
-    overall : float
-        Over all scored rows of all repeats.
-    mean : float
-        The mean over the folds; NaN for leave-one-out.
-    over_folds, over_repeats : float
-        The standard deviation over folds and over repeats; NaN for fewer than two.
-    """
-
-    overall: float
-    mean: float
+    overall: float  # over all scored rows of all repeats
+    mean: float  # the mean over the folds; NaN for leave-one-out
+    # over_folds, over_repeats: the standard deviation over folds and over repeats; NaN for fewer than two
     over_folds: float
     over_repeats: float
 

@@ -37,22 +37,13 @@ _PIECE_BYTES = 64 << 20
 
 @dataclass(frozen=True)
 class Roles:
-    """The columns with a role in validation: label, weight, groups, folds and order.
+    """The columns with a role in validation: label, weight, groups, folds and order."""
 
-    Attributes
-    ----------
-    label, weight : str
-        The columns of classes and of weights.
-    others : mapping of str to str
-        The columns of groups, folds or order, by role.
-    features : bool
-        Whether those may be features as well.
-    """
-
+    # label, weight: the columns of classes and of weights
     label: str
     weight: str | None
-    others: Mapping[str, str]
-    features: bool = False
+    others: Mapping[str, str]  # the columns of groups, folds or order, by role
+    features: bool = False  # whether those may be features as well
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -75,33 +66,16 @@ class Roles:
 
 @dataclass(frozen=True)
 class RowInfo:
-    """Class, weight, other roles and partition of each row.
+    """Class, weight, other roles and partition of each row."""
 
-    Attributes
-    ----------
-    strata : ndarray of int32, shape (n,)
-        The class of each row among all classes found.
-    classes : ndarray of int32, shape (n,)
-        The class of each row among those of the evidence; −1 for a class without weight in any row.
-    found : Categories
-        All classes found.
-    weights : ndarray, shape (n,), or None
-        The weight of each row.
-    others : mapping of str to Array
-        Groups, folds and order, where given.
-    sizes : tuple of int
-        The number of rows in each partition.
-    seal : callable
-        Returns the seal of a partition, given its number.
-    """
-
-    strata: IntCodes
+    strata: IntCodes  # (n,): the class of each row among all classes found
+    # (n,): the class of each row among those of the evidence; −1 for a class without weight in any row
     classes: IntCodes
-    found: Categories
-    weights: Floats | None
-    others: Mapping[str, pa.Array]
-    sizes: tuple[int, ...]
-    seal: Callable[[int], bytes]
+    found: Categories  # all classes found
+    weights: Floats | None  # (n,): the weight of each row
+    others: Mapping[str, pa.Array]  # groups, folds and order, where given
+    sizes: tuple[int, ...]  # the number of rows in each partition
+    seal: Callable[[int], bytes]  # returns the seal of a partition, given its number
 
     @classmethod
     def of(cls, kept: Sequence[KeptColumns], roles: Roles, classes: Categories) -> RowInfo:
@@ -160,23 +134,12 @@ class RowInfo:
 
 @dataclass(frozen=True)
 class PartitionRows:
-    """The info of one partition's rows; pickled, only the part that a worker cannot read itself.
+    """The info of one partition's rows; pickled, only the part that a worker cannot read itself."""
 
-    Attributes
-    ----------
-    first : int
-        The number of rows before them, in other partitions.
-    place : ndarray of int32, shape (R, n)
-        The fold of each in each repeat.
-    seal : callable
-        Returns the digest that shows whether the partition is unchanged when it is read again.
-    classes, weights : ndarray, shape (n,)
-        As in `RowInfo`.
-    """
-
-    first: int
-    place: IntCodes
-    seal: Callable[[], bytes]
+    first: int  # the number of rows before them, in other partitions
+    place: IntCodes  # (R, n): the fold of each in each repeat
+    seal: Callable[[], bytes]  # returns the digest that shows whether the partition is unchanged when it is read again
+    # classes, weights: (n,): as in `RowInfo`
     classes: IntCodes | None = None
     weights: Floats | None = None
 

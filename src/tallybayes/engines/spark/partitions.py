@@ -68,23 +68,12 @@ def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
 
 @dataclass(frozen=True)
 class SparkPartitions(Remote):
-    """The partitions of a Spark DataFrame.
+    """The partitions of a Spark DataFrame."""
 
-    Attributes
-    ----------
-    frame : pyspark.sql.DataFrame
-        The rows, with numbered column names.
-    names : tuple of str
-        The user's column names.
-    reading : Reading
-        How to interpret the rows, wherever they are read.
-    whole : SparkPartitions or None
-        The rows with all columns, if these are a selection: the number of partitions is the same.
-    """
-
-    frame: Any
-    names: tuple[str, ...]
-    reading: Reading
+    frame: Any  # the rows, with numbered column names
+    names: tuple[str, ...]  # the user's column names
+    reading: Reading  # how to interpret the rows, wherever they are read
+    # the rows with all columns, if these are a selection: the number of partitions is the same
     whole: SparkPartitions | None = None
 
     @property

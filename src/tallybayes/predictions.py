@@ -31,16 +31,8 @@ _NAMES = {
 class Answers(Columns):
     """The columns that some methods of a model add to rows.
 
-    Parameters
-    ----------
-    model : Model
-        The model.
-    methods : tuple of str
-        "predict" (a column "predicted") and methods with a number for each class, as in "P(yes)".
-    options : mapping of str to mapping
-        The keywords of each method.
-    name : str
-        The name of the rows in messages.
+    Methods are "predict" (a column "predicted") and those with a number for each class, as in "P(yes)"; `options` has
+    the keywords of each.
 
     Examples
     --------

@@ -65,11 +65,6 @@ class _WithoutPandas:
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code.
 
-    Parameters
-    ----------
-    args : sequence of str, optional
-        The words after `tally`; by default those of the shell.
-
     Examples
     --------
     >>> main(["--version"]) == 0      # doctest: +ELLIPSIS

@@ -117,12 +117,7 @@ class Choosing:
     def options(self, columns: Sequence[str], class_of: Any = str) -> dict[str, Any]:
         """Return these options as keywords of `tb.fit`.
 
-        Parameters
-        ----------
-        columns : sequence of str
-            The columns of the rows, to check the names in --drop.
-        class_of : callable
-            Converts a text to a class.
+        `columns` are those of the rows, to check the names in --drop; `class_of` converts a text to a class.
         """
         return {
             "events": self._events(columns),

@@ -68,16 +68,7 @@ def show(result: Result, showing: Showing) -> None:
 def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing, *, continued: bool = False) -> None:
     """Write rows batch by batch to a file (format by its ending), a terminal or standard output.
 
-    Parameters
-    ----------
-    rows : iterable of RecordBatch
-        The rows.
-    schema : pyarrow.Schema
-        Their columns.
-    writing : Writing
-        The output options.
-    continued : bool
-        Whether standard output already has the header and earlier rows.
+    With `continued`, standard output already has the header and earlier rows.
     """
     if writing.output is not None:
         _to_file(rows, schema, writing.output, writing)

@@ -18,15 +18,6 @@ def counting(name: str, unit: str, total: int | None) -> Iterator[Callable[[int]
     """Show a progress bar while the block runs, if standard error is a terminal.
 
     Call the function it yields with the number of units done so far.
-
-    Parameters
-    ----------
-    name : str
-        The description of the work.
-    unit : str
-        The unit that is counted, such as rows.
-    total : int or None
-        The total number of units, or None if unknown.
     """
     if not watched():
         yield lambda done: None

@@ -28,15 +28,8 @@ __all__ = [
 def read(source: Any, options: sources.ReadOptions = sources.PLAIN_OPTIONS, **how: Any) -> Partitioned:
     """Return the rows of anything, wherever they are.
 
-    Parameters
-    ----------
-    source : object
-        Anything that `sources.read` takes, or a Dask or a Spark collection. Neither library is imported to recognise
-        its collections.
-    options : ReadOptions
-        How rows are read.
-    **how
-        columns, names and types, as in `sources.read`.
+    It may be anything that `sources.read` takes, or a Dask or a Spark collection; neither library is imported to
+    recognise its collections. `how` has columns, names and types.
     """
     if isinstance(source, Partitioned):
         return source

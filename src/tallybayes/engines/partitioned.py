@@ -145,19 +145,7 @@ class Partitioned(ABC):
     def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results.
 
-        Parameters
-        ----------
-        task : Task
-            The work; it must have `zero` and `merge`.
-        own : sequence, optional
-            Data for each partition alone, by its number.
-        threads : int
-            The number of threads, for rows on this machine.
-
-        Raises
-        ------
-        TallyError
-            The rows are invalid; the message names the partition.
+        `own` holds data for each partition alone, by its number. An error about the rows names the partition.
         """
 
     @abstractmethod

@@ -70,12 +70,7 @@ class Query:
 def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
     """Parse a query.
 
-    Parameters
-    ----------
-    text : str
-        Such as "circle, red" or "play=yes | outlook=sunny".
-    given : str or mapping, optional
-        Further conditions: terms, or values by column; None is ignored.
+    `given` has further conditions: terms, or values by column; None is ignored.
 
     Examples
     --------

@@ -101,14 +101,8 @@ def remarks_on(
 ) -> tuple[Remark, ...]:
     """Return remarks on the label and the columns.
 
-    Parameters
-    ----------
-    looked, model, facts
-        The rows, the model, and facts about the columns.
-    bits : mapping of str to float
-        The mutual information of each of the model's columns with the class, in bits.
-    inferred : bool
-        Whether event models were inferred from the values, rather than set by the given model.
+    `bits` is the mutual information of each column with the class; `inferred` says that event models were inferred from
+    the values, not set by a given model.
     """
     return (
         *_on_label(model),

@@ -58,14 +58,7 @@ class Mistake(Result):
 def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
     """Return the wrong rows with the least probable true class, worst first.
 
-    Parameters
-    ----------
-    model, looked, answer
-        The model, the rows, and the predictions for them.
-    most : int
-        The largest number of rows to return.
-    learned : bool
-        Whether the model has learned these rows; it then forgets each row before it explains it.
+    A model that has learned these rows forgets each row before it explains it.
     """
     classes = answer.evaluation.classes
     wrong = np.flatnonzero((answer.true >= 0) & (answer.true != answer.decided))

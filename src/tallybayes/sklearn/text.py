@@ -183,11 +183,6 @@ class TextNB(NaiveBayes):
 def as_texts(given: Any) -> pa.Array:
     """Return documents as an Arrow array of strings; None and NaN are null.
 
-    Raises
-    ------
-    BadData
-        If the documents are not one column of texts.
-
     Examples
     --------
     >>> as_texts(["to be", None]).null_count

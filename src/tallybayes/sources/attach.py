@@ -19,18 +19,7 @@ __all__ = ["attach"]
 def attach(source: Source, name: str, values: Any) -> Source:
     """Return the same rows with one more column.
 
-    Parameters
-    ----------
-    source : Source
-    name : str
-        The column's name, which must not be in the source already.
-    values : list, array or series, (n,)
-        One value per row, in row order.
-
-    Returns
-    -------
-    Source
-        If the source's length is unknown, a wrong number of values raises BadData only while iterating.
+    The name must be new. If the length of the source is unknown, a wrong number of values raises only while iterating.
 
     Examples
     --------

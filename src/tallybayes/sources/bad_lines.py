@@ -22,27 +22,9 @@ FEW = 3  # bad lines whose places are reported; more do not fit into one sentenc
 class Pass:
     """The progress of one pass over a text file.
 
-    Attributes
-    ----------
-    path : str
-        The file's name in messages.
-    skips : Skips or None
-        Collects what was skipped. If None, the parser raises an error at the first bad line.
-    rows : int
-        The number of lines so far that are not blank, including bad ones.
-    skipped : int
-        The number of bad lines among them.
-    first : list of str
-        The place and the fault of the first few bad lines.
-
-    Parameters
-    ----------
-    path, skips
-        As above.
-    lines : int
-        The number of lines before the first row.
-    spot : Spot, optional
-        Where the pass begins; by default at the first row.
+    `skips` collects what was skipped; without it the parser raises an error at the first bad line. `rows` counts the
+    lines so far that are not blank, including bad ones, `skipped` the bad ones among them, and `first` has the place
+    and the fault of the first few.
     """
 
     def __init__(self, path: str, skips: Skips | None, lines: int = 0, spot: Spot | None = None) -> None:
@@ -63,14 +45,7 @@ class Pass:
     def advance(self, text: bytes, rows: int, skipped: int = 0, bad: Iterable[tuple[int, str]] = ()) -> None:
         """Count the lines of the next piece of text.
 
-        Parameters
-        ----------
-        text : bytes
-            The piece.
-        rows, skipped : int
-            The number of its lines that are rows, and that were skipped.
-        bad : iterable of (int, str)
-            The line, counted from 1 in this piece, and the fault of the first skipped lines.
+        `bad` has the line, counted from 1 in this piece, and the fault of the first skipped lines.
         """
         self.first += [f"{self.path} line {self._lines + line} {what}" for line, what in islice(bad, FEW)]
         self.rows += rows + skipped

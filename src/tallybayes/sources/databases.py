@@ -26,17 +26,7 @@ URLS = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://user
 
 
 def of_query(sql: Any, connection: Any, errors: str = "strict") -> Source:
-    """Return a source of the rows of a query, which runs again for each pass.
-
-    Parameters
-    ----------
-    sql : str
-        A query.
-    connection : str, DuckDB connection or ADBC connection
-        The database: a URL, or the caller's own connection.
-    errors : {"strict", "replace"}
-        Raise an error for bytes that are not UTF-8, or replace them by U+FFFD.
-    """
+    """Return a source of the rows of a query, which runs again for each pass."""
     if not isinstance(sql, str) or not sql.strip():
         # Other objects are named by their type only: the repr of a frame may fill pages.
         got = repr(sql) if isinstance(sql, str | dict | list) else f"a {type(sql).__name__}"

@@ -108,12 +108,7 @@ class Where:
 
         None if it cannot exclude any.
 
-        Parameters
-        ----------
-        schema : pyarrow.Schema
-            The columns of the file.
-        known : mapping of str to pyarrow.Scalar
-            Columns that have one value in the whole file.
+        `known` are the columns that have one value in the whole file.
         """
         import pyarrow.compute as pc
 

@@ -58,16 +58,7 @@ class Sampling(NamedTuple):
     def of(self, batch: pa.RecordBatch, first: int, place: IntCodes, schema: Schema) -> BottomKSample:
         """Return the sample of a batch, each row with its number among all.
 
-        Parameters
-        ----------
-        batch : RecordBatch
-            The rows.
-        first : int
-            The number of rows before them.
-        place : ndarray of int32, shape (R, n)
-            The fold of each in each repeat.
-        schema : Schema
-            The type of each column.
+        `first` is the number of rows before the batch, `place` (R, n) the fold of each row in each repeat.
         """
         batch = batch.append_column(NUMBER, pa.array(np.arange(first, first + batch.num_rows)))
         if self.fold is not None:

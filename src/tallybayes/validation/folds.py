@@ -67,15 +67,9 @@ class Folds:
     def score(self, scores: Floats, priors: Floats, temperature: Floats) -> None:
         """Score the rows of each fold by the evidence of the others, or of those before it.
 
-        Parameters
-        ----------
-        scores : ndarray, shape (R, n, C)
-            OUT: the log joint of each held-out row and class; −∞ for a class without evidence, NaN in a fold without
-            training evidence.
-        priors : ndarray, shape (R·K, C)
-            OUT: the log of each fold's class prior.
-        temperature : ndarray, shape (R, n)
-            OUT: the temperature of each row, where it is not 1.
+        OUT: `scores` (R, n, C), the log joint of each held-out row, −∞ for a class without evidence and NaN in a fold
+        without training evidence; `priors` (R·K, C), the log prior of each fold; `temperature` (R, n), where it is not
+        1.
         """
         schema, classes = self.total.schema, self.total.evidence.classes
         for wave, models in self.models():

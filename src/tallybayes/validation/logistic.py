@@ -30,19 +30,7 @@ _ROUNDS = 1000
 class LogisticPartner:
     """A logistic regression fitted on some rows.
 
-    Parameters
-    ----------
-    partner : {"ridge", "lasso"}
-        The penalty on its coefficients.
-    schema : Schema
-        The type of each column. Numbers are standardised (missing ones become the mean), categories are one-hot
-        encoded, texts become word counts.
-    batch : RecordBatch
-        The rows.
-    classes : ndarray of int32, shape (n,)
-        Their classes.
-    weights : ndarray, shape (n,), or None
-        Their weights.
+    Numbers are standardised (missing ones become the mean), categories are one-hot encoded, texts become word counts.
     """
 
     def __init__(

@@ -22,20 +22,8 @@ def remarks(
 ) -> tuple[str, ...]:
     """Return the sentences.
 
-    Parameters
-    ----------
-    plan : Plan
-        How rows were held out.
-    names : sequence
-        All classes.
-    strata : ndarray of int32, shape (n,)
-        The class of each row.
-    unscored : int
-        The number of rows that were never held out and scored.
-    unknown : ndarray of bool, shape (R, n)
-        The rows scored by a model without their class.
-    impossible : int
-        How often a row was impossible under every class.
+    `strata` (n,) holds the class of each row, `unknown` (R, n) marks rows scored by a model without their class, and
+    `impossible` says how often a row was impossible under every class.
     """
     notes = []
     if plan.kind == "folds":

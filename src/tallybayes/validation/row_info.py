@@ -152,19 +152,7 @@ class PartitionRows:
 def open_partition(
     rows: Source, own: PartitionRows, schema: Schema, classes: Categories
 ) -> tuple[Source, PartitionRows]:
-    """Return the rows of a partition and their info; raise unless they are those that were counted.
-
-    Parameters
-    ----------
-    rows : Source
-        The partition.
-    own : PartitionRows
-        The info that came with the task.
-    schema : Schema
-        Names the label and weight columns.
-    classes : Categories
-        The classes of the evidence.
-    """
+    """Return the rows of a partition and their info; raise unless they are those that were counted."""
     if own.classes is not None:
         return rows, own
     table = pa.Table.from_batches(list(rows), rows.schema).unify_dictionaries().combine_chunks()

@@ -23,16 +23,7 @@ _BLOCKS = 20
 def assign(plan: Plan, classes: IntCodes, groups: IntCodes | None, seed: int) -> IntCodes:  # (R, n)
     """Assign a fold to each row, for each repeat.
 
-    Parameters
-    ----------
-    plan : Plan
-        The kind of split, "folds" or "holdout".
-    classes : ndarray of int32, shape (n,)
-        The class of each row.
-    groups : ndarray of int32, shape (n,), or None
-        The group of each row: rows of a group stay together.
-    seed : int
-        The same seed gives the same folds.
+    `classes` (n,) and `groups` (n,) are codes; rows of a group stay together.
     """
     _check_size(plan, len(classes), None if groups is None else int(groups.max(initial=-1)) + 1)
     streams = [np.random.default_rng([seed, repeat]) for repeat in range(plan.repeats)]

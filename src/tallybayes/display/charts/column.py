@@ -16,18 +16,8 @@ def column_chart(
 ) -> Any:
     """Draw bars side by side for each value, or a curve for each class.
 
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Table.points`.
-    column : str
-        The column.
-    classes : list of str
-        The classes, in the order of the legend.
-    kind : str
-        The kind of the values, as in `Profile.kind`.
-    spread : list of dict, optional
-        The result of `Histogram.points`: a histogram of the column, drawn behind the curves.
+    `points` come from `Table.points`, the kind from `Profile.kind`; `spread`, from `Histogram.points`, is a histogram
+    drawn behind the curves.
     """
     # Altair copies a chart with its data at every step, so data is added last.
     drawn = {"data": alt.InlineData(values=points), "title": column}
@@ -55,15 +45,7 @@ def column_chart(
 
 
 def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
-    """Draw horizontal bars for each value; long names fit even on a narrow page.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Table.points`.
-    classes : list of str
-        The classes, in the order of the legend.
-    """
+    """Draw horizontal bars for each value; long names fit even on a narrow page."""
     values = list(dict.fromkeys(str(point["value"]) for point in points))
     tips = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
     drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
@@ -97,17 +79,7 @@ def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> 
 
 
 def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
-    """Draw the words with the highest log-odds for each class, one panel per class.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `WordTable.points`.
-    column : str
-        The column.
-    classes : list of str
-        The classes, in the order of the panels.
-    """
+    """Draw the words with the highest log-odds for each class, one panel per class."""
     panels = []
     for k, name in enumerate(classes):
         mine = [point for point in points if point["class"] == name]

@@ -16,19 +16,7 @@ _FROM_NONE_TO_MOST = ["#f1f5fa", "#0072b2", "#00284a"]
 
 
 def dependence_chart(points: list[dict[str, Any]], columns: Sequence[str], label: str, level: float) -> Any:
-    """Draw two maps on one scale; a dot marks pairs with Holm-corrected p ≤ level.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Dependence.points`.
-    columns : sequence of str
-        The columns, in the order of both axes.
-    label : str
-        The column that holds the class.
-    level : float
-        The largest p-value that is marked.
-    """
+    """Draw two maps on one scale; a dot marks pairs with Holm-corrected p ≤ level."""
     most = max((point["bits"] for point in points), default=1.0)
     colour = alt.Color(
         "bits:Q", scale=alt.Scale(domain=[0, most], range=_FROM_NONE_TO_MOST, interpolate="lab"), title="bits"

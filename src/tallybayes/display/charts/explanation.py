@@ -12,15 +12,7 @@ __all__ = ["explanation_chart"]
 
 
 def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
-    """Draw a bar for the prior and for each contribution, in the order given.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Explanation.points`.
-    title : str
-        The title of the chart.
-    """
+    """Draw a bar for the prior and for each contribution, in the order given."""
     base = alt.Chart(alt.InlineData(values=points), title=title).encode(
         y=alt.Y("what:N", sort=[point["what"] for point in points], title=None).axis(
             labelLimit=260, ticks=False, domain=False

@@ -12,15 +12,7 @@ __all__ = ["importance_chart"]
 
 
 def importance_chart(points: list[dict[str, Any]], *, left_out: bool) -> Any:
-    """Draw a bar for each column: its bits and, if known, its leave-one-out loss.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Importance.points`.
-    left_out : bool
-        Whether the points have the change of the leave-one-out log-loss without the column.
-    """
+    """Draw a bar for each column: its bits and, if known, its leave-one-out loss."""
     names = [point["column"] for point in points]
     base = alt.Chart(alt.InlineData(values=points)).encode(
         y=alt.Y("column:N", sort=names, title=None).axis(labelLimit=220, ticks=False, domain=False)

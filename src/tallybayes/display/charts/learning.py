@@ -13,15 +13,7 @@ __all__ = ["learning_chart"]
 
 
 def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
-    """Draw mean and band of each model against rows, one panel per figure.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `LearningCurve.points`.
-    models : sequence of str
-        The models, in the order of the legend.
-    """
+    """Draw mean and band of each model against rows, one panel per figure."""
     colour = alt.Color(
         "model:N", sort=list(models), scale=alt.Scale(domain=list(models), range=COLOURS), title=None
     ).legend(orient="top", symbolOpacity=1, symbolSize=120)

@@ -14,14 +14,7 @@ __all__ = ["nomogram_chart"]
 def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, float]], title: str, of: str) -> Any:
     """Draw each column's values at their points, and probabilities at total points below.
 
-    Parameters
-    ----------
-    ticks : list of dict
-        column, value, points, side (of the line on which the label is written) and label.
-    probabilities : list of dict
-        probability and points.
-    title, of : str
-        The title of the chart, and the class whose probability is drawn.
+    A tick has column, value, points, label and the side of the line on which the label is written.
     """
     names = list(dict.fromkeys(tick["column"] for tick in ticks))
     x = alt.X("points:Q", title="points").axis(orient="top", grid=True).scale(nice=False, padding=24)

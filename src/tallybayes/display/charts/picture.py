@@ -16,19 +16,7 @@ _LARGE = 300  # pixels of the longer side of a single image
 
 
 def picture_chart(points: list[dict[str, Any]], shape: tuple[int, int], classes: Sequence[str], unit: str) -> Any:
-    """Draw a grey image for each class, all on one scale.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Picture.points`.
-    shape : tuple of two int
-        Height and width.
-    classes : sequence of str
-        The classes, in the order of the images.
-    unit : str
-        The unit of the averages.
-    """
+    """Draw a grey image for each class, all on one scale."""
     grey = alt.Scale(range=["#f3f3f3", "#000000"], interpolate="rgb")
     colour = alt.Color("average:Q", scale=grey, title=unit).legend(gradientLength=_SIDE)
     images = _images(points, shape, _SIDE).encode(color=colour)
@@ -41,15 +29,6 @@ def against_chart(points: list[dict[str, Any]], shape: tuple[int, int], classes:
     """Draw an image of log-odds: blue for the first class, orange for the second.
 
     A pixel with log-odds 0 is white.
-
-    Parameters
-    ----------
-    points : list of dict
-        The result of `Against.points`.
-    shape : tuple of two int
-        Height and width.
-    classes : tuple of two str
-        The class that positive log-odds favour, and the other.
     """
     most = max((abs(p["log_odds"]) for p in points if p["log_odds"] is not None), default=1.0)
     scale = alt.Scale(domain=[-most, 0, most], range=[COLOURS[1], "#ffffff", COLOURS[0]], interpolate="lab")

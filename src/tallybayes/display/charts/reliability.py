@@ -17,14 +17,7 @@ def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str
 
     On the diagonal both agree.
 
-    Parameters
-    ----------
-    points : list of dict
-        when, given, observed, low, high and rows of each bin.
-    when : sequence of str
-        The values of `when`, told apart by colour; the last is the one that matters.
-    of : str
-        The class whose probability is drawn.
+    A point has when, given, observed, low, high and rows of a bin; the last value of `when` is the one that matters.
     """
     scale = alt.Scale(domain=list(when), range=[AGAINST, FOR][-len(when) :])
     colour = alt.Color("when:N", scale=scale, sort=list(when), title=None).legend(orient="top")

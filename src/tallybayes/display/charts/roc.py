@@ -14,13 +14,8 @@ __all__ = ["roc_chart"]
 def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: list[dict[str, Any]]) -> Any:
     """Draw the curve, its hull, and the cheapest point on its equal-cost line.
 
-    Parameters
-    ----------
-    curve : list of dict
-        fpr, tpr, threshold and which ("curve" or "hull"), in order.
-    point, line : list of dict
-        fpr and tpr of the point, and of the two ends of the line. They are data sets named ``point`` and ``line``, so
-        that a page can move them.
+    The curve has fpr, tpr, threshold and which ("curve" or "hull"), in order. Point and line are data sets named
+    ``point`` and ``line``, so that a page can move them.
     """
     x = alt.X("fpr:Q", title="false positive rate").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)
     y = alt.Y("tpr:Q", title="true positive rate (sensitivity)").scale(domain=[0, 1]).axis(format=".0%", tickCount=5)

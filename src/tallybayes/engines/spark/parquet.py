@@ -19,15 +19,7 @@ _LENIENT = ("spark.sql.parquet.mergeSchema", "spark.sql.files.ignoreCorruptFiles
 
 
 def files_of(frame: Any, schema: pa.Schema) -> Files | None:
-    """Return the files that a DataFrame's columns are read from; None if its plan does anything else.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        The rows, with the columns of the schema in its order.
-    schema : pyarrow.Schema
-        The names of the columns here, and their types.
-    """
+    """Return the files that a DataFrame's columns are read from; None if its plan does anything else."""
     if not hasattr(frame, "_jdf") or not all(is_plain(kind) for kind in schema.types):
         return None
     session = frame.sparkSession

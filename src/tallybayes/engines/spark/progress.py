@@ -18,17 +18,7 @@ _EVERY = 0.25
 
 @contextmanager
 def watched(frame: Any, name: str, total: int | None) -> Iterator[None]:
-    """Show a bar for the jobs run in this context, if standard error is a terminal.
-
-    Parameters
-    ----------
-    frame : pyspark.sql.DataFrame
-        Any DataFrame of the session.
-    name : str
-        The title of the bar.
-    total : int or None
-        The number of partitions, where known.
-    """
+    """Show a bar for the jobs run in this context, if standard error is a terminal."""
     session, connect = frame.sparkSession, type(frame).__module__.startswith("pyspark.sql.connect.")
     if not progress.watched() or (not connect and session.conf.get("spark.ui.showConsoleProgress", "false") == "true"):
         yield  # not a terminal, or Spark draws its own bar

@@ -60,6 +60,10 @@ class Model:
     Given a Dask or a Spark collection, `predict` and the like return the same collection with further columns
     ("predicted"; "P(yes)" for a class "yes"), computed lazily by the workers.
 
+    Arguments of one name are the same in all methods: `rows` are anything that `fit` takes, with the columns of the
+    training data; `label` and `weights` are as in `fit`, by default the columns used there; `threads` is the number of
+    threads, one per core by default.
+
     Attributes
     ----------
     evidence : Evidence
@@ -150,15 +154,7 @@ class Model:
         )
 
     def log_joint(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
-        """Return the log of prior times likelihood of each row with each class.
-
-        Parameters
-        ----------
-        rows : anything `fit` takes
-            Rows with the columns of the training data; a label column is ignored.
-        threads : int, optional
-            The number of threads; one per core by default.
-        """
+        """Return the log of prior times likelihood of each row with each class; a label column is ignored."""
         return self._scored(rows, threads, _Call("log_joint"), normalised=False)
 
     def predict_proba(self, rows: Any, *, threads: int | None = None) -> Floats:  # (n, C)
@@ -197,8 +193,6 @@ class Model:
 
         Parameters
         ----------
-        rows : anything `fit` takes
-            Rows with the columns of the training data.
         costs : array_like, shape (C, C), optional
             ``costs[i][j]`` is the cost of deciding for class i when class j is true.
         threshold : mapping, optional
@@ -208,8 +202,6 @@ class Model:
         confidence : float, optional
             Return None where the evidence does not show, at this level (such as 0.95), that the most probable class is
             more probable than every other.
-        threads : int, optional
-            The number of threads.
         """
         options = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
 
@@ -232,12 +224,8 @@ class Model:
 
         Parameters
         ----------
-        rows : anything `fit` takes
-            Rows with the columns of the training data.
         level : float
             The probability that the bounds hold.
-        threads : int, optional
-            The number of threads.
 
         Examples
         --------
@@ -255,17 +243,7 @@ class Model:
         return self._scores_and_variances(rows, threads, call)  # type: ignore[no-any-return]
 
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
-        """Return the log-probability of labelled rows: the sum of each row's log joint with its class.
-
-        Parameters
-        ----------
-        rows : anything `fit` takes
-            Labelled rows.
-        label, weights : str or array_like, optional
-            As in `fit`; by default the columns used there.
-        threads : int, optional
-            The number of threads.
-        """
+        """Return the log-probability of labelled rows: the sum of each row's log joint with its class."""
         total = 0.0
         for batch, _, codes, w in self._labelled_parts(rows, label, weights):
             scores = self._scorer(normalised=False).many([batch], engines.default_threads(threads))
@@ -274,15 +252,7 @@ class Model:
         return total
 
     def leave_one_out(self, rows: Any, label: Any = None, *, weights: Any = None) -> Floats:  # (n, C)
-        """Return the log joint of each row with each class, as if that row had never been learned.
-
-        Parameters
-        ----------
-        rows : anything `fit` takes
-            Labelled rows that the model was fitted on.
-        label, weights : str or array_like, optional
-            As in `fit`; by default the columns used there.
-        """
+        """Return the log joint of each learned row with each class, as if that row had never been learned."""
         parts = []
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
@@ -310,22 +280,15 @@ class Model:
     def calibrate(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
         """Return this model with new smoothings and temperature, where its choices leave them open.
 
-        Parameters
-        ----------
-        rows : anything `fit` takes
-            Labelled rows that the model has learned: all of them, or a large sample.
-        label, weights : str or array_like, optional
-            As in `fit`; by default the columns used there.
-        threads : int, optional
-            The number of threads.
+        `rows` are those that the model has learned: all of them, or a large sample.
 
         Examples
         --------
         >>> import tallybayes as tb
         >>> rows = {"x": list("ppqqpq"), "y": ["no", "no", "yes", "yes", "yes", "yes"]}
         >>> model = tb.fit(rows, "y").learn({"x": ["p"], "y": ["no"]})
-        >>> model.calibration.stale, model.calibrate({key: [*rows[key], *more] for key, more in
-        ...                                           {"x": ["p"], "y": ["no"]}.items()}).calibration.stale
+        >>> both = {"x": [*rows["x"], "p"], "y": [*rows["y"], "no"]}
+        >>> model.calibration.stale, model.calibrate(both).calibration.stale
         (True, False)
         """
         return self._calibrated(self._sample_rows(rows, label, weights=weights, threads=threads), threads)
@@ -397,10 +360,6 @@ class Model:
 
         Parameters
         ----------
-        source : anything `fit` takes
-            Labelled rows.
-        label : str or array_like, optional
-            As in `fit`; by default the column used there.
         how : str
             As in `tallybayes.validate`.
         **options
@@ -503,8 +462,6 @@ class Model:
         ----------
         rows : anything `fit` takes, optional
             Labelled rows that the model has learned. Without them, only the mutual information is computed.
-        label, weights : str or array_like, optional
-            As in `fit`; by default the columns used there.
 
         Examples
         --------
@@ -529,8 +486,6 @@ class Model:
         rows : anything `fit` takes, optional
             Labelled rows that the model has learned, for forward selection: add the column that lowers the
             leave-one-out log-loss most, then the next, while the gain is more than chance.
-        label, weights : str or array_like, optional
-            As in `fit`; by default the columns used there.
 
         Examples
         --------
@@ -551,14 +506,10 @@ class Model:
 
         Parameters
         ----------
-        rows : anything `fit` takes
-            Rows with the columns of the training data.
         of : class, optional
             The class to explain; by default the most probable of each row.
         against : class, optional
             The class to compare with; by default all others.
-        threads : int, optional
-            The number of threads.
 
         Examples
         --------
@@ -579,8 +530,6 @@ class Model:
 
         Parameters
         ----------
-        rows : anything `fit` takes
-            Rows with the columns of the training data.
         background : anything `fit` takes, optional
             Rows whose mean is the reference; by default the same rows.
         of, against, threads
@@ -666,10 +615,6 @@ class Model:
 
         Parameters
         ----------
-        rows : anything `fit` takes
-            Labelled rows; their columns have the event models of this model.
-        label : str or array_like, optional
-            As in `fit`; by default the column used there.
         **options
             weights, columns, bins, values and threads, as in `tallybayes.dependence`.
 

@@ -45,8 +45,6 @@ if TYPE_CHECKING:
     from tallybayes.structure.dependence import Dependence
     from tallybayes.validation import Validation
 
-__all__ = ["Model"]
-
 _SUMMED = 12  # classes and columns listed in a notebook
 _Part: TypeAlias = tuple[pa.RecordBatch, RowBatch, ClassCodes, Weights]
 

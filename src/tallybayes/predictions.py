@@ -17,8 +17,6 @@ from tallybayes.model import Model
 from tallybayes.sources import Source
 from tallybayes.storage.transit import Models
 
-__all__ = ["Answers"]
-
 # The names of each method's columns, each followed by a class in brackets.
 _NAMES = {
     "predict_proba": ("P",),

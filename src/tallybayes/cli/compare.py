@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tallybayes import sources
     from tallybayes.validation.comparison import Comparison
 
-__all__ = ["compare"]
-
 
 @example(
     "tally compare weather.csv --label play --how 5-fold",

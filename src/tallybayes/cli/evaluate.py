@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tallybayes import sources
     from tallybayes.evaluation import Confusion, Evaluation
 
-__all__ = ["evaluate"]
-
 _ANSWER = "predicted"
 
 

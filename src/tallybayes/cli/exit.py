@@ -14,8 +14,6 @@ import typer
 
 from tallybayes.errors import TallyError, wanted
 
-__all__ = ["note", "run"]
-
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
 # Keywords of `fit` and its relatives as messages quote them, such as bad_lines='skip', and the options they are here.
 _OPTIONS = {name: name.replace("_", "-") for name in ("alpha", "bad_lines", "errors", "estimate", "how", "unseen")}

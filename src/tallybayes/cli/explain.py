@@ -10,8 +10,6 @@ from tallybayes.cli.option_groups import argument, option
 from tallybayes.cli.options import ModelFile, Reading, Showing
 from tallybayes.errors import BadData, BadOption, wanted
 
-__all__ = ["explain"]
-
 
 @example(
     "tally explain weather.tally outlook=sunny temperature=66 humidity=90 windy=true",

@@ -15,8 +15,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["fit"]
-
 
 @example(
     "tally fit weather.csv --label play",

@@ -16,8 +16,6 @@ from tallybayes import __version__
 from tallybayes.cli.option_groups import expand_groups
 from tallybayes.errors import did_you_mean
 
-__all__ = ["example", "group"]
-
 F = TypeVar("F", bound=Callable[..., None])
 _PLAIN: dict[str, Any] = {"add_completion": False, "rich_markup_mode": None}
 

@@ -29,8 +29,6 @@ from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
 from tallybayes.sources.text_chunks import CODECS
 
-__all__ = ["InputRows", "estimated_rows", "open_inputs", "with_progress"]
-
 T = TypeVar("T")
 STDIN = "standard input"
 _SAMPLE = 1 << 20  # bytes read to estimate the number of rows

@@ -14,8 +14,6 @@ from tallybayes.display.tables import Column, Grid, Result, plain
 if TYPE_CHECKING:
     from tallybayes import sources
 
-__all__ = ["ColumnLook", "Look", "look"]
-
 _LISTED = 30  # columns; of ten thousand pixels the first are enough
 _EXAMPLES = 3  # values per column
 

@@ -10,8 +10,6 @@ from tallybayes import __version__
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-__all__ = ["COMMANDS", "SUMMARY", "main", "program", "script"]
-
 SUMMARY = "Naive Bayes: exact counts in, honest probabilities out."
 
 # The module and summary of each command. A module is imported when its command is used, so that help is quick.

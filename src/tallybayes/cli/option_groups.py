@@ -9,8 +9,6 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-__all__ = ["argument", "expand_groups", "option"]
-
 
 def option(default: Any, spelling: str, help_: str) -> Any:
     """Return an option as the default of a parameter or field.

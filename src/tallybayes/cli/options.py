@@ -15,8 +15,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.sources.options import ReadOptions
 
-__all__ = ["Choosing", "Data", "ModelFile", "Reading", "Seed", "Showing", "Threads", "Writing", "pairs"]
-
 Data = Annotated[
     list[str] | None,
     typer.Argument(

@@ -21,8 +21,6 @@ from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
 from tallybayes.sources.text_chunks import CODECS
 from tallybayes.storage import atomic_write
 
-__all__ = ["check_free", "replacing", "show", "write_rows"]
-
 _SHOWN = 20  # rows on a terminal; a file gets all
 
 

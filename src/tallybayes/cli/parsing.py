@@ -12,8 +12,6 @@ from tallybayes.cli.options import pairs
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.model import Model
 
-__all__ = ["as_type", "class_of", "costs_of", "row_of", "thresholds_of"]
-
 
 def as_type(text: str, kind: pa.DataType, where: str) -> Any:
     """Return the text as a value of an Arrow type.

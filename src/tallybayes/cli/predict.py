@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from tallybayes import sources
     from tallybayes.model import Model
 
-__all__ = ["predict"]
-
 
 @example(
     "tally predict weather.tally days.csv",

@@ -14,8 +14,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.queries.probability import Probability
 
-__all__ = ["query"]
-
 
 @example(
     "tally query weather.csv 'play=yes | outlook=sunny'",

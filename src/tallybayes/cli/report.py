@@ -17,8 +17,6 @@ from tallybayes.cli.options import Choosing, Reading, Seed
 if TYPE_CHECKING:
     from tallybayes.cli.inputs import InputRows
 
-__all__ = ["report"]
-
 
 @example("tally report weather.csv --label play", "tally report weather.tally weather.csv -o weather-model.html")
 def report(

@@ -6,8 +6,6 @@ from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import ModelFile, Seed, Writing
 
-__all__ = ["sample"]
-
 
 @example(
     "tally sample weather.tally -n 5",

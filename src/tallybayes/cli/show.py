@@ -11,8 +11,6 @@ from tallybayes.cli.options import ModelFile, Showing
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.model import Model
 
-__all__ = ["ModelSummary", "show"]
-
 
 @example(
     "tally show weather.tally",

@@ -16,8 +16,6 @@ from tallybayes.errors import BadData, did_you_mean, wanted
 if TYPE_CHECKING:
     from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["fit_options", "label_among", "label_of", "learn_from", "looks_like_label"]
-
 # Common names of the class column.
 _NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "species", "survived", "spam")
 _MANY = 50  # classes in the first rows; a guessed label has no more

@@ -18,8 +18,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.model import Model
 
-__all__ = ["forget", "learn", "merge"]
-
 Force = Annotated[bool, typer.Option("--force", "-f", help="Overwrite an existing model.")]
 
 

@@ -15,8 +15,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from tallybayes.validation import Validation
 
-__all__ = ["Require", "require", "required_figures", "validate"]
-
 # The figures --require takes, and whether higher is better.
 FIGURES = {"accuracy": True, "auc": True, "mcc": True, "kappa": True, "log_loss": False, "brier": False, "ece": False}
 Require = Annotated[

@@ -8,8 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-__all__ = ["busy", "counting", "watched"]
-
 _PATIENCE = 1.0  # seconds; shorter work needs no bar
 
 

@@ -7,8 +7,6 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-__all__ = ["shaded"]
-
 _SHADES = np.array(list(" ░▒▓█"))
 _NARROW = 18  # pixels; up to this width a pixel is two characters, because a character is twice as high as wide
 _WIDEST = 40  # pixels; wider images are shrunk to fit a terminal

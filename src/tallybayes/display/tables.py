@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-__all__ = ["Column", "Grid", "Result", "Sheet", "html", "number", "plain"]
-
 _WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
 
 

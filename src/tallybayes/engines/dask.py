@@ -30,8 +30,6 @@ from tallybayes.engines.partitioned import (
 )
 from tallybayes.errors import BadData, TallyError, wanted
 
-__all__ = ["DaskPartitions", "of_dask"]
-
 T = TypeVar("T")
 
 

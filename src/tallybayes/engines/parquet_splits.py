@@ -16,8 +16,6 @@ import pyarrow as pa
 from tallybayes.engines.partitioned import Declined
 from tallybayes.sources import Source
 
-__all__ = ["Files", "Split", "is_plain"]
-
 _BATCH_ROWS = 1 << 16
 
 

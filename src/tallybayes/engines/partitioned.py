@@ -21,21 +21,6 @@ from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, want
 from tallybayes.sources import Source
 from tallybayes.sources.position import Trail
 
-__all__ = [
-    "FAN_IN",
-    "Columns",
-    "Declined",
-    "PartitionInfo",
-    "Partitioned",
-    "Reading",
-    "Remote",
-    "Task",
-    "answer_of",
-    "attempted",
-    "joined",
-    "packed",
-]
-
 T = TypeVar("T")
 # Answers merged at a time; a worker that merges holds one sum and one answer.
 FAN_IN = 16

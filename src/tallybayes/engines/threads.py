@@ -23,8 +23,6 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.sources import Source
 from tallybayes.sources.position import Trail
 
-__all__ = ["SLICE_BYTES", "Threads", "default_threads", "fold", "fold_rows", "in_threads", "map_rows"]
-
 T = TypeVar("T")
 
 # Bytes of a slice: large enough to pay for its thread, small enough that copies of it stay small.

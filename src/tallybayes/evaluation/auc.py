@@ -10,8 +10,6 @@ import numpy as np
 from tallybayes.evaluation.proportions import LEVEL, checked, wilson
 from tallybayes.events.inputs import Floats
 
-__all__ = ["Area", "area", "interval"]
-
 
 class Area(NamedTuple):
     """The area under a ROC curve, with its variance."""

@@ -15,8 +15,6 @@ from tallybayes.evaluation.inputs import Places, class_names, places, position, 
 from tallybayes.evaluation.rates import Rates, divided
 from tallybayes.events.inputs import Floats
 
-__all__ = ["Averages", "Confusion", "confusion", "counted"]
-
 _WIDEST = 12  # classes; a wider matrix is unreadable, so its most frequent mistakes are shown instead
 
 

@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from tallybayes.events.inputs import Floats
 
-__all__ = ["corners", "upper_hull"]
-
 # Share of points: a vectorised pass that removes fewer costs more than finishing with the loop over single points.
 _WORTH_A_PASS = 0.1
 

@@ -29,8 +29,6 @@ from tallybayes.evaluation.roc import RocCurve, curve_of
 from tallybayes.evaluation.summary import remarks, sheet
 from tallybayes.events.inputs import Floats
 
-__all__ = ["Evaluation", "evaluate"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Evaluation(Result):

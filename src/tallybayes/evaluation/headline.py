@@ -13,8 +13,6 @@ from tallybayes.evaluation.proportions import LEVEL, wilson
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.uncertainty import z_of
 
-__all__ = ["Figure", "headline", "majority"]
-
 
 class Figure(NamedTuple):
     """A figure with its 95 % interval.

@@ -13,19 +13,6 @@ from tallybayes.categories import Categories, plain
 from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 
-__all__ = [
-    "Places",
-    "class_names",
-    "cost_matrix",
-    "distinct",
-    "numbers",
-    "places",
-    "position",
-    "probability_rows",
-    "row_weights",
-    "scores_of",
-]
-
 Places: TypeAlias = npt.NDArray[np.intp]
 
 # Largest accepted distance of a sum from 1: the rounding error of a thousand float32 probabilities. Probabilities that

@@ -9,8 +9,6 @@ import numpy as np
 from tallybayes.evaluation.inputs import Places
 from tallybayes.events.inputs import Floats
 
-__all__ = ["LogLoss", "brier", "log_loss", "true_probabilities"]
-
 
 class LogLoss(NamedTuple):
     """The mean of −log P(true class), and the rows that make it infinite.

@@ -13,8 +13,6 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 
-__all__ = ["AverageRoc", "average_roc"]
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AverageRoc(Result):

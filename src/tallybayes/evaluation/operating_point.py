@@ -12,8 +12,6 @@ from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 
-__all__ = ["OperatingPoint", "cheapest"]
-
 
 @dataclass(frozen=True, repr=False)
 class OperatingPoint(Result):

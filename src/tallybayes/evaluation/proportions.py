@@ -11,8 +11,6 @@ import numpy.typing as npt
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 
-__all__ = ["LEVEL", "checked", "wilson"]
-
 LEVEL = 0.95
 
 

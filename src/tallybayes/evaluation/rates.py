@@ -9,8 +9,6 @@ import numpy as np
 
 from tallybayes.display.tables import plain
 
-__all__ = ["Rates", "divided"]
-
 
 @dataclass(frozen=True, eq=False)
 class Rates:

@@ -17,8 +17,6 @@ from tallybayes.evaluation.rates import divided
 from tallybayes.evaluation.ties import CLOSE
 from tallybayes.events.inputs import Floats
 
-__all__ = ["BINS", "Bins", "Calibration", "bin_edges", "binned", "calibration"]
-
 Bins = int | Sequence[float]
 
 BINS = 10

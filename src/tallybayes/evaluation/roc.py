@@ -19,8 +19,6 @@ from tallybayes.evaluation.proportions import LEVEL
 from tallybayes.evaluation.ties import last_of_each
 from tallybayes.events.inputs import Floats
 
-__all__ = ["Hull", "RocCurve", "curve_of", "roc"]
-
 _POINTS = 512  # a picture shows no more, so JSON need not hold all of a curve of a million rows
 _LINES = 12  # of a printed table; more are not read
 

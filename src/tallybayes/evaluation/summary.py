@@ -15,8 +15,6 @@ from tallybayes.evaluation.roc import RocCurve
 if TYPE_CHECKING:
     from tallybayes.evaluation.evaluate import Evaluation
 
-__all__ = ["remarks", "sheet"]
-
 
 def remarks(confusion: Confusion, loss: LogLoss, curves: Mapping[Any, RocCurve]) -> tuple[str, ...]:
     """Return a sentence for each figure that is undefined, infinite or below the diagonal."""

@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from tallybayes.kernels.types import Floats
 
-__all__ = ["CLOSE", "last_of_each"]
-
 # Log-odds so close are the same: sums of thousands of logarithms, of which each has its last bit wrong, are.
 CLOSE = 1e-12
 # Near 1 a probability has no room for this; there the same is what lies within so large a share: four last bits.

@@ -23,8 +23,6 @@ from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import weigh_table
 
-__all__ = ["ClassContrast", "ContrastWeights"]
-
 
 @dataclass(frozen=True)
 class ContrastWeights:

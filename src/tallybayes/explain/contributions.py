@@ -23,8 +23,6 @@ from tallybayes.inference.score import add_encoded, encoded, map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Contributions", "Shapley", "add_terms", "ask", "contributions", "encoded_rows", "shapley"]
-
 _SHOWN = 20
 
 

@@ -20,8 +20,6 @@ from tallybayes.explain.words import TextContributions
 from tallybayes.inference.score import add_encoded
 from tallybayes.model import Model
 
-__all__ = ["Change", "Counterfactual", "smallest"]
-
 
 class Change(NamedTuple):
     """One changed value, or one removed word."""

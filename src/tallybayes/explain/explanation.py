@@ -28,8 +28,6 @@ from tallybayes.schema.column_names import NumberedNames
 if TYPE_CHECKING:
     from tallybayes.explain.counterfactual import Counterfactual
 
-__all__ = ["Explanation", "Part", "explain"]
-
 _SHOWN, _LONGEST = 15, 40
 MISSING, UNSEEN, UNKNOWN = "missing", "never seen", "not known"
 

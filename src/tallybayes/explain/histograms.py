@@ -15,8 +15,6 @@ from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.tables import Table
 from tallybayes.model import Model
 
-__all__ = ["Histogram", "histogram"]
-
 BINS = 24
 
 

@@ -17,8 +17,6 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Pixels
 from tallybayes.model import Model
 
-__all__ = ["Against", "Picture", "picture"]
-
 # Characters per terminal line that images side by side may fill.
 _LINE = 80
 _LOUDEST = 10

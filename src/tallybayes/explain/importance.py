@@ -26,8 +26,6 @@ from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
 
-__all__ = ["Importance", "importance", "select"]
-
 _SHOWN = 30
 # Leave-one-out scores are kept for every column: a limit on numbers (256 MB), and on rows, as more do not help.
 _MOST_NUMBERS, _MOST_ROWS, _FEWEST_ROWS = 1 << 25, 20_000, 500

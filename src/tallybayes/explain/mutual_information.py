@@ -18,8 +18,6 @@ from tallybayes.model import Model
 if TYPE_CHECKING:
     from tallybayes.explain.tables import Table
 
-__all__ = ["counted_information", "information", "mutual_information"]
-
 
 def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
     """Return each value's part of the mutual information, given P(value | class) (..., C).

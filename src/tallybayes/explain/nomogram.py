@@ -21,8 +21,6 @@ from tallybayes.events.inputs import Floats
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.model import Model
 
-__all__ = ["Nomogram", "Scale", "nomogram"]
-
 # Values of a density are shown if their density is at least this share of the highest in either class.
 _RARE = 0.01
 _TICKS, _WORDS, _SHOWN = 9, 12, 15

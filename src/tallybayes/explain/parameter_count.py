@@ -11,8 +11,6 @@ from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.lognormal import Lognormal
 from tallybayes.model import Model
 
-__all__ = ["Parameters", "parameters"]
-
 # Longer numbers are shown in scientific notation: Python refuses to print thousands of digits.
 _DIGITS = 15
 _WRITTEN = 4000

@@ -16,8 +16,6 @@ from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Profile
 from tallybayes.model import Model
 
-__all__ = ["Prior", "Table", "Tables", "TellingWord", "WordTable", "prior_table", "table", "tables"]
-
 _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
 
 

@@ -15,8 +15,6 @@ from tallybayes.events.text.likelihood import TextLikelihood
 from tallybayes.kernels.text import vectorise
 from tallybayes.model import Model
 
-__all__ = ["TextContributions", "spoken_words"]
-
 
 @dataclass(frozen=True)
 class TextContributions:

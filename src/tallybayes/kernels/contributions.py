@@ -12,8 +12,6 @@ from typing import Literal
 from . import _native
 from .types import Codes, Columns, Floats, Sizes
 
-__all__ = ["terms_codes", "terms_dense"]
-
 
 def terms_dense(
     columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats | None, asked: Floats, out: Floats

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes
 
-__all__ = ["count_codes", "count_pairs", "count_sparse", "power_sums"]
-
 
 def power_sums(
     columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None

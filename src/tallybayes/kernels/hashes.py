@@ -16,8 +16,6 @@ from . import _native
 from .text_normalise import take_apart
 from .types import Codes, Columns, Integers, Sizes
 
-__all__ = ["Words", "hash_codes", "hash_dense", "hash_sparse", "hash_texts"]
-
 Words: TypeAlias = NDArray[np.int64]
 
 

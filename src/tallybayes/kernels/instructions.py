@@ -7,8 +7,6 @@ import warnings
 
 from . import _native
 
-__all__ = ["choose"]
-
 
 def choose() -> None:
     """Use the instruction set that the environment variable TALLYBAYES_ISA names, if there is one.

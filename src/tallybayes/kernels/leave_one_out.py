@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Columns, Floats
 
-__all__ = ["Coefficients", "leave_dense"]
-
 
 class Coefficients(NamedTuple):
     """Coefficients, each of shape (C, F), that map moments to a class's density.

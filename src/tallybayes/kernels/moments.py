@@ -7,8 +7,6 @@ import numpy as np
 from . import _native
 from .types import Floats, Limbs
 
-__all__ = ["exact_moments", "to_float"]
-
 
 def to_float(exact: Limbs) -> Floats:
     """Return the double nearest to each exact number, ±inf beyond the largest.

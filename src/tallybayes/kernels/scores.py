@@ -14,17 +14,6 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Columns, Floats, Integers, Sizes
 
-__all__ = [
-    "log_softmax",
-    "score_codes",
-    "score_gaussian",
-    "score_own_codes",
-    "score_sparse",
-    "score_student",
-    "softmax",
-    "temper",
-]
-
 
 def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
     """Add ``constant - ((x - mean) * scale)**2``, a normal log-density, summed over the columns; NaN adds nothing.

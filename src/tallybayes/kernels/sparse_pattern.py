@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 
 from . import _native
 
-__all__ = ["find_places", "join_places"]
-
 Starts = NDArray[np.int64]
 Rows = NDArray[np.int32]
 

@@ -9,8 +9,6 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BadText", "BadTokens", "TextCounts", "TextOptions", "Tokenizer", "Vectors"]
-
 Tokenizer: TypeAlias = Callable[[str], Iterable[str]]
 
 MOST_WORDS = 16  # words in an n-gram; each length needs its own table

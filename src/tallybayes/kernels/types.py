@@ -8,8 +8,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BadEntry", "Codes", "Columns", "Floats", "Integers", "Limbs", "NotFinite", "PowerSums", "Sizes"]
-
 Floats: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int32] | NDArray[np.int64]
 Columns: TypeAlias = NDArray[np.floating] | Sequence[NDArray[np.floating]]

@@ -14,8 +14,6 @@ from tallybayes.categories import kind, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.queries.language import Term
 
-__all__ = ["Mask", "as_kind", "holds", "missing_in", "plain_column"]
-
 Mask = npt.NDArray[np.bool_]
 _COMPARE = {
     "=": pc.equal,

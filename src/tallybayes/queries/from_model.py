@@ -27,8 +27,6 @@ from tallybayes.queries.conditions import Mask, as_kind, holds
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
 
-__all__ = ["believed"]
-
 
 def believed(
     model: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = LEVEL

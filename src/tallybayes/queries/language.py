@@ -17,8 +17,6 @@ from typing import Any, NoReturn
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["Query", "Term", "parse"]
-
 _TOKEN = re.compile(
     r"""\s*(?:(?P<quoted>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
         |(?P<operator>==|!=|<=|>=|≠|≤|≥|=|<|>|~)

@@ -7,8 +7,6 @@ from typing import Any
 
 from tallybayes.display.tables import Result, Sheet, number, plain
 
-__all__ = ["Probability"]
-
 
 @dataclass(frozen=True)
 class Probability(Result):

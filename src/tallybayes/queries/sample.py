@@ -16,8 +16,6 @@ from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.inference.posterior import normalise
 from tallybayes.model import Model
 
-__all__ = ["sample"]
-
 
 def sample(
     model: Model, n: int, given: Any | Mapping[str, Any] = None, *, missing: bool = False, seed: int = 0

@@ -34,8 +34,6 @@ from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, c
 from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 
-__all__ = ["report"]
-
 # Columns that are listed, drawn and tested in pairs, and mistakes that are explained: more would not be read.
 _LISTED, _DRAWN, _PAIRED, _MISTAKES = 60, 24, 30, 5
 # Held-out scores are kept for every class. If there would be more of them, only a sample of this many rows or more is

@@ -16,8 +16,6 @@ from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.schema.schema import Schema
 
-__all__ = ["ColumnFacts", "Remark", "facts_of", "remarks_on"]
-
 _DISTINCT, _FEWEST_ROWS = 0.95, 30  # share of distinct values that makes an id; with fewer rows it may be chance
 _GIVEN_AWAY = 0.95  # share of the label's entropy; a column with more is rarely known before the class is
 _FEW_VALUES = 6  # distinct whole numbers; no more than this may be codes rather than amounts

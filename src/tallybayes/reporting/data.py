@@ -16,8 +16,6 @@ from tallybayes.reporting.performance import Answer
 from tallybayes.structure.dependence import Dependence
 from tallybayes.validation import LearningCurve
 
-__all__ = ["Origin", "ReportData"]
-
 
 @dataclass(frozen=True)
 class Origin:

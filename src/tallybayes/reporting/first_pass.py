@@ -21,8 +21,6 @@ from tallybayes.evidence.row_sample import MOST_ROWS, BottomKSample, Part
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
 
-__all__ = ["MOST_CLASSES", "FirstPass", "look_at"]
-
 # A label with more values is a number or an identifier, not a class; a page cannot show that many.
 MOST_CLASSES = 1000
 # The sample: enough rows for histograms and a learning curve, and bounded memory however wide the rows.

@@ -15,8 +15,6 @@ from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.reporting.performance import Answer
 
-__all__ = ["Mistake", "worst_mistakes"]
-
 _LONGEST = 400  # characters of a text that are shown
 
 

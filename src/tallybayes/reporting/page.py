@@ -15,8 +15,6 @@ from tallybayes.display.tables import Grid, Sheet, html
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.sections import SECTIONS
 
-__all__ = ["Charts", "page"]
-
 
 class Charts:
     """The charts of a page, by the names that its figures refer to."""

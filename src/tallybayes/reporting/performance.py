@@ -21,8 +21,6 @@ from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.validation import Validation
 
-__all__ = ["COSTS", "Answer", "CostStep", "Figure", "answer_by", "answer_on_new", "chosen_how", "interval_of"]
-
 # The costs of a false positive and of a false negative, from left to right on the slider.
 _TIMES = (100, 50, 20, 10, 5, 3, 2)
 COSTS = (*((float(k), 1.0) for k in _TIMES), (1.0, 1.0), *((1.0, float(k)) for k in reversed(_TIMES)))

@@ -22,8 +22,6 @@ from tallybayes.reporting.columns import ColumnFacts
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import CostStep, Figure
 
-__all__ = ["SECTIONS"]
-
 # Most classes in tables, ROC curves, values of a column, classes in a legend, and notes: more would not be read.
 _CLASSES, _CURVES, _VALUES, _LEGEND, _NOTES = 12, 6, 12, 6, 3
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}

@@ -18,20 +18,6 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.kernels import Limbs
 
-__all__ = [
-    "Array",
-    "Counter",
-    "are_finite",
-    "class_codes",
-    "column_sums",
-    "copied",
-    "count",
-    "dense",
-    "laid_out",
-    "places",
-    "reader",
-]
-
 Array: TypeAlias = npt.NDArray[Any]
 # Returns the sums of a slice of rows, given their classes and weights.
 Counter: TypeAlias = Callable[[slice, ClassCodes, Weights], Mapping[str, Limbs]]

@@ -21,19 +21,6 @@ from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, Counter, are_finite, class_codes, copied, count, places
 
-__all__ = [
-    "Discrete",
-    "DropIn",
-    "Scorer",
-    "contiguous",
-    "count_columns",
-    "lazy",
-    "over_table",
-    "scorer",
-    "table_of",
-    "writeable",
-]
-
 T = TypeVar("T")
 
 _TABLE_CELLS = 1 << 16  # cells computed at a time: few enough to stay in cache

@@ -30,8 +30,6 @@ from tallybayes.sklearn.base import (
     writeable,
 )
 
-__all__ = ["BernoulliNB"]
-
 
 class BernoulliNB(Discrete, naive_bayes.BernoulliNB):
     """scikit-learn's BernoulliNB, only faster.

@@ -18,8 +18,6 @@ from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, count, laid_out
 from tallybayes.sklearn.base import Discrete, Scorer, lazy
 
-__all__ = ["CategoricalNB"]
-
 Sizes = npt.NDArray[np.int64]
 
 _GUESS_ROWS = 256  # rows to guess the number of categories from; counting detects a guess that is too low

@@ -18,8 +18,6 @@ from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, are_finite, copied, count, dense
 from tallybayes.sklearn.base import DropIn, Scorer
 
-__all__ = ["GaussianNB"]
-
 
 class GaussianNB(DropIn, naive_bayes.GaussianNB):
     """scikit-learn's GaussianNB, only faster.

@@ -16,8 +16,6 @@ from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import column_sums, reader
 from tallybayes.sklearn.base import Discrete, Scorer, contiguous, count_columns, lazy, scorer, table_of, writeable
 
-__all__ = ["ComplementNB", "MultinomialNB"]
-
 
 class _Bags(Discrete):
     """Base of the classes whose rows are counts of features."""

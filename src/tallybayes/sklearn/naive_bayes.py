@@ -29,8 +29,6 @@ from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Schema
 from tallybayes.sklearn.arrays import Array, class_codes
 
-__all__ = ["NaiveBayes"]
-
 
 class _Learned:
     """A model and the sampled rows that calibrate it, which happens when the model is first used.

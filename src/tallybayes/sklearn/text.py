@@ -16,8 +16,6 @@ from tallybayes.kernels.text import Tokenizer
 from tallybayes.sklearn.arrays import Array
 from tallybayes.sklearn.naive_bayes import NaiveBayes
 
-__all__ = ["TextNB", "as_arrow", "as_texts"]
-
 _COLUMN = "text"
 
 

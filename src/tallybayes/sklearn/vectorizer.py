@@ -16,8 +16,6 @@ from tallybayes.kernels.text import Lookup, TextOptions, Vectors, merge_vocabula
 from tallybayes.sklearn.arrays import Array
 from tallybayes.sklearn.text import as_arrow
 
-__all__ = ["CountVectorizer"]
-
 _PATTERN = r"(?u)\b\w\w+\b"
 # Methods that a subclass may override: then the kernels do not know what a token is.
 _STEPS = ("build_analyzer", "build_preprocessor", "build_tokenizer", "decode", "_word_ngrams", "_char_ngrams")

@@ -28,8 +28,6 @@ from tallybayes.sources.source import Source
 from tallybayes.sources.steps import BROKEN, read_ahead, reword_errors
 from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
-__all__ = ["of_attributes"]
-
 PIECE = 8 << 20  # bytes; see csv.PIECE
 _TYPES = ("numeric", "real", "integer", "string", "date", "{values}")
 _QUOTED = r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\""

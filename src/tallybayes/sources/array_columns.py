@@ -18,18 +18,6 @@ import pyarrow as pa
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.source import check_distinct
 
-__all__ = [
-    "check_names",
-    "kind_of",
-    "matrix_field",
-    "matrix_of",
-    "names_of",
-    "sparse_field",
-    "sparse_of",
-    "was_bool",
-    "width_of",
-]
-
 KIND, WIDTH, NAMES = b"tallybayes.kind", b"tallybayes.width", b"tallybayes.names"
 BOOL = b"tallybayes.bool"
 

@@ -14,8 +14,6 @@ from tallybayes.sources.array_columns import check_names, matrix_field
 from tallybayes.sources.source import Source, of_table
 from tallybayes.sources.to_arrow import matrix_column, sparse_column, storable, table_of
 
-__all__ = ["of_array", "of_rows", "of_sparse"]
-
 Array = npt.NDArray[Any]
 
 # Bytes of a strided array that are copied at a time: several times a CPU cache, far less than main memory.

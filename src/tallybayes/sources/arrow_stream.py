@@ -7,8 +7,6 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["as_stream", "from_stream"]
-
 
 def as_stream(batch: pa.RecordBatch, compression: str | None = None) -> pa.Buffer:
     """Return a batch as the bytes of an Arrow stream."""

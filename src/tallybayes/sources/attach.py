@@ -13,8 +13,6 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.source import Source
 from tallybayes.sources.to_arrow import column_of
 
-__all__ = ["attach"]
-
 
 def attach(source: Source, name: str, values: Any) -> Source:
     """Return the same rows with one more column.

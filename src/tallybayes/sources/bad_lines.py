@@ -13,8 +13,6 @@ from tallybayes.errors import BadData, SkippedLinesWarning, wanted
 from tallybayes.sources.position import Spot
 from tallybayes.sources.source import Source
 
-__all__ = ["CURE", "Pass", "Skips"]
-
 CURE = "Fix the line, or skip it with bad_lines='skip'"
 FEW = 3  # bad lines whose places are reported; more do not fit into one sentence
 

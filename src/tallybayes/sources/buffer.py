@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from tallybayes.sources.source import Source
 
-__all__ = ["buffered"]
-
 # Rows of no more bytes are kept. A stream is kept whatever its size, since it cannot be read again.
 KEPT_BYTES = 256 << 20
 

@@ -28,8 +28,6 @@ from tallybayes.sources.text_chunks import (
     whole_rows,
 )
 
-__all__ = ["delimiter_of", "of_delimited"]
-
 # Bytes. A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use,
 # one being parsed and one read ahead, a file of any size takes about 200 MB.
 PIECE = 8 << 20

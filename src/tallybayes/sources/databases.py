@@ -19,8 +19,6 @@ from tallybayes.sources.dialects import Dialect, dialect_of, failures_of
 from tallybayes.sources.source import Source
 from tallybayes.sources.steps import BROKEN, check_batches, in_words, read_ahead
 
-__all__ = ["of_query"]
-
 QUERY = "the query"
 URLS = "'duckdb', 'duckdb:///file.db', 'sqlite:///file.db' or 'postgresql://user@host/name'"
 

@@ -11,8 +11,6 @@ import pyarrow as pa
 
 from tallybayes.sources.source import check_distinct
 
-__all__ = ["Dialect", "dialect_of", "failures_of"]
-
 BATCH_ROWS = 1 << 16
 
 

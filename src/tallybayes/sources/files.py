@@ -25,8 +25,6 @@ from tallybayes.sources.steps import BROKEN, blank, in_words, project, retype, t
 from tallybayes.sources.text_chunks import CODECS
 from tallybayes.sources.where import Where
 
-__all__ = ["ARROW", "COMPRESSED", "ENDINGS", "LINES", "PARQUET", "TEXT", "ending_of", "is_path", "of_paths"]
-
 TEXT = {".csv": ",", ".tsv": "\t"}
 LINES = (".jsonl", ".ndjson")
 PARQUET = (".parquet", ".pq")

@@ -15,8 +15,6 @@ from tallybayes.sources.steps import BROKEN, in_words, reword_errors
 from tallybayes.sources.take import align
 from tallybayes.sources.to_arrow import table_of
 
-__all__ = ["of_arrow", "of_columns", "of_dicts", "of_text"]
-
 SCALARS = (str, bytes, int, float, bool, type(None))
 
 

@@ -16,8 +16,6 @@ from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, reword_errors, type_in_words
 from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
-__all__ = ["of_lines"]
-
 PIECE = 8 << 20  # bytes; see csv.PIECE
 BLOCK = 1 << 20
 # Types for which the Python type of a value decides whether it fits. For other types, pyarrow decides.

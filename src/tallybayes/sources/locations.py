@@ -24,8 +24,6 @@ import pyarrow as pa
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.steps import in_words
 
-__all__ = ["Place", "find", "is_uri", "name_of"]
-
 T = TypeVar("T")
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>[^?]*)(?P<query>\?.*)?", re.DOTALL)

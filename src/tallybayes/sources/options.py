@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["PLAIN_OPTIONS", "ReadOptions"]
-
 
 @dataclass(frozen=True)
 class ReadOptions:

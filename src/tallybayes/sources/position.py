@@ -16,8 +16,6 @@ import pyarrow as pa
 from tallybayes.sources.locations import Place
 from tallybayes.sources.source import Source, of_table
 
-__all__ = ["Spot", "Trail", "by_rows", "without_first"]
-
 
 class Spot(NamedTuple):
     """A position in a sequence of files."""

@@ -14,8 +14,6 @@ from tallybayes.errors import BadData, wanted
 if TYPE_CHECKING:
     from tallybayes.sources.position import Trail
 
-__all__ = ["LateType", "Source", "check_distinct", "of_batches", "of_table"]
-
 
 class LateType(BadData):
     """The error of a row that needs a wider type than inferred or declared.

@@ -14,22 +14,6 @@ import pyarrow as pa
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.source import Source
 
-__all__ = [
-    "BROKEN",
-    "blank",
-    "check_batches",
-    "columns_to_read",
-    "conform",
-    "first_not_utf8",
-    "in_words",
-    "project",
-    "read_ahead",
-    "retype",
-    "reword_errors",
-    "slice_rows",
-    "type_in_words",
-]
-
 T = TypeVar("T")
 
 # What pyarrow raises for a malformed file. A corrupt length can ask for a petabyte: hence the memory error.

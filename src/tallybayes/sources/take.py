@@ -12,8 +12,6 @@ import pyarrow as pa
 from tallybayes.sources.array_columns import kind_of, matrix_of
 from tallybayes.sources.arrow_stream import as_stream, from_stream
 
-__all__ = ["align", "gather", "plain", "take"]
-
 # Bytes of the widest number that is read at once.
 _WORD = 8
 

@@ -17,17 +17,6 @@ import pyarrow as pa
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 
-__all__ = [
-    "CODECS",
-    "arrow_owned",
-    "last_line_end",
-    "last_row_end",
-    "lines_of_rows",
-    "open_text",
-    "replace_invalid",
-    "whole_rows",
-]
-
 CODECS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd", ".lz4": "lz4"}
 
 # Bytes. A longer row is taken for a quotation mark that never closes; reading on would fill the memory.

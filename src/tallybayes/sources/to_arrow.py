@@ -14,8 +14,6 @@ from tallybayes.sources.array_columns import matrix_field, sparse_field
 from tallybayes.sources.source import check_distinct
 from tallybayes.sources.steps import BROKEN, in_words
 
-__all__ = ["column_of", "is_scipy_sparse", "matrix_column", "sparse_column", "storable", "table_of"]
-
 Array = npt.NDArray[Any]
 
 

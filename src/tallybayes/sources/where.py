@@ -22,8 +22,6 @@ from tallybayes.sources.source import Source
 from tallybayes.sources.steps import BROKEN, columns_to_read, retype, type_in_words
 from tallybayes.sources.take import take
 
-__all__ = ["Where"]
-
 _COMPARE = {
     ast.Eq: "equal",
     ast.NotEq: "not_equal",

@@ -24,8 +24,6 @@ from tallybayes.schema.schema import Missing, Schema
 from tallybayes.structure.information import Figures, Pair, figures
 from tallybayes.structure.pairs import PairCounts
 
-__all__ = ["LEVEL", "Dependence", "dependence", "of_model"]
-
 LEVEL = 0.05
 BINS, VALUES = 10, 32
 # Pairs printed; `worst` returns more.

@@ -18,8 +18,6 @@ from scipy.special import gammaincc
 
 from tallybayes.events.inputs import Floats
 
-__all__ = ["ChiSquared", "chi_squared"]
-
 # The fewest rows for which the variance is defined.
 _LEAST = 4
 

@@ -15,8 +15,6 @@ from tallybayes.events.inputs import Floats
 from tallybayes.structure.dependence_test import chi_squared
 from tallybayes.structure.pairs import PairCounts
 
-__all__ = ["Figures", "Pair", "figures", "holm"]
-
 Bits = Floats
 # Counts processed together: each temporary array takes 32 MB.
 _CELLS = 1 << 22

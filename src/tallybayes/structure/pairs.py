@@ -23,8 +23,6 @@ from tallybayes.evidence.evidence import class_codes, class_totals, row_weights
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 
-__all__ = ["PairCounts"]
-
 # A gigabyte of counts; twice as much while slices are added.
 _MOST_CELLS = 1 << 27
 # A product column for each pair of slots. Slots are fixed before counting, so no values need to be aligned.

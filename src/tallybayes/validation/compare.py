@@ -28,8 +28,6 @@ from tallybayes.validation.plan import parse
 from tallybayes.validation.result import Validation
 from tallybayes.validation.validate import validate
 
-__all__ = ["compare"]
-
 DEFAULT = "as inferred"
 # Whole numbers with at most this many distinct values may be codes of categories.
 _FEW = 20

@@ -9,8 +9,6 @@ from typing import Any
 
 from tallybayes.display.tables import Grid, Result, number, plain
 
-__all__ = ["Candidate", "Comparison"]
-
 # Standard errors; a smaller difference may be chance.
 _SURE = 2.0
 # Share of the log-loss; a significant difference that is smaller than this is not worth a change.

@@ -22,8 +22,6 @@ from tallybayes.schema.schema import Schema
 from tallybayes.validation.row_info import RowInfo
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["Fold", "FoldSample", "Sampling"]
-
 # How many sampled rows a fold trains on is random: keep this many standard deviations above the expected number, and a
 # tenth more since texts differ in length.
 _SURE, _SPARE = 6.0, 1.1

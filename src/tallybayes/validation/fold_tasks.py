@@ -29,8 +29,6 @@ from tallybayes.validation.fold_sample import Sampling
 from tallybayes.validation.row_info import open_partition, pieces
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["CountFolds", "ScoreFolds", "Scores", "among"]
-
 # Bytes; counting fewer takes less time than starting a thread.
 _THREAD_BYTES = 8 << 20
 

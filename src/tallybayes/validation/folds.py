@@ -26,8 +26,6 @@ from tallybayes.validation.row_info import PartitionRows, RowInfo
 from tallybayes.validation.split import IntCodes
 from tallybayes.validation.training import EarlierBlocks, OtherFolds
 
-__all__ = ["Folds"]
-
 # Cells of sums (class times value) that all folds of a pass hold together; further folds take another pass.
 _MOST_CELLS = 1 << 24
 

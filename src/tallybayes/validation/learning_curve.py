@@ -29,8 +29,6 @@ from tallybayes.validation.row_info import Roles
 from tallybayes.validation.split import IntCodes
 from tallybayes.validation.validate import Learned, learner
 
-__all__ = ["LearningCurve", "learning_curve"]
-
 Figure = Literal["accuracy", "log_loss"]
 _FIGURES: tuple[Figure, ...] = ("accuracy", "log_loss")
 _TITLES = {"accuracy": "accuracy", "log_loss": "log-loss"}

@@ -19,8 +19,6 @@ from tallybayes.storage.transit import Models
 from tallybayes.validation.row_info import PartitionRows, RowInfo, open_partition, pieces
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["leave_each_out"]
-
 
 def leave_each_out(
     total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int

@@ -19,8 +19,6 @@ from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["PARTNERS", "LogisticPartner", "Partner"]
-
 Partner: TypeAlias = Literal["ridge", "lasso"]
 # The L1 ratio. A penalty on squared or absolute coefficients is a normal or a Laplace prior; the fit is the mode.
 PARTNERS: dict[str, float] = {"ridge": 0.0, "lasso": 1.0}

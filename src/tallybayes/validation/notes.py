@@ -11,8 +11,6 @@ import numpy.typing as npt
 from tallybayes.validation.plan import Plan
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["remarks"]
-
 # Classes listed by name; of further ones, only the number is given.
 _NAMED = 5
 

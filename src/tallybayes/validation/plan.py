@@ -8,8 +8,6 @@ from typing import Any, Literal
 
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["Plan", "check_seed", "parse"]
-
 _FORMS = "'loo', '10-fold', '10x10', 'holdout', 'holdout(0.25)', '10xholdout', 'prequential' or 'prequential(500)'"
 _FOLDS = re.compile(r"(\d+)-fold")
 _REPEATED = re.compile(r"(\d+)x(\d+)")

@@ -16,8 +16,6 @@ from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["Spread", "Validation", "impossible_rows"]
-
 _FIGURES = {
     "accuracy": "accuracy",
     "log_loss": "log-loss",

@@ -28,8 +28,6 @@ from tallybayes.schema.schema import Schema
 from tallybayes.sources import Source
 from tallybayes.validation.split import IntCodes
 
-__all__ = ["PartitionRows", "Roles", "RowInfo", "open_partition", "pieces"]
-
 _SEAL_BYTES = 16
 # Bytes of rows that are processed at a time; bounds the memory for copies.
 _PIECE_BYTES = 64 << 20

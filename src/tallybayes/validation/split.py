@@ -13,8 +13,6 @@ import numpy.typing as npt
 from tallybayes.errors import BadOption, wanted
 from tallybayes.validation.plan import Plan
 
-__all__ = ["IntCodes", "assign", "blocks", "grouped", "holdout", "stratified"]
-
 IntCodes: TypeAlias = npt.NDArray[np.int32]
 # Blocks of a prequential validation by default: enough to see a trend.
 _BLOCKS = 20

@@ -15,8 +15,6 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief, log_prior, options_for
 
-__all__ = ["EarlierBlocks", "OtherFolds"]
-
 
 class OtherFolds:
     """Training evidence of each fold: all rows but its own.

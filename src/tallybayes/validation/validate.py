@@ -28,8 +28,6 @@ from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.row_info import Roles, RowInfo
 from tallybayes.validation.split import IntCodes, assign, blocks
 
-__all__ = ["Learned", "learner", "validate", "validate_model"]
-
 
 def validate(
     source: Any,

@@ -12,8 +12,6 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from rich.console import Console
 
-__all__ = ["PARTS", "demo", "play"]
-
 # The parts in order, and the function that runs each.
 PARTS = {
     "weather": "weather.run",

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib.resources import files
 from typing import Any
 
-__all__ = ["NEW_DAY", "NEW_NUMERIC_DAY", "WEATHER", "digits", "iris", "messages", "numeric_weather", "xor"]
-
 _DAYS = """
 sunny hot high false no
 sunny hot high true no

@@ -8,8 +8,6 @@ import tallybayes as tb
 from tallybayes.cli.demo.data import digits
 from tallybayes.cli.demo.narration import heading, show, tell
 
-__all__ = ["run"]
-
 _LIT = "bernoulli(threshold=7)"
 
 

@@ -8,8 +8,6 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-__all__ = ["heading", "shares", "show", "tell"]
-
 
 def heading(console: Console, text: str) -> None:
     """Print the heading of a part."""

@@ -9,8 +9,6 @@ import tallybayes as tb
 from tallybayes.cli.demo.data import WEATHER, iris, xor
 from tallybayes.cli.demo.narration import heading, show, tell
 
-__all__ = ["run_loo", "run_xor"]
-
 
 def run_xor(console: Console) -> None:
     """Show the failure, the diagnosis and the cure."""

@@ -8,8 +8,6 @@ import tallybayes as tb
 from tallybayes.cli.demo.data import messages
 from tallybayes.cli.demo.narration import heading, show, tell
 
-__all__ = ["run"]
-
 _BESIDE = dict.fromkeys(("sender", "hour", "links"), "ignore")
 _NEW = (
     "Dear winner, claim your free prize before midnight",

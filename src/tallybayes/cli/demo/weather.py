@@ -15,8 +15,6 @@ from tallybayes.cli.demo.data import NEW_DAY, NEW_NUMERIC_DAY, WEATHER, numeric_
 from tallybayes.cli.demo.narration import heading, shares, show, tell
 from tallybayes.explain.tables import Table
 
-__all__ = ["grid", "run", "run_numeric"]
-
 
 def run(console: Console) -> None:
     """Fit, show and predict."""

@@ -8,8 +8,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
 
-__all__ = ["column_chart", "horizontal_bar_chart", "words_chart"]
-
 
 def column_chart(
     points: list[dict[str, Any]], column: str, classes: list[str], kind: str, spread: list[dict[str, Any]] | None = None

@@ -7,8 +7,6 @@ from typing import Any
 
 import altair as alt
 
-__all__ = ["dependence_chart"]
-
 # Pixels: smallest and largest cell, and the width of a map. Few columns do not make huge cells, many stay on the page.
 _CELL, _MOST_CELL, _WIDTH = 14, 34, 420
 # Almost no dependence is almost white.

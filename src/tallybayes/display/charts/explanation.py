@@ -8,8 +8,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import AGAINST, FOR, WIDTH
 
-__all__ = ["explanation_chart"]
-
 
 def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
     """Draw a bar for the prior and for each contribution, in the order given."""

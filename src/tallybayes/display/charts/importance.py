@@ -8,8 +8,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import AGAINST, FOR, WIDTH
 
-__all__ = ["importance_chart"]
-
 
 def importance_chart(points: list[dict[str, Any]], *, left_out: bool) -> Any:
     """Draw a bar for each column: its bits and, if known, its leave-one-out loss."""

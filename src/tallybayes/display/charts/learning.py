@@ -9,8 +9,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
 
-__all__ = ["learning_chart"]
-
 
 def learning_chart(points: list[dict[str, Any]], models: Sequence[str]) -> Any:
     """Draw mean and band of each model against rows, one panel per figure."""

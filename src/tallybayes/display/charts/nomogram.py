@@ -8,8 +8,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import FOR, WIDTH
 
-__all__ = ["nomogram_chart"]
-
 
 def nomogram_chart(ticks: list[dict[str, Any]], probabilities: list[dict[str, float]], title: str, of: str) -> Any:
     """Draw each column's values at their points, and probabilities at total points below.

@@ -9,8 +9,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import COLOURS
 
-__all__ = ["against_chart", "picture_chart"]
-
 _SIDE, _BESIDE = 140, 5  # pixels of an image's longer side; images in a row
 _LARGE = 300  # pixels of the longer side of a single image
 

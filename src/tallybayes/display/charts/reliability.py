@@ -9,8 +9,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import AGAINST, FOR, HEIGHT, QUIET, WIDTH
 
-__all__ = ["reliability_chart"]
-
 
 def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str) -> Any:
     """Draw the observed share against the predicted probability, with intervals.

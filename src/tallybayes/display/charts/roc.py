@@ -8,8 +8,6 @@ import altair as alt
 
 from tallybayes.display.charts.theme import AGAINST, FOR, QUIET, WIDTH
 
-__all__ = ["roc_chart"]
-
 
 def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: list[dict[str, Any]]) -> Any:
     """Draw the curve, its hull, and the cheapest point on its equal-cost line.

@@ -14,8 +14,6 @@ from altair.utils.schemapi import debug_mode
 
 from tallybayes.display.charts.theme import COLOURS
 
-__all__ = ["CONFIG", "panels", "unchecked"]
-
 _FONT = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif"
 _VARIABLES = {
     **{colour: f"var(--c{k})" for k, colour in enumerate(COLOURS)},

@@ -6,8 +6,6 @@ import re
 
 from tallybayes.errors import wanted
 
-__all__ = ["in_words"]
-
 # "[CONDITION] The message. SQLSTATE: 12345", perhaps far down, after its causes.
 _CONDITION = re.compile(r"\[([A-Z][A-Z0-9_.]+)\]\s+(.+?)(?:\s+SQLSTATE|\n|$)")
 _MISMATCH = re.compile(

@@ -11,8 +11,6 @@ import pyarrow as pa
 
 from tallybayes.engines.parquet_splits import Files, Split, is_plain
 
-__all__ = ["files_of"]
-
 _FORMAT = "org.apache.spark.sql.execution.datasources.parquet.ParquetFileFormat"
 # Settings under which Spark reads other rows than the file has.
 _LENIENT = ("spark.sql.parquet.mergeSchema", "spark.sql.files.ignoreCorruptFiles", "spark.sql.files.ignoreMissingFiles")

@@ -38,8 +38,6 @@ from tallybayes.engines.spark.parquet import files_of
 from tallybayes.engines.spark.progress import watched
 from tallybayes.errors import BadData, TallyError, wanted
 
-__all__ = ["SparkPartitions", "of_spark"]
-
 T = TypeVar("T")
 _ANSWER = "partition int, answer binary"
 _ROWS = "rows binary"

@@ -10,8 +10,6 @@ from typing import Any
 
 from tallybayes.display import progress
 
-__all__ = ["watched"]
-
 # Seconds between two polls of Spark.
 _EVERY = 0.25
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.options import Data, Reading, Showing
-from tallybayes.display.tables import Column, Grid, Result, plain
+from tallybayes.display.tables import Column, Grid, Result
 
 if TYPE_CHECKING:
     from tallybayes import sources
@@ -117,7 +117,7 @@ class Look(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
-        return dict(plain(asdict(self) | {"commands": self.commands}))
+        return super().to_dict() | {"commands": list(self.commands)}
 
 
 def _look_at(source: sources.Source, data: list[str]) -> Look:

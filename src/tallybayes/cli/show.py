@@ -8,7 +8,7 @@ from typing import Any
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import ModelFile, Showing
-from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
+from tallybayes.display.tables import Column, Grid, Result, Sheet, number
 from tallybayes.model import Model
 
 
@@ -67,16 +67,11 @@ class ModelSummary(Result):
         model = self.model
         if self.columns:
             return {"columns": {name: model.table(name).to_dict() for name in self.columns}}
-        out = {
-            "label": model.schema.label,
-            "weight": model.schema.weight,
-            "classes": model.classes,
-            "rows": model.evidence.rows.sum().to_float(),
-            "events": model.schema.events(),
-            "choices": self._chosen(),
-            "calibration": None if model.calibration is None else model.calibration.to_dict(),
-        }
-        return dict(plain(out)) | {"tables": model.tables().to_dict()}
+        schema, rows = model.schema, model.evidence.rows.sum().to_float()
+        named: dict[str, Any] = {"label": schema.label, "weight": schema.weight, "classes": model.classes, "rows": rows}
+        calibration = None if model.calibration is None else model.calibration.to_dict()
+        named |= {"events": schema.events(), "choices": self._chosen(), "calibration": calibration}
+        return self._named(**named, tables=model.tables())
 
     def _grids(self, name: str) -> tuple[Grid, ...]:
         shown = self.model.table(name).shown()

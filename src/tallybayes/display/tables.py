@@ -11,7 +11,7 @@ import io
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from html import escape
 from typing import Any
 
@@ -86,9 +86,13 @@ class Result(ABC):
     def shown(self) -> Grid | Sheet:
         """Return the tables to display."""
 
-    @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`; NaN and infinity are None."""
+        return self._named(*(field.name for field in fields(self)))  # type: ignore[arg-type]
+
+    def _named(self, *names: str, **more: Any) -> dict[str, Any]:
+        """Return attributes, and further values, as plain values by name."""
+        return dict(plain({name: getattr(self, name) for name in names} | more))
 
     def __rich__(self) -> Any:
         return _rich(self.shown())
@@ -117,7 +121,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Convert to plain values: arrays to lists, NaN and infinities to None, dates to text.
+    """Convert to plain values: arrays to lists, records to dicts, NaN and infinities to None, dates to text.
 
     Examples
     --------
@@ -134,6 +138,8 @@ def plain(value: Any) -> Any:
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, Result):
         return value.to_dict()
+    if hasattr(value, "_asdict") or is_dataclass(value):  # a named tuple, or a dataclass
+        return plain(value._asdict() if hasattr(value, "_asdict") else asdict(value))
     if isinstance(value, Iterable):
         return [plain(one) for one in value]
     return value.isoformat() if isinstance(value, datetime.date | datetime.time) else str(value)

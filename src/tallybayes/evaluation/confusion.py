@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.evaluation.inputs import Places, class_names, places, position, row_weights
 from tallybayes.evaluation.rates import Rates, divided
@@ -191,11 +191,8 @@ class Confusion(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the matrix (true × decided), and figures per class and averaged."""
-        figures = {name: getattr(self, name) for name in ("accuracy", "mcc", "kappa")}
-        averages = {"macro": self.macro._asdict(), "weighted": self.weighted._asdict()}
         per_class = [{"class": name, **self[name].to_dict()} for name in self.classes]
-        out = {"classes": self.classes, "matrix": self.matrix, **figures, **averages, "per_class": per_class}
-        return dict(plain(out))
+        return self._named("classes", "matrix", "accuracy", "mcc", "kappa", "macro", "weighted", per_class=per_class)
 
     def __repr__(self) -> str:
         return f"<Confusion: {number(self.total)} rows, {len(self.classes)} classes, accuracy {self.accuracy:.4f}>"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.display.tables import Result, Sheet, number, plain
+from tallybayes.display.tables import Result, Sheet, number
 from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.confusion import Averages, Confusion, counted
 from tallybayes.evaluation.inputs import (
@@ -181,26 +181,10 @@ class Evaluation(Result):
 
         A figure that is undefined (0 / 0) or infinite is None; `impossible` and `notes` give the reason.
         """
-        low, high = self.accuracy_interval()
-        losses = {"log_loss": self.log_loss, "impossible": self.impossible, "log_loss_of_the_rest": self.loss.rest}
-        out = {
-            "classes": self.classes,
-            "rows": self.rows,
-            "accuracy": self.accuracy,
-            "accuracy_interval": [low, high],
-            **losses,
-            "brier": self.brier,
-            "ece": self.ece,
-            "auc": self.auc,
-            "mcc": self.mcc,
-            "kappa": self.kappa,
-            "cost": self.cost,
-            "confusion": self.confusion.to_dict(),
-            "calibration": self.calibration.to_dict(),
-            "roc": [curve.to_dict() for curve in self.curves.values()],
-            "notes": self.notes,
-        }
-        return dict(plain(out))
+        figures = self._named("classes", "rows", "accuracy", accuracy_interval=self.accuracy_interval())
+        figures |= self._named("log_loss", "impossible", log_loss_of_the_rest=self.loss.rest)
+        figures |= self._named("brier", "ece", "auc", "mcc", "kappa", "cost", "confusion", "calibration")
+        return figures | self._named(roc=self.curves.values(), notes=self.notes)
 
     def __repr__(self) -> str:
         figures = f"accuracy {self.accuracy:.4f}, log-loss {number(self.log_loss)}, AUC {number(self.auc)}"

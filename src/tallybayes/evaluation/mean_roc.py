@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
@@ -52,8 +52,7 @@ class AverageRoc(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; the spread of a single curve is None."""
-        out = {name: getattr(self, name) for name in ("fpr", "tpr", "spread", "aucs", "auc", "auc_spread")}
-        return dict(plain(out))
+        return self._named("fpr", "tpr", "spread", "aucs", "auc", "auc_spread")
 
     def __repr__(self) -> str:
         return f"<AverageRoc of {len(self.aucs)} curves: AUC {number(self.auc)} ± {number(self.auc_spread)}>"

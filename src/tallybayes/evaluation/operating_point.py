@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 
@@ -48,10 +48,6 @@ class OperatingPoint(Result):
         rule = f"score {'<' if self.reversed else '≥'} {number(self.threshold)}"
         cells = (rule, *(number(value) for value in (self.fpr, self.tpr, self.cost, self.slope)))
         return Grid("", ("positive where", "fpr", "tpr", "cost per row", "slope"), (cells,))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values; an infinite threshold is None."""
-        return dict(plain(asdict(self)))
 
     def __repr__(self) -> str:
         rule = f"{'<' if self.reversed else '>='} {self.threshold:.6g}"

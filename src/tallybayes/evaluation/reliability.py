@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.inputs import numbers, row_weights
 from tallybayes.evaluation.proportions import wilson
@@ -71,9 +71,7 @@ class Calibration(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the error, and the bins (None where one is empty)."""
-        names = ("count", "confidence", "observed", "low", "high")
-        bins = {name: getattr(self, name) for name in names}
-        return dict(plain({"ece": self.ece, "largest": self.largest, "edges": self.edges, **bins}))
+        return self._named("ece", "largest", "edges", "count", "confidence", "observed", "low", "high")
 
     def __repr__(self) -> str:
         return f"<Calibration: {number(float(self.count.sum()))} rows, {len(self.count)} bins, error {self.ece:.4f}>"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.auc import Area, area, interval
 from tallybayes.evaluation.convex_hull import corners, upper_hull
@@ -192,11 +192,9 @@ class RocCurve(Result):
         An infinite threshold is None.
         """
         low, high = self.interval()
-        thin, names = self.thinned(), ("fpr", "tpr", "thresholds")
-        out = {"positive": self.positive, "reversed": self.reversed, "auc": self.auc, "low": low, "high": high}
-        out |= {"variance": self.variance, "positives": self.positives, "negatives": self.negatives}
-        out |= {name: getattr(thin, name) for name in names} | {"hull": self.hull._asdict(), "notes": self.notes()}
-        return dict(plain(out))
+        figures = self._named("positive", "reversed", "auc", low=low, high=high)
+        figures |= self._named("variance", "positives", "negatives")
+        return figures | self.thinned()._named("fpr", "tpr", "thresholds", hull=self.hull, notes=self.notes())
 
     def __repr__(self) -> str:
         note = " (reversed: positive below the threshold)" if self.reversed else ""

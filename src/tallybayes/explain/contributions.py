@@ -12,7 +12,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from tallybayes import engines
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
@@ -93,12 +93,9 @@ class Contributions(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers, with the names of columns and classes."""
-        names = {
-            "columns": list(self.columns),
-            "of": [self.classes[c] for c in self.of],
-            "against": None if self.against is None else self.classes[self.against],
-        }
-        return dict(plain(names | {k: getattr(self, k) for k in ("prior", "terms", "split", "log_odds")}))
+        against = None if self.against is None else self.classes[self.against]
+        classes = self._named("columns", of=[self.classes[c] for c in self.of], against=against)
+        return classes | self._named("prior", "terms", "split", "log_odds")
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,10 +134,6 @@ class Shapley(Result):
         best = np.argsort(-self.strength, kind="stable")[:_SHOWN]
         rows = tuple((self.columns[f], number(self.strength[f], 3)) for f in best)
         return Grid(f"Shapley values of {len(self.values)} rows, in log-odds", ("column", "mean size"), rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, with the names of columns."""
-        return {"columns": list(self.columns), "values": plain(self.values), "base": plain(self.base)}
 
 
 Ask: TypeAlias = Callable[[list[Encoded], RowBatch | None], ContrastWeights]

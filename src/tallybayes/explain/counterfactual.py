@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contributions import add_terms, column_places
 from tallybayes.explain.words import TextContributions
@@ -67,8 +67,7 @@ class Counterfactual(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the classes, the margin and every change."""
-        changes = [plain(change._asdict()) for change in self.changes]
-        return {"old": plain(self.old), "new": plain(self.new), "margin": plain(self.margin), "changes": changes}
+        return self._named("old", "new", "margin", "changes")
 
 
 def _shown(value: Any) -> str:

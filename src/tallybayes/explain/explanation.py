@@ -173,9 +173,7 @@ class Explanation(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers: the prior, each part with its counts, and their sum."""
-        names = ("label", "classes", "of", "against", "probability", "log_odds", "prior", "split")
-        parts = [part._asdict() for part in self.parts]
-        return dict(plain({name: getattr(self, name) for name in names} | {"parts": parts}))
+        return self._named("label", "classes", "of", "against", "probability", "log_odds", "prior", "split", "parts")
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: the prior, then the largest contributions."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
@@ -69,11 +69,6 @@ class Histogram(Result):
         bins = zip(self.edges[:-1], self.edges[1:], self.counts, strict=True)
         rows = tuple((f"{low:.4g} to {high:.4g}", *map(number, counts)) for low, high, counts in bins)
         return Grid(self.column, ("", *map(str, self.classes)), rows)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        named = {"column": self.column, "classes": self.classes, "edges": self.edges}
-        return dict(plain({**named, "counts": self.counts, "totals": self.totals}))
 
 
 def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weight: str | None) -> Histogram | None:

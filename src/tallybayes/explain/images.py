@@ -77,8 +77,7 @@ class Against(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists, with None for infinities."""
-        out = {"classes": self.classes, "unit": self.unit, "dark": self.dark, "lit": self.lit}
-        return dict(plain(out | {"log_odds": self.log_odds}))
+        return super().to_dict() | self._named("log_odds")
 
     def __repr__(self) -> str:
         return f"<Against: {self.classes[0]!r} against {self.classes[1]!r}, {_by(self.lit.shape)}>"
@@ -147,11 +146,6 @@ class Picture(Result):
 
         height, width = self.average.shape[1:]
         return picture_chart(self.points(), (height, width), [str(c) for c in self.classes], self.unit)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain lists, with None for infinities."""
-        out = {"classes": self.classes, "unit": self.unit, "average": self.average}
-        return dict(plain(out | {"dark": self.dark, "lit": self.lit}))
 
     def __repr__(self) -> str:
         return f"<Picture of {len(self.classes)} classes: {self.unit} of {_by(self.average.shape[1:])} pixels>"

@@ -81,11 +81,6 @@ class Importance(Result):
             notes.append(f"Log-loss with all columns {self.loss:.4f}, leave-one-out on {self.rows} rows.")
         return Grid("How much each column matters", heads, tuple(rows), tuple(notes))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return all numbers, with the names of columns."""
-        names = ("information", "change", "error", "loss", "rows")
-        return dict(plain({"columns": list(self.columns)} | {name: getattr(self, name) for name in names}))
-
     def points(self) -> list[dict[str, Any]]:
         """Return one plain record per column, most important first."""
         place = {name: f for f, name in enumerate(self.columns)}

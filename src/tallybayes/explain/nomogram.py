@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, logit
 
-from tallybayes.display.tables import Grid, Result, Sheet, number, plain
+from tallybayes.display.tables import Grid, Result, Sheet, number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
@@ -146,9 +146,7 @@ class Nomogram(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the scales, and the numbers that turn points into a probability."""
-        named = {"of": self.of, "against": self.against, "scales": [vars(scale) for scale in self.scales]}
-        turn = {"start": self.start, "per_point": self.per_point, "probabilities": self.probabilities()}
-        return dict(plain(named | turn))
+        return self._named("of", "against", "scales", "start", "per_point", probabilities=self.probabilities())
 
     def chart(self) -> Any:
         """Return an Altair chart: a line of points per column, and the scale of the sum."""

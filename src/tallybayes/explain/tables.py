@@ -93,8 +93,7 @@ class Table(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and numbers."""
-        names = ("column", "event", "rows", "classes", "counts", "values")
-        return dict(plain({name: getattr(self, name) for name in names}))
+        return self._named("column", "event", "rows", "classes", "counts", "values")
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: one for each value and class."""
@@ -223,11 +222,6 @@ class Prior(Result):
         rows = tuple((str(name), number(n), f"{p:.4f}") for name, n, p in cells)
         return Grid(self.label, ("", "rows", "P"), rows)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers."""
-        names = ("label", "classes", "rows", "shares")
-        return dict(plain({name: getattr(self, name) for name in names}))
-
 
 @dataclass(frozen=True, eq=False)
 class Tables(Result):
@@ -251,10 +245,6 @@ class Tables(Result):
             grids += [shown] if isinstance(shown, Grid) else list(shown.grids)
         more = len(self.columns) - _SHOWN_COLUMNS
         return Sheet("", tuple(grids), (f"and {more} more columns",) if more > 0 else ())
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain lists and numbers."""
-        return {"prior": self.prior.to_dict(), "columns": [one.to_dict() for one in self.columns]}
 
 
 def table(model: Model, column: str) -> Table:

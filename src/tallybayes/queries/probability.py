@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
-from tallybayes.display.tables import Result, Sheet, number, plain
+from tallybayes.display.tables import Result, Sheet, number
 
 
 @dataclass(frozen=True)
@@ -55,10 +54,6 @@ class Probability(Result):
     def shown(self) -> Sheet:
         """Return the number, with its counts and interval."""
         return Sheet(f"P({self.query}) = {number(self.probability)}", (), (*self._basis(), *self.notes))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
     def _basis(self) -> tuple[str, ...]:
         counted = "" if self.total is None else f"{self.hits:,} of {self.total:,} row{'s' * (self.total != 1)}"

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from tallybayes.display.tables import plain
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
@@ -37,10 +36,6 @@ class ColumnFacts:
     low: Any = None
     high: Any = None
     common: tuple[str, ...] = ()  # the most frequent values of the sample, for other kinds
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values."""
-        return dict(plain(asdict(self)))
 
 
 @dataclass(frozen=True)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
-from tallybayes.display.tables import Column, Grid, Result, Sheet, plain
+from tallybayes.display.tables import Column, Grid, Result, Sheet
 from tallybayes.explain.histograms import Histogram
 from tallybayes.explain.importance import Importance
 from tallybayes.explain.nomogram import Nomogram
@@ -99,27 +99,10 @@ class ReportData(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
-        return dict(
-            plain(
-                {
-                    "label": self.label,
-                    "rows": self.rows,
-                    "columns": self.columns,
-                    "facts": [one.to_dict() for one in self.facts],
-                    "remarks": [asdict(one) for one in self.remarks],
-                    "classes": self.prior,
-                    "answer": self.answer,
-                    "learning_curve": self.learning,
-                    "tables": list(self.tables),
-                    "histograms": dict(self.histograms),
-                    "importance": self.importance,
-                    "dependence": self.dependence,
-                    "nomogram": self.nomogram,
-                    "mistakes": list(self.mistakes),
-                    "origin": asdict(self.origin),
-                    "left_out": self.left_out,
-                }
-            )
+        facts = self._named("label", "rows", "columns", "facts", "remarks", classes=self.prior, answer=self.answer)
+        facts |= self._named(learning_curve=self.learning)
+        return facts | self._named(
+            "tables", "histograms", "importance", "dependence", "nomogram", "mistakes", "origin", "left_out"
         )
 
     def __repr__(self) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.display.tables import Grid, Result, plain
+from tallybayes.display.tables import Grid, Result
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.explain.explanation import Explanation
 from tallybayes.model import Model
@@ -49,8 +49,7 @@ class Mistake(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        facts = {"row": self.row, "true": self.true, "decided": self.decided, "probability": self.probability}
-        return dict(plain({**facts, "texts": self.texts, "why": self.why}))
+        return self._named("row", "true", "decided", "probability", "texts", "why")
 
 
 def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import encode
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, wanted
 from tallybayes.evaluation import Calibration, Evaluation, OperatingPoint, calibration, evaluate, headline, majority
@@ -126,25 +126,9 @@ class Answer(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, without those of single rows."""
-        steps = {
-            str(name): [{**step._asdict(), "point": step.point.to_dict()} for step in steps]
-            for name, steps in self.costs.items()
-        }
-        return dict(
-            plain(
-                {
-                    "how": self.how,
-                    "rows": self.rows,
-                    "majority": self.majority,
-                    "positive": self.positive,
-                    "figures": [one._asdict() for one in self.standings],
-                    "evaluation": self.evaluation,
-                    "reliability": {"before": self.before, "after": self.after},
-                    "costs": steps,
-                    "notes": self.notes,
-                }
-            )
-        )
+        reliability = {"before": self.before, "after": self.after}
+        figures = self._named("how", "rows", "majority", "positive", figures=self.standings)
+        return figures | self._named("evaluation", reliability=reliability, costs=self.costs, notes=self.notes)
 
 
 def interval_of(one: Figure) -> str:

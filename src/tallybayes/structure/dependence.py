@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines, sources
-from tallybayes.display.tables import Column, Grid, Result, number, plain
+from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
@@ -182,8 +182,7 @@ class Dependence(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        named = {"label": self.label, "columns": self.columns, "rows": self.rows, "left_out": self.left_out}
-        return dict(plain({**named, "unit": "bits", "pairs": [asdict(pair) for pair in self.pairs]}))
+        return self._named("label", "columns", "rows", "left_out", unit="bits", pairs=self.pairs)
 
     def __repr__(self) -> str:
         broken = int((self.figures.given_holm <= LEVEL).sum())

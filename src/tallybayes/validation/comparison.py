@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 
 # Standard errors; a smaller difference may be chance.
 _SURE = 2.0
@@ -137,8 +137,7 @@ class Comparison(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
-        out = asdict(self) | {"recommended": self.recommended.name, "recommendation": self.recommendation}
-        return dict(plain(out))
+        return super().to_dict() | {"recommended": self.recommended.name, "recommendation": self.recommendation}
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.label!r}: {len(self.candidates)} candidates, best {self.candidates[0].name!r}>"

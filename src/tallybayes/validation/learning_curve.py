@@ -135,7 +135,7 @@ class LearningCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; None where they are infinite."""
-        return dict(plain(vars(self) | {"points": self.points(), "notes": self.notes}))
+        return super().to_dict() | {"points": self.points(), "notes": list(self.notes)}
 
     def chart(self) -> Any:
         """Return an Altair chart of the means and their bands; ``chart().save("curve.png")`` writes it."""

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.categories import Categories
-from tallybayes.display.tables import Grid, Result, number, plain
+from tallybayes.display.tables import Grid, Result, number
 from tallybayes.evaluation import Evaluation, evaluate
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
@@ -184,23 +184,9 @@ class Validation(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the figures, their spread, the whole evaluation, and scores of every row."""
-        out = {
-            "how": self.how,
-            "seed": self.seed,
-            "classes": self.classes,
-            "rows": len(self.class_codes),
-            "repeats": self.repeats,
-            "figures": {name: spread._asdict() for name, spread in self.figures.items()},
-            "evaluation": self.evaluation,
-            "labels": self.labels,
-            "folds": self.folds,
-            "fold_names": self.fold_names,
-            "probabilities": self.probabilities,
-            "scores": self.scores,
-            "weights": self.weights,
-            "notes": self.notes,
-        }
-        return dict(plain(out))
+        figures = self._named("how", "seed", "classes", rows=len(self.class_codes), repeats=self.repeats)
+        figures |= self._named("figures", "evaluation", "labels", "folds", "fold_names")
+        return figures | self._named("probabilities", "scores", "weights", "notes")
 
     def __repr__(self) -> str:
         figures = f"accuracy {number(self.evaluation.accuracy)}, log-loss {number(self.evaluation.log_loss)}"

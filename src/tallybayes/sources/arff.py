@@ -25,7 +25,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import Source
-from tallybayes.sources.steps import BROKEN, read_ahead, reword_errors
+from tallybayes.sources.steps import BROKEN
 from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 PIECE = 8 << 20  # bytes; see csv.PIECE
@@ -68,10 +68,7 @@ def of_attributes(place: Place, *, errors: str, trail: Trail) -> Source:
                 yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
                 spot = Spot(spot.file, spot.at + len(piece), rows + table.num_rows)
 
-    def read() -> Iterator[pa.RecordBatch]:
-        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
-
-    return Source(schema, None, True, path, read)
+    return trail.text(schema, path, start)
 
 
 def _header(place: Place) -> tuple[list[Attribute], int]:

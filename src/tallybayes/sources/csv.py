@@ -18,7 +18,7 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
-from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, type_in_words
 from tallybayes.sources.text_chunks import (
     arrow_owned,
     last_row_end,
@@ -137,10 +137,7 @@ def of_delimited(
             spot = progress.spot_after(spot, piece)
         progress.end()
 
-    def read() -> Iterator[pa.RecordBatch]:
-        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
-
-    return Source(first.schema, None, True, path, read)
+    return trail.text(first.schema, path, start)
 
 
 def _lay_out(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePath
@@ -145,13 +145,11 @@ def _partitions(found: Sequence[Place]) -> list[dict[str, pa.Scalar]]:
     keys = [dict(part.split("=", 1) for part in place.under if "=" in part) for place in found]
     texts = {name: [key[name] for key in keys if name in key] for key in keys for name in key}
     whole = {name for name, values in texts.items() if all(value.isascii() and value.isdigit() for value in values)}
-    return [
-        {
-            name: pa.scalar(int(text), pa.int64()) if name in whole else pa.scalar(unquote(text), pa.string())
-            for name, text in key.items()
-        }
-        for key in keys
-    ]
+
+    def value(name: str, text: str) -> pa.Scalar:
+        return pa.scalar(int(text), pa.int64()) if name in whole else pa.scalar(unquote(text), pa.string())
+
+    return [{name: value(name, text) for name, text in key.items()} for key in keys]
 
 
 def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
@@ -166,11 +164,10 @@ def _with_keys(source: Source, keys: Mapping[str, pa.Scalar]) -> Source:
 def _with_constant(source: Source, name: str, value: pa.Scalar) -> Source:
     schema = source.schema.append(pa.field(name, value.type))
 
-    def start() -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            yield pa.RecordBatch.from_arrays([*batch.columns, pa.repeat(value, batch.num_rows)], schema=schema)
+    def extended(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([*batch.columns, pa.repeat(value, batch.num_rows)], schema=schema)
 
-    return replace(source, schema=schema, start=start)
+    return source.map(extended, schema)
 
 
 def _chain(sources: Sequence[Source], name: str, *, optional: bool) -> Source:

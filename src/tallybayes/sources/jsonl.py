@@ -13,7 +13,7 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source
-from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, reword_errors, type_in_words
+from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, type_in_words
 from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 PIECE = 8 << 20  # bytes; see csv.PIECE
@@ -69,10 +69,7 @@ def of_lines(
             spot = progress.spot_after(spot, piece)
         progress.end()
 
-    def read() -> Iterator[pa.RecordBatch]:
-        return trail.track(read_ahead(reword_errors(start(trail.spot), path, "a readable file")))
-
-    return blank(Source(first.schema, None, True, path, read), missing)
+    return blank(trail.text(first.schema, path, start), missing)
 
 
 def _pieces(place: Place, size: int, at: int = 0) -> Iterator[bytes]:

@@ -7,14 +7,15 @@ whatever the steps did to them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import pyarrow as pa
 
 from tallybayes.sources.locations import Place
 from tallybayes.sources.source import Source, of_table
+from tallybayes.sources.steps import read_ahead, reword_errors
 
 
 class Spot(NamedTuple):
@@ -30,23 +31,14 @@ class Spot(NamedTuple):
     skipped: int = 0
 
 
+_Placed: TypeAlias = tuple[Spot, pa.RecordBatch]
+
+
 class Trail:
     """The current position of a pass over files, and where the next pass begins.
 
-    Attributes
-    ----------
-    files : sequence of Place
-        The files, in reading order.
-    types : mapping of str to pyarrow.DataType
-        The column types that were known when the files were opened.
-    how : mapping
-        The other options that decide which rows the files give: plain values by option name.
-    begin : Spot
-        Where the next pass begins.
-    before : int
-        The number of rows of all files before `begin`.
-    spot : Spot
-        Where the last batch yielded begins.
+    `types` were known when the files were opened; `how` has the other options that decide which rows the files give.
+    The next pass begins at `begin`, after `before` rows of all files; the last batch yielded begins at `spot`.
     """
 
     def __init__(self, files: Sequence[Place], types: Mapping[str, pa.DataType], how: Mapping[str, Any]) -> None:
@@ -71,13 +63,21 @@ class Trail:
         source = of_table(table.combine_chunks(), path)
         return replace(source, start=lambda: without_first(source.start(), self.spot.rows))
 
-    def track(self, placed: Iterable[tuple[Spot, pa.RecordBatch]]) -> Iterator[pa.RecordBatch]:
+    def text(self, schema: pa.Schema, path: str, start: Callable[[Spot], Iterable[_Placed]]) -> Source:
+        """Return the rows of a text file, parsed ahead from a spot on."""
+
+        def read() -> Iterator[pa.RecordBatch]:
+            return self.track(read_ahead(reword_errors(start(self.spot), path, "a readable file")))
+
+        return Source(schema, None, True, path, read)
+
+    def track(self, placed: Iterable[_Placed]) -> Iterator[pa.RecordBatch]:
         """Yield the batches, recording the spot of each as it is yielded."""
         for self.spot, batch in placed:
             yield batch
 
 
-def by_rows(batches: Iterable[pa.RecordBatch], spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
+def by_rows(batches: Iterable[pa.RecordBatch], spot: Spot) -> Iterator[_Placed]:
     """Yield batches with their spots, counted in rows, the first at `spot`."""
     for batch in batches:
         yield spot, batch

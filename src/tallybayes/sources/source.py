@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
@@ -18,13 +18,9 @@ if TYPE_CHECKING:
 class LateType(BadData):
     """The error of a row that needs a wider type than inferred or declared.
 
-    Attributes
-    ----------
-    types : dict of str to pyarrow.DataType
-        Pass these in ``read(..., types=...)`` to read the same file from the start without this error. A caller that
-        can start over does so, as often as needed. That ends, because types only widen: null, whole numbers, numbers,
-        text. For other callers, and where the user declared the type, this is an ordinary
-        :class:`~tallybayes.errors.BadData`.
+    Pass its `types` in ``read(..., types=...)`` to read the same file from the start without this error. A caller that
+    can start over does so, as often as needed; that ends, because types only widen: null, whole numbers, numbers, text.
+    For other callers, and where the user declared the type, this is an ordinary :class:`~tallybayes.errors.BadData`.
     """
 
     def __init__(self, sentence: str, types: Mapping[str, pa.DataType]) -> None:
@@ -64,6 +60,10 @@ class Source:
         for batch in self.start():
             if batch.num_rows:
                 yield batch
+
+    def map(self, work: Callable[[pa.RecordBatch], pa.RecordBatch], schema: pa.Schema | None = None) -> Source:
+        """Return the same rows, each batch changed by a function, which may give them another schema."""
+        return replace(self, schema=self.schema if schema is None else schema, start=lambda: map(work, self))
 
 
 def of_table(table: pa.Table, name: str) -> Source:

@@ -67,11 +67,10 @@ def project(source: Source, columns: Sequence[str] | None) -> Source:
     if schema.equals(source.schema, check_metadata=True):
         return source
 
-    def start() -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            yield pa.RecordBatch.from_arrays([batch.column(name) for name in names], schema=schema)
+    def some(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([batch.column(name) for name in names], schema=schema)
 
-    return replace(source, schema=schema, start=start)
+    return source.map(some, schema)
 
 
 def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
@@ -99,11 +98,10 @@ def retype(source: Source, types: Mapping[str, pa.DataType]) -> Source:
             got = f"{type_in_words(column.type)} ({in_words(error)})"
             raise BadData(wanted(where, type_in_words(field.type), got)) from None
 
-    def start() -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            yield pa.RecordBatch.from_arrays([cast(batch, field) for field in schema], schema=schema)
+    def cast_all(batch: pa.RecordBatch) -> pa.RecordBatch:
+        return pa.RecordBatch.from_arrays([cast(batch, field) for field in schema], schema=schema)
 
-    return replace(source, schema=schema, start=start)
+    return source.map(cast_all, schema)
 
 
 def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = True) -> Source:
@@ -126,25 +124,21 @@ def conform(source: Source, types: Mapping[str, pa.DataType], *, cast: bool = Tr
 
 def _empty(source: Source, types: Mapping[str, pa.DataType]) -> Source:
     """Return the same rows; raise BadData if one of these columns holds a value."""
-    fields = [field.with_type(types.get(field.name, field.type)) for field in source.schema]
-    schema = pa.schema(fields)
+    schema = pa.schema([field.with_type(types.get(field.name, field.type)) for field in source.schema])
 
     def nothing(column: pa.Array, field: pa.Field) -> pa.Array:
         if column.null_count == len(column):
             return pa.nulls(len(column), field.type)
-        where, want = (
-            f"{source.name}, column '{field.name}'",
-            f"{type_in_words(field.type)}, as in the other partitions",
-        )
-        raise BadData(wanted(where, want, type_in_words(column.type), "Make them one type"))
+        want = f"{type_in_words(field.type)}, as in the other partitions"
+        got = type_in_words(column.type)
+        raise BadData(wanted(f"{source.name}, column '{field.name}'", want, got, "Make them one type"))
 
-    def start() -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            pairs = zip(batch.columns, schema, strict=True)
-            columns = [nothing(column, field) if field.name in types else column for column, field in pairs]
-            yield pa.RecordBatch.from_arrays(columns, schema=schema)
+    def emptied(batch: pa.RecordBatch) -> pa.RecordBatch:
+        pairs = zip(batch.columns, schema, strict=True)
+        columns = [nothing(column, field) if field.name in types else column for column, field in pairs]
+        return pa.RecordBatch.from_arrays(columns, schema=schema)
 
-    return replace(source, schema=schema, start=start)
+    return source.map(emptied, schema)
 
 
 def _alike(one: pa.DataType, other: pa.DataType) -> bool:
@@ -168,16 +162,12 @@ def blank(source: Source, missing: Sequence[str]) -> Source:
         return source
     views = [field.name for field in source.schema if field.type == pa.string_view()]
     source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot compare string views
-    texts = [i for i, field in enumerate(source.schema) if _holds_text(field.type)]
 
-    def start() -> Iterator[pa.RecordBatch]:
-        for batch in source:
-            columns = batch.columns
-            for i in texts:
-                columns[i] = _without(columns[i], missing)
-            yield pa.RecordBatch.from_arrays(columns, schema=source.schema)
+    def blanked(batch: pa.RecordBatch) -> pa.RecordBatch:
+        columns = [_without(column, missing) if _holds_text(column.type) else column for column in batch.columns]
+        return pa.RecordBatch.from_arrays(columns, schema=source.schema)
 
-    return replace(source, start=start)
+    return source.map(blanked)
 
 
 def _holds_text(kind: pa.DataType) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import keyword
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import Any
@@ -66,14 +66,7 @@ Test = Callable[[_Values], Any]
 
 
 class Where:
-    """A predicate on rows.
-
-    Attributes
-    ----------
-    text : str
-        The predicate as it was written.
-    columns : tuple of str
-        The columns it compares.
+    """A predicate on rows: its `text` as it was written, and the `columns` it compares.
 
     Examples
     --------
@@ -102,9 +95,7 @@ class Where:
         return self._evaluate(_Values(lambda name: _decode(batch.column(name)), kinds, lambda value: value))
 
     def expression(self, schema: pa.Schema, known: Mapping[str, pa.Scalar]) -> Any:
-        """Return the predicate as a pyarrow expression that can exclude parts of a file.
-
-        None if it cannot exclude any.
+        """Return the predicate as a pyarrow expression that can exclude parts of a file; None if it cannot.
 
         `known` are the columns that have one value in the whole file.
         """
@@ -139,14 +130,13 @@ class Where:
         source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot filter string views
         self.check(source.schema)  # fail now, not at the first row
 
-        def start() -> Iterator[pa.RecordBatch]:
+        def kept(batch: pa.RecordBatch) -> pa.RecordBatch:
             import pyarrow.compute as pc
 
-            for batch in source:
-                index = pc.indices_nonzero(self.mask(batch)).to_numpy()
-                yield batch if len(index) == batch.num_rows else take(batch, index)
+            index = pc.indices_nonzero(self.mask(batch)).to_numpy()
+            return batch if len(index) == batch.num_rows else take(batch, index)
 
-        return replace(source, rows=None, start=start)
+        return replace(source.map(kept), rows=None)
 
     def _evaluate(self, values: _Values) -> Any:
         try:

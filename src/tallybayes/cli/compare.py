@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing
+from tallybayes.cli.options import Data, DisplayOptions, InputOptions, ModelOptions, Seed
 
 if TYPE_CHECKING:
     from tallybayes import sources
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     "tally compare weather.csv --label play --partner ridge --partner lasso --json",
 )
 def compare(
-    choosing: Choosing,
-    reading: Reading,
-    showing: Showing,
+    choices: ModelOptions,
+    inputs: InputOptions,
+    display: DisplayOptions,
     data: Data = None,
     how: str = option("10-fold", "--how HOW", "Folds: 10-fold, 5-fold, 10x10."),
     partner: list[str] | None = option(
@@ -45,14 +45,14 @@ def compare(
     partners = tuple(name for name in partner or ["ridge"] if name != "none")
 
     def work(source: sources.Source) -> Comparison:
-        label = label_of(source, choosing.label)
-        options = fit_options(source, label, choosing)
-        return compare_models(source, label, how, partners=partners, seed=seed, threads=reading.threads, **options)
+        label = label_of(source, choices.label)
+        options = fit_options(source, label, choices)
+        return compare_models(source, label, how, partners=partners, seed=seed, threads=inputs.threads, **options)
 
-    with open_inputs(data, reading) as rows, busy("comparing"):
+    with open_inputs(data, inputs) as rows, busy("comparing"):
         found = replace(rows, quiet=True).work(work)
-    show(found, showing)
-    note(f"next: {_command(reading.words(data), found.label, found.recommended.options)}")
+    show(found, display)
+    note(f"next: {_command(inputs.words(data), found.label, found.recommended.options)}")
 
 
 def _command(data: list[str], label: str, options: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import argument, option
-from tallybayes.cli.options import Reading, Showing
+from tallybayes.cli.options import DisplayOptions, InputOptions
 from tallybayes.cli.validate import Require, require, required_figures
 from tallybayes.errors import BadData, wanted
 
@@ -23,8 +23,8 @@ _ANSWER = "predicted"
     "tally evaluate answers.csv --label play --positive yes --costs '0,5;1,0'",
 )
 def evaluate(
-    reading: Reading,
-    showing: Showing,
+    inputs: InputOptions,
+    display: DisplayOptions,
     data: list[str] | None = argument(
         None, "[MODEL] DATA", "A model and labelled rows; or rows with 'predicted' or P(class) columns."
     ),
@@ -46,13 +46,13 @@ def evaluate(
 
     limits = required_figures(require_)
     how = {"costs": costs_of(costs), "positive": positive}
-    model, files = reading.split_model(data)
-    with open_inputs(files, reading) as rows:
+    model, files = inputs.split_model(data)
+    with open_inputs(files, inputs) as rows:
         if model is not None:
             found: Evaluation | Confusion = _of_model(model, rows, label, weight, how)
         else:
             found = rows.work(lambda source: _of_file(source, label, weight, how))
-    show(found, showing)
+    show(found, display)
     require(found, limits)
 
 
@@ -74,7 +74,7 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
         probabilities = []
         for batch in source:
             true += batch.column(name).to_pylist()
-            probabilities.append(model.predict_proba(batch, threads=rows.reading.threads))
+            probabilities.append(model.predict_proba(batch, threads=rows.inputs.threads))
             weights += [] if weight is None else _column(batch, weight, source).to_pylist()
         if not true:
             raise BadData(wanted(source.name, "rows to evaluate", "none"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import argument, option
-from tallybayes.cli.options import ModelFile, Reading, Showing
+from tallybayes.cli.options import DisplayOptions, InputOptions, ModelFile
 from tallybayes.errors import BadData, BadOption, wanted
 
 
@@ -18,8 +18,8 @@ from tallybayes.errors import BadData, BadOption, wanted
 )
 def explain(
     model: ModelFile,
-    reading: Reading,
-    showing: Showing,
+    inputs: InputOptions,
+    display: DisplayOptions,
     row: list[str] | None = argument(
         None, "ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW; with --sql its first row."
     ),
@@ -36,27 +36,27 @@ def explain(
     from tallybayes.storage.model_file import load
 
     loaded = load(model)
-    if not row and reading.sql is None:
+    if not row and inputs.sql is None:
         raise BadOption(wanted("ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW", "none"))
-    if not row or reading.sql is not None:
-        found = _row(loaded, row, reading, 1)
+    if not row or inputs.sql is not None:
+        found = _row(loaded, row, inputs, 1)
     else:
-        found = _in_file(loaded, row, reading) or row_of(loaded, row)
+        found = _in_file(loaded, row, inputs) or row_of(loaded, row)
     classes = {"of": class_of(loaded, of, "--of"), "against": class_of(loaded, against, "--against")}
-    show(loaded.explain(found, **classes), showing)
+    show(loaded.explain(found, **classes), display)
 
 
-def _in_file(model: Any, row: list[str], reading: Reading) -> dict[str, Any] | None:
+def _in_file(model: Any, row: list[str], inputs: InputOptions) -> dict[str, Any] | None:
     """Return the row of FILE:ROW, counted from 1; None for anything else."""
     from tallybayes.sources.locations import is_uri
 
     path, colon, place = row[0].rpartition(":")
     if len(row) > 1 or not colon or not place.isdigit() or not (os.path.exists(path) or is_uri(path)):
         return None
-    return _row(model, [path], reading, int(place))
+    return _row(model, [path], inputs, int(place))
 
 
-def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> dict[str, Any]:
+def _row(model: Any, data: list[str] | None, inputs: InputOptions, place: int) -> dict[str, Any]:
     """Return row number `place`, counted from 1."""
     from tallybayes import sources
     from tallybayes.cli.inputs import open_inputs
@@ -69,5 +69,5 @@ def _row(model: Any, data: list[str] | None, reading: Reading, place: int) -> di
             left, total = left - batch.num_rows, total + batch.num_rows
         raise BadData(wanted(source.name, f"a row {place}, counted from 1", f"{total} rows"))
 
-    with open_inputs(data, reading) as rows:
+    with open_inputs(data, inputs) as rows:
         return rows.like(model).work(work)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Choosing, Data, Reading
+from tallybayes.cli.options import Data, InputOptions, ModelOptions
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     "tally fit weather.csv --label play --checkpoint half.tally -o whole.tally",
 )
 def fit(
-    choosing: Choosing,
-    reading: Reading,
+    choices: ModelOptions,
+    inputs: InputOptions,
     data: Data = None,
     output: str | None = option(
         None, "--output -o FILE", "Where to save the model; by default DATA's name with .tally."
@@ -49,14 +49,14 @@ def fit(
 
     target = check_free(output or _beside(data), force=force)
     saved = None if checkpoint is None else _saved(checkpoint, checkpoint_every, data, target)
-    with open_inputs(data, reading) as rows:
-        model = learn_from(rows, choosing, saved)
+    with open_inputs(data, inputs) as rows:
+        model = learn_from(rows, choices, saved)
     model.save(target)
     if saved is not None:
         saved.remove()
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
-    named = shlex.join(reading.words((data or [])[:1]))
+    named = shlex.join(inputs.words((data or [])[:1]))
     note(f"next: tally show {target}, or tally validate {named} --label {model.schema.label}")
 
 

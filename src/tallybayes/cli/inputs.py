@@ -19,7 +19,7 @@ import pyarrow as pa
 
 from tallybayes import sources
 from tallybayes.cli.exit import note
-from tallybayes.cli.options import Reading
+from tallybayes.cli.options import InputOptions
 from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
@@ -49,7 +49,7 @@ class InputRows:
     """The input files or query of a command, and how to read them."""
 
     paths: list[str]  # files and globs whose endings give the format; empty for a query
-    reading: Reading  # the reading options
+    inputs: InputOptions  # how rows are read
     name: str  # the name used in messages
     types: Mapping[str, pa.DataType] = field(default_factory=dict)  # column types fixed before reading
     quiet: bool = False  # hide the progress bar, because the command shows its own
@@ -72,9 +72,9 @@ class InputRows:
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
         """Open the rows; reading them moves a progress bar on a terminal."""
-        rows: Any = self.files if self.reading.sql is None else self.reading.sql
+        rows: Any = self.files if self.inputs.sql is None else self.inputs.sql
         types = {**self.types, **(types or {})}
-        source = sources.open_source(rows, self.reading.options(), types=types, columns=columns)
+        source = sources.open_source(rows, self.inputs.read_options(), types=types, columns=columns)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else with_progress(source, self.paths)
 
@@ -87,21 +87,21 @@ class InputRows:
 
 
 @contextmanager
-def open_inputs(data: Sequence[str] | None, reading: Reading) -> Iterator[InputRows]:
+def open_inputs(data: Sequence[str] | None, inputs: InputOptions) -> Iterator[InputRows]:
     """Open the rows of a command; standard input is copied to a temporary file, removed afterwards."""
-    _check(data, reading)
+    _check(data, inputs)
     if not data:
-        yield InputRows([], reading, "the query")
+        yield InputRows([], inputs, "the query")
         return
     with tempfile.TemporaryDirectory(prefix="tally-") as folder:
         called: dict[str, str] = {}
         try:
-            paths = [_placed(one, reading.format, folder, called) for one in data]
+            paths = [_placed(one, inputs.format, folder, called) for one in data]
             for path in paths:
                 _say_delimiter(path, called.get(path, path))
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _reporting_skips(called):
-                yield InputRows(paths, reading, name)
+                yield InputRows(paths, inputs, name)
         except TallyError as error:
             sentence = _as_given(str(error), called)
             if sentence == str(error):
@@ -136,17 +136,17 @@ def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
         note(sentence)
 
 
-def _check(data: Sequence[str] | None, reading: Reading) -> None:
+def _check(data: Sequence[str] | None, inputs: InputOptions) -> None:
     """Raise unless there are either files or a query."""
-    if reading.sql is None:
-        if reading.db is not None:
+    if inputs.sql is None:
+        if inputs.db is not None:
             raise BadOption(wanted("--db", "a query", "none", "Add --sql"))
         if not data:
             raise BadOption(wanted("DATA", "files, or a query with --sql", "neither"))
         return
     if data:
         raise BadOption(wanted("--sql", "no DATA", repr(data[0]), "Name the files in the query"))
-    if reading.format is not None:
+    if inputs.format is not None:
         raise BadOption(wanted("--format", "files", "a query"))
 
 

@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
-from tallybayes.cli.options import Data, Reading, Showing
+from tallybayes.cli.options import Data, DisplayOptions, InputOptions
 from tallybayes.display.tables import Column, Grid, Result
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _EXAMPLES = 3  # values per column
 
 
 @example("tally weather.csv", "tally look weather.csv --json")
-def look(reading: Reading, showing: Showing, data: Data = None) -> None:
+def look(inputs: InputOptions, display: DisplayOptions, data: Data = None) -> None:
     """Look at a file and suggest what to do next.
 
     Shows the inferred event model of each column, its number of distinct and missing values in the first rows, and
@@ -28,8 +28,8 @@ def look(reading: Reading, showing: Showing, data: Data = None) -> None:
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
 
-    with open_inputs(data, reading) as rows:
-        show(rows.work(lambda source: _look_at(source, reading.words(data))), showing)
+    with open_inputs(data, inputs) as rows:
+        show(rows.work(lambda source: _look_at(source, inputs.words(data))), display)
 
 
 @dataclass(frozen=True)

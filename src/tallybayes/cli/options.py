@@ -30,7 +30,7 @@ _Texts = list[str] | None
 
 
 @dataclass(frozen=True)
-class Reading:
+class InputOptions:
     """The options that say how rows are read, and from which query."""
 
     format: str | None = option(
@@ -54,7 +54,7 @@ class Reading:
     )
     threads: Threads = None
 
-    def options(self) -> ReadOptions:
+    def read_options(self) -> ReadOptions:
         """Return the same options as `tb.fit` groups them."""
         from tallybayes.sources.options import ReadOptions
 
@@ -80,7 +80,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Choosing:
+class ModelOptions:
     """The options of `tb.fit`: label, event models, smoothing, prior and calibration."""
 
     label: str | None = option(
@@ -112,7 +112,7 @@ class Choosing:
         "smooth", "--unseen", "When scoring a value never seen in training: smooth, skip or fail."
     )
 
-    def options(self, columns: Sequence[str], class_of: Any = str) -> dict[str, Any]:
+    def keywords(self, columns: Sequence[str], class_of: Any = str) -> dict[str, Any]:
         """Return these options as keywords of `tb.fit`.
 
         `columns` are those of the rows, to check the names in --drop; `class_of` converts a text to a class.
@@ -151,7 +151,7 @@ class Choosing:
 
 
 @dataclass(frozen=True)
-class Showing:
+class DisplayOptions:
     """The options that say how a result is shown."""
 
     json: bool = option(False, "--json", "Print JSON.")
@@ -160,7 +160,7 @@ class Showing:
 
 
 @dataclass(frozen=True)
-class Writing:
+class OutputOptions:
     """The options that say where rows are written."""
 
     json: bool = option(False, "--json", "Print one JSON object per line.")

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO, Protocol
 
 import pyarrow as pa
 
-from tallybayes.cli.options import Showing, Writing
+from tallybayes.cli.options import DisplayOptions, OutputOptions
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
@@ -44,16 +44,16 @@ def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
     return atomic_write.replacing(Path(target), target)
 
 
-def show(result: Result, showing: Showing) -> None:
+def show(result: Result, display: DisplayOptions) -> None:
     """Print a result as a table, as text or as JSON, or write it to a file."""
-    if showing.output is not None:
-        ending = Path(showing.output).suffix.lower()
+    if display.output is not None:
+        ending = Path(display.output).suffix.lower()
         if ending not in (".json", ".txt"):
-            raise BadOption(wanted(showing.output, "a file ending in .json or .txt", repr(ending)))
-        text = _as_json(result) if ending == ".json" or showing.json else str(result)
-        with replacing(showing.output, force=showing.force) as file:
+            raise BadOption(wanted(display.output, "a file ending in .json or .txt", repr(ending)))
+        text = _as_json(result) if ending == ".json" or display.json else str(result)
+        with replacing(display.output, force=display.force) as file:
             file.write(f"{text}\n".encode())
-    elif showing.json:
+    elif display.json:
         print(_as_json(result))
     elif sys.stdout.isatty():
         from rich.console import Console
@@ -63,18 +63,20 @@ def show(result: Result, showing: Showing) -> None:
         print(result)
 
 
-def write_rows(rows: Iterable[pa.RecordBatch], schema: pa.Schema, writing: Writing, *, continued: bool = False) -> None:
+def write_rows(
+    rows: Iterable[pa.RecordBatch], schema: pa.Schema, outputs: OutputOptions, *, continued: bool = False
+) -> None:
     """Write rows batch by batch to a file (format by its ending), a terminal or standard output.
 
     With `continued`, standard output already has the header and earlier rows.
     """
-    if writing.output is not None:
-        _to_file(rows, schema, writing.output, writing)
-    elif sys.stdout.isatty() and not writing.json:
+    if outputs.output is not None:
+        _to_file(rows, schema, outputs.output, outputs)
+    elif sys.stdout.isatty() and not outputs.json:
         _to_terminal(rows, schema)
     else:
         out = sys.stdout.buffer
-        _pour(rows, _Lines(out) if writing.json else _Delimited(out, [] if continued else schema.names, ","))
+        _pour(rows, _Lines(out) if outputs.json else _Delimited(out, [] if continued else schema.names, ","))
         out.flush()
 
 
@@ -153,12 +155,12 @@ def _pour(rows: Iterable[pa.RecordBatch], writer: _Writer) -> None:
     writer.close()
 
 
-def _to_file(rows: Iterable[pa.RecordBatch], schema: pa.Schema, path: str, writing: Writing) -> None:
+def _to_file(rows: Iterable[pa.RecordBatch], schema: pa.Schema, path: str, outputs: OutputOptions) -> None:
     ending = ending_of(path)
     if ending not in (*TEXT, *LINES, *PARQUET, *ARROW):
         want = f"a file ending in {', '.join((*TEXT, *LINES, *PARQUET, *ARROW))}"
         raise BadOption(wanted(path, want, repr(Path(path).suffix)))
-    with replacing(path, force=writing.force) as file:
+    with replacing(path, force=outputs.force) as file:
         codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
         if codec is None:
             _pour(rows, _writer(file, schema, ending))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Data, ModelFile, Reading, Writing
+from tallybayes.cli.options import Data, InputOptions, ModelFile, OutputOptions
 
 if TYPE_CHECKING:
     from tallybayes import sources
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 )
 def predict(
     model: ModelFile,
-    reading: Reading,
-    writing: Writing,
+    inputs: InputOptions,
+    outputs: OutputOptions,
     data: Data = None,
     only: bool = option(False, "--only", "Write the predictions without the input columns."),
     costs: str | None = option(None, "--costs C", "Costs, decisions by true classes, as in '0,5;1,0'."),
@@ -57,20 +57,20 @@ def predict(
         "threshold": thresholds_of(loaded, threshold),
         "abstain": abstain,
         "confidence": confidence,
-        "threads": reading.threads,
+        "threads": inputs.threads,
     }
-    if writing.output is not None:
-        check_free(writing.output, force=writing.force)
+    if outputs.output is not None:
+        check_free(outputs.output, force=outputs.force)
 
     # A file whose types widen late is read again from its first row, but rows written to a pipe cannot be taken back.
-    written, to_pipe = 0, writing.output is None and (writing.json or not sys.stdout.isatty())
+    written, to_pipe = 0, outputs.output is None and (outputs.json or not sys.stdout.isatty())
 
     def work(source: sources.Source) -> None:
         _check(source, loaded)
         numbers = "predict_proba" if interval is None else "predict_interval"
         options = {
             "predict": how,
-            numbers: {"threads": reading.threads} | ({} if interval is None else {"level": interval}),
+            numbers: {"threads": inputs.threads} | ({} if interval is None else {"level": interval}),
         }
         answers = Answers(loaded, ("predict", numbers), options, source.name)
         schema = pa.schema([*([] if only else source.schema), *answers.fields])
@@ -85,9 +85,9 @@ def predict(
                     yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch).columns], schema=schema)
                     written += batch.num_rows
 
-        write_rows(rows(), schema, writing, continued=to_pipe and written > 0)
+        write_rows(rows(), schema, outputs, continued=to_pipe and written > 0)
 
-    with open_inputs(data, reading) as rows:
+    with open_inputs(data, inputs) as rows:
         rows.like(loaded).work(work)
 
 

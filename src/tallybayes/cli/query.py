@@ -8,7 +8,7 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import argument, option
-from tallybayes.cli.options import Reading, Showing
+from tallybayes.cli.options import DisplayOptions, InputOptions
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 )
 def query(
     source: Annotated[str, typer.Argument(metavar="DATA|MODEL", help="Rows to count, or a model; omitted with --sql.")],
-    reading: Reading,
-    showing: Showing,
+    inputs: InputOptions,
+    display: DisplayOptions,
     question: str | None = argument(
         None, "QUESTION", "Such as 'circle, red', 'play=yes | outlook=sunny' or 'text~prince'."
     ),
@@ -41,15 +41,15 @@ def query(
     from tallybayes.queries.count_rows import probability
     from tallybayes.storage.model_file import load
 
-    files, text = ([source], question) if reading.sql is None or question is not None else ([], source)
+    files, text = ([source], question) if inputs.sql is None or question is not None else ([], source)
     if text is None:
         raise BadOption(wanted("QUESTION", "one after DATA, such as 'play=yes | outlook=sunny'", "none"))
-    if reading.sql is None and source.lower().endswith(".tally"):
-        show(load(source).probability(text, level=level), showing)
+    if inputs.sql is None and source.lower().endswith(".tally"):
+        show(load(source).probability(text, level=level), display)
         return
 
     def work(rows: sources.Source) -> Probability:
-        return probability(rows, text, interval=interval, level=level, threads=reading.threads)
+        return probability(rows, text, interval=interval, level=level, threads=inputs.threads)
 
-    with open_inputs(files, reading) as rows:
-        show(rows.work(work), showing)
+    with open_inputs(files, inputs) as rows:
+        show(rows.work(work), display)

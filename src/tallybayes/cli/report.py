@@ -12,7 +12,7 @@ import typer
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import argument, option
-from tallybayes.cli.options import Choosing, Reading, Seed
+from tallybayes.cli.options import InputOptions, ModelOptions, Seed
 
 if TYPE_CHECKING:
     from tallybayes.cli.inputs import InputRows
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @example("tally report weather.csv --label play", "tally report weather.tally weather.csv -o weather-model.html")
 def report(
     ctx: typer.Context,
-    choosing: Choosing,
-    reading: Reading,
+    choices: ModelOptions,
+    inputs: InputOptions,
     data: list[str] | None = argument(
         None, "[MODEL] DATA", "Labelled rows, and optionally a model; otherwise one is fitted."
     ),
@@ -43,14 +43,14 @@ def report(
     from tallybayes.sources.locations import name_of
     from tallybayes.storage.model_file import load
 
-    path, files = reading.split_model(data)
+    path, files = inputs.split_model(data)
     model = None if path is None else load(path)
     name = Path(name_of(files[0])).name.split(".")[0] if files else "report"
     target = None if json else check_free(output or f"{name}.html", force=force)
-    with open_inputs(files, reading) as rows, busy("making the report"):
+    with open_inputs(files, inputs) as rows, busy("making the report"):
         command = shlex.join(["tally", *map(name_of, ctx.obj)])
-        options = {"command": command, "how": how, "seed": seed, "threads": reading.threads}
-        found = _report(replace(rows, quiet=True), model, choosing, options)
+        options = {"command": command, "how": how, "seed": seed, "threads": inputs.threads}
+        found = _report(replace(rows, quiet=True), model, choices, options)
     if target is None:
         print(json_.dumps(found.to_dict(), indent=2, ensure_ascii=False))
         return
@@ -59,16 +59,16 @@ def report(
     print(f"Wrote {target}.")
 
 
-def _report(rows: InputRows, model: Any, choosing: Choosing, options: dict[str, Any]) -> Any:
+def _report(rows: InputRows, model: Any, choices: ModelOptions, options: dict[str, Any]) -> Any:
     """Make the report from the files themselves, so that it can give their hashes."""
     from tallybayes.cli.training import fit_options, label_of
     from tallybayes.reporting import report as make
     from tallybayes.sources.options import ReadOptions
 
     source = rows.read()
-    label = label_of(source, choosing.label if model is None else choosing.label or model.schema.label)
-    options |= fit_options(source, label, choosing) if model is None else {}
-    reading = rows.reading.options()
+    label = label_of(source, choices.label if model is None else choices.label or model.schema.label)
+    options |= fit_options(source, label, choices) if model is None else {}
+    reading = rows.inputs.read_options()
     given = {field.name: getattr(reading, field.name) for field in fields(reading) if field.name != "connection"}
     options |= {name: value for name, value in given.items() if value != getattr(ReadOptions, name)}
     files: Any = rows.files or source  # a query has no files: pass its open rows

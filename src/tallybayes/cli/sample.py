@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import ModelFile, Seed, Writing
+from tallybayes.cli.options import ModelFile, OutputOptions, Seed
 
 
 @example(
@@ -13,7 +13,7 @@ from tallybayes.cli.options import ModelFile, Seed, Writing
 )
 def sample(
     model: ModelFile,
-    writing: Writing,
+    outputs: OutputOptions,
     n: int = option(10, "-n --rows N", "Number of rows."),
     given: list[str] | None = option(
         None, "--given NAME=VALUE", "A fixed value, of a column or of the label. Repeatable."
@@ -38,4 +38,4 @@ def sample(
     if label in texts:
         fixed[label] = class_of(loaded, texts[label], "--given")
     drawn = loaded.sample(n, fixed or None, missing=missing, seed=seed)
-    write_rows(drawn.to_batches(), drawn.schema.remove_metadata(), writing)
+    write_rows(drawn.to_batches(), drawn.schema.remove_metadata(), outputs)

@@ -7,7 +7,7 @@ from typing import Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import ModelFile, Showing
+from tallybayes.cli.options import DisplayOptions, ModelFile
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
 from tallybayes.model import Model
 
@@ -19,7 +19,7 @@ from tallybayes.model import Model
 )
 def show(
     model: ModelFile,
-    showing: Showing,
+    display: DisplayOptions,
     column: list[str] | None = option(None, "--column -c NAME", "Show only this column. Repeatable."),
     nomogram: bool = option(False, "--nomogram", "Show points for each value, to add up by hand."),
     importance: bool = option(False, "--importance", "Show the information in each column."),
@@ -34,11 +34,11 @@ def show(
 
     loaded = load(model)
     if nomogram:
-        show_result(loaded.nomogram(), showing)
+        show_result(loaded.nomogram(), display)
     elif importance:
-        show_result(loaded.importance(), showing)
+        show_result(loaded.importance(), display)
     else:
-        show_result(ModelSummary(loaded, tuple(column or ())), showing)
+        show_result(ModelSummary(loaded, tuple(column or ())), display)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from tallybayes import sources
 from tallybayes.cli.exit import note
 from tallybayes.cli.inputs import InputRows
-from tallybayes.cli.options import Choosing
+from tallybayes.cli.options import ModelOptions
 from tallybayes.cli.parsing import as_type
 from tallybayes.errors import BadData, did_you_mean, wanted
 
@@ -21,25 +21,25 @@ _NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "
 _MANY = 50  # classes in the first rows; a guessed label has no more
 
 
-def learn_from(rows: InputRows, choosing: Choosing, checkpoint: Checkpoint | None = None) -> Any:
+def learn_from(rows: InputRows, choices: ModelOptions, checkpoint: Checkpoint | None = None) -> Any:
     """Fit a model; with a checkpoint, resume an interrupted run."""
     from tallybayes.fitting import fit
 
     def work(source: sources.Source) -> Any:
-        label = label_of(source, choosing.label)
-        options = fit_options(source, label, choosing)
-        return fit(source, label, threads=rows.reading.threads, checkpoint=checkpoint, **options)
+        label = label_of(source, choices.label)
+        options = fit_options(source, label, choices)
+        return fit(source, label, threads=rows.inputs.threads, checkpoint=checkpoint, **options)
 
     return rows.work(work, None if checkpoint is None else checkpoint.types())
 
 
-def fit_options(source: sources.Source, label: str, choosing: Choosing) -> dict[str, Any]:
+def fit_options(source: sources.Source, label: str, choices: ModelOptions) -> dict[str, Any]:
     """Return the keywords of `tb.fit` that differ from its defaults."""
     from tallybayes.fitting import FitOptions
 
     kind = source.schema.field(label).type
     kind = kind.value_type if pa.types.is_dictionary(kind) else kind
-    given = choosing.options(source.schema.names, lambda text: as_type(text, kind, "--prior"))
+    given = choices.keywords(source.schema.names, lambda text: as_type(text, kind, "--prior"))
     usual = FitOptions.defaults()
     return {name: value for name, value in given.items() if value != usual.get(name)}
 

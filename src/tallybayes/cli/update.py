@@ -12,7 +12,7 @@ import typer
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Data, ModelFile, Reading
+from tallybayes.cli.options import Data, InputOptions, ModelFile
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -36,22 +36,22 @@ class Change:
 
 
 @example("tally learn weather.tally week.csv -o fortnight.tally", "tally learn weather.tally week.csv --force")
-def learn(model: ModelFile, reading: Reading, change: Change) -> None:
+def learn(model: ModelFile, inputs: InputOptions, change: Change) -> None:
     """Add rows to a model, exactly.
 
     The counts are the same, to the last bit, as from fitting all rows at once.
     """
-    _change("learn", model, reading, change)
+    _change("learn", model, inputs, change)
 
 
 @example("tally forget fortnight.tally week.csv -o before.tally")
-def forget(model: ModelFile, reading: Reading, change: Change) -> None:
+def forget(model: ModelFile, inputs: InputOptions, change: Change) -> None:
     """Remove rows from a model, exactly.
 
     The counts are the same, to the last bit, as if the model had never seen the rows. Fails for rows that were not
     learned.
     """
-    _change("forget", model, reading, change)
+    _change("forget", model, inputs, change)
 
 
 @example("tally merge weather.tally fortnight.tally -o all.tally")
@@ -73,22 +73,22 @@ def merge(
     _save(reduce(add, map(load, models)), target)
 
 
-def _change(how: str, path: str, reading: Reading, change: Change) -> None:
+def _change(how: str, path: str, inputs: InputOptions, change: Change) -> None:
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free
     from tallybayes.storage.model_file import load
 
-    def changed(model: Model, how: str, data: list[str] | None, reading: Reading) -> Model:
-        with open_inputs(data, reading) as rows:
+    def changed(model: Model, how: str, data: list[str] | None, inputs: InputOptions) -> Model:
+        with open_inputs(data, inputs) as rows:
             new: Model = rows.like(model).work(
-                lambda source: getattr(model, how)(source, change.label, weights=change.weight, threads=reading.threads)
+                lambda source: getattr(model, how)(source, change.label, weights=change.weight, threads=inputs.threads)
             )
         return new
 
     target = check_free(change.output or path, force=change.force)
-    model = changed(load(path), how, change.data, reading)
+    model = changed(load(path), how, change.data, inputs)
     if change.calibrate is not None:
-        model = changed(model, "calibrate", [change.calibrate], replace(reading, sql=None, db=None))
+        model = changed(model, "calibrate", [change.calibrate], replace(inputs, sql=None, db=None))
     _save(model, target)
 
 

@@ -9,7 +9,7 @@ import typer
 from tallybayes.cli.exit import note
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
-from tallybayes.cli.options import Choosing, Data, Reading, Seed, Showing, pairs
+from tallybayes.cli.options import Data, DisplayOptions, InputOptions, ModelOptions, Seed, pairs
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -33,9 +33,9 @@ Require = Annotated[
     "tally validate weather.csv --label play --how 10x10 --seed 1 --json",
 )
 def validate(
-    choosing: Choosing,
-    reading: Reading,
-    showing: Showing,
+    choices: ModelOptions,
+    inputs: InputOptions,
+    display: DisplayOptions,
     data: Data = None,
     how: str = option(
         "10-fold", "--how HOW", "loo, 10-fold, 10x10, holdout, holdout(0.25), 10xholdout, prequential, ..."
@@ -59,7 +59,7 @@ def validate(
     limits = required_figures(require_)
 
     def work(source: sources.Source) -> Validation:
-        label = label_of(source, choosing.label)
+        label = label_of(source, choices.label)
         return validation.validate(
             source,
             label,
@@ -68,13 +68,13 @@ def validate(
             groups=groups,
             folds=folds,
             order=order,
-            threads=reading.threads,
-            **fit_options(source, label, choosing),
+            threads=inputs.threads,
+            **fit_options(source, label, choices),
         )
 
-    with open_inputs(data, reading) as rows:
+    with open_inputs(data, inputs) as rows:
         found = rows.work(work)
-    show(found, showing)
+    show(found, display)
     require(found.evaluation, limits)
 
 

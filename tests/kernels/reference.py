@@ -295,39 +295,39 @@ def terms_dense(
     scale: Floats,
     constant: Floats,
     power: Floats | None,
-    asked: Floats,
+    factors: Floats,
     out: Floats,
 ) -> None:
-    """Add each column's log-densities, summed with the factors ``asked``, to out (n, F)."""
+    """Add each column's log-densities, summed with the factors ``factors``, to out (n, F)."""
     for f, column in enumerate(_columns(columns)):
-        for c in range(asked.shape[1]):
+        for c in range(factors.shape[1]):
             terms = np.zeros((len(out), 1))
             at = slice(c, c + 1), slice(f, f + 1)
             if power is None:
                 score_gaussian([column], mean[at], scale[at], constant[at], terms)
             else:
                 score_student([column], mean[at], scale[at], constant[at], power[at], terms)
-            some = asked[:, c] != 0
-            out[some, f] += asked[some, c] * terms[some, 0]
+            some = factors[:, c] != 0
+            out[some, f] += factors[some, c] * terms[some, 0]
 
 
 def terms_codes(
     columns: Codes,
     table: Floats,
     sizes: Sizes,
-    asked: Floats,
+    factors: Floats,
     out: Floats,
     *,
     low: int = 0,
     outside: Literal["skip", "last"] = "skip",
 ) -> None:
-    """Add each code's table row, summed with the factors ``asked``, to out (n, F)."""
+    """Add each code's table row, summed with the factors ``factors``, to out (n, F)."""
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(int)
     for f, column in enumerate(_columns(columns)):
-        terms = np.zeros_like(asked)
+        terms = np.zeros_like(factors)
         part = table[offsets[f] : offsets[f + 1]]
         score_codes([column], part, [int(sizes[f])], terms, low=low, outside=outside)
-        out[:, f] += np.where(asked == 0, 0.0, asked * np.where(asked == 0, 0.0, terms)).sum(axis=1)
+        out[:, f] += np.where(factors == 0, 0.0, factors * np.where(factors == 0, 0.0, terms)).sum(axis=1)
 
 
 def score_own_codes(

@@ -142,24 +142,24 @@ Ask: TypeAlias = Callable[[list[Encoded], RowBatch | None], ContrastWeights]
 def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int | None) -> Contributions:
     """Return the contributions of each column: see `Model.contributions`."""
     question = ClassContrast.about(of, against, model.classes)
-    asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
+    weights, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     return Contributions(
-        model.classes, model.schema.columns, asked.of, question.against, asked.prior, terms, asked.split
+        model.classes, model.schema.columns, weights.of, question.against, weights.prior, terms, weights.split
     )
 
 
 def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, threads: int | None) -> Shapley:
     """Return Shapley values: see `Model.shapley`."""
     question = ClassContrast.about(of, against, model.classes)
-    asked, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
+    weights, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     means = np.stack(
         [_mean_terms(model, rows if background is None else background, c, threads) for c in range(len(model.classes))]
     )  # (C, F)
     if not np.isfinite(means).all():
         got = "a value that is impossible under a class"
         raise BadData(wanted("shapley", "columns whose terms have a mean", got, "Smooth (alpha above 0)"))
-    base = asked.prior + asked.split + (asked.factors @ means).sum(axis=1)
-    return Shapley(model.schema.columns, terms - asked.factors @ means, base)
+    base = weights.prior + weights.split + (weights.factors @ means).sum(axis=1)
+    return Shapley(model.schema.columns, terms - weights.factors @ means, base)
 
 
 def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:  # (F,)
@@ -211,14 +211,14 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
     rows = open_rows.one_row(rows)
     few = encoded_rows(model, rows)
     if few is not None:
-        asked = asking(few, None)
+        weights = asking(few, None)
         terms = np.zeros((len(rows), len(model.schema.columns)))
-        add_terms(model, few, asked.factors, terms)
-        return asked, terms
+        add_terms(model, few, weights.factors, terms)
+        return weights, terms
     partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
 
     def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
-        asked: list[ContrastWeights] = []
+        weights: list[ContrastWeights] = []
         terms, first = [np.zeros((0, len(model.schema.columns)))], 0
         for batch in open_rows.to_score(rows, model.schema, types):
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
@@ -230,10 +230,12 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
                 return answer
 
             missing = model.schema.missing
-            asked += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
+            weights += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
             terms.append(out)
             first += batch.num_rows
-        return ContrastWeights.joined(asked, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(terms)
+        return ContrastWeights.joined(weights, len(model.classes)), terms[1] if len(terms) == 2 else np.concatenate(
+            terms
+        )
 
     return open_rows.reading(read)
 

@@ -137,11 +137,11 @@ class Explanation(Result):
         shown = len(self.classes) if len(self.classes) <= 4 else 0  # classes whose counts fit
         blank = [""] * shown
         rows = [("prior", "", _signed(self.prior), *map(number, self.rows[:shown]))]
-        for part in self.heard[:_SHOWN]:
+        for part in self.present[:_SHOWN]:
             counts = (number(n, 1) for n in part.counts[:shown])
             rows.append((_named(part), _cell(part), _signed(part.term), *counts))
-        if self.heard[_SHOWN:]:
-            rows.append((f"{len(self.heard) - _SHOWN} more", "", _signed(self.rest), *blank))
+        if self.present[_SHOWN:]:
+            rows.append((f"{len(self.present) - _SHOWN} more", "", _signed(self.rest), *blank))
         if round(self.split, 3):
             rows.append(("several rivals", "", _signed(self.split), *blank))
         if self.missing:
@@ -157,7 +157,7 @@ class Explanation(Result):
         return Grid(title, heads, tuple(rows), (note,))
 
     @cached_property
-    def heard(self) -> tuple[Part, ...]:
+    def present(self) -> tuple[Part, ...]:
         """The contributions of columns that are not missing."""
         return tuple(part for part in self.parts if part.note != MISSING)
 
@@ -169,7 +169,7 @@ class Explanation(Result):
     @cached_property
     def rest(self) -> float:
         """The sum of the contributions that are not shown."""
-        return float(sum(part.term for part in self.heard[_SHOWN:]))
+        return float(sum(part.term for part in self.present[_SHOWN:]))
 
     def to_dict(self) -> dict[str, Any]:
         """Return all numbers: the prior, each part with its counts, and their sum."""
@@ -178,11 +178,11 @@ class Explanation(Result):
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws: the prior, then the largest contributions."""
         bars = [{"what": "prior", "says": plain(self.prior)}]
-        for part in self.heard[:_SHOWN]:
+        for part in self.present[:_SHOWN]:
             value, joint = _cell(part), " = " if part.word is None else " "
             bars.append({"what": _named(part) + (joint + value if value else ""), "says": plain(part.term)})
-        if self.heard[_SHOWN:]:
-            bars.append({"what": f"{len(self.heard) - _SHOWN} more", "says": plain(self.rest)})
+        if self.present[_SHOWN:]:
+            bars.append({"what": f"{len(self.present) - _SHOWN} more", "says": plain(self.rest)})
         if round(self.split, 3):
             bars.append({"what": "several rivals", "says": plain(self.split)})
         return bars

@@ -47,12 +47,12 @@ def terms_dense(
     scale: _Array,
     constant: _Array,
     power: _Array | None,
-    asked: _Array,
+    factors: _Array,
     out: _Array,
     /,
 ) -> None: ...
 def terms_codes(
-    columns: _Columns, table: _Array, sizes: _Sizes, asked: _Array, out: _Array, low: int, last: bool, /
+    columns: _Columns, table: _Array, sizes: _Sizes, factors: _Array, out: _Array, low: int, last: bool, /
 ) -> None: ...
 def softmax(scores: _Array, out: _Array, log_norm: _Array, log: bool, /) -> None: ...
 def to_float(limbs: _Array, base: int, out: _Array, /) -> None: ...

@@ -1,6 +1,6 @@
 """Wrappers of the kernels that return a score's terms column by column.
 
-``asked`` (n, C) holds the factor of each class's terms in their sum: 1 for a class and −1 for its rival give each
+``factors`` (n, C) holds the factor of each class's terms in their sum: 1 for a class and −1 for its rival give each
 column's contribution for the one against the other. A class with factor 0 adds nothing, even if its term is −∞. ``out``
 is (n, F); the other arguments are those of the functions that score.
 """
@@ -14,7 +14,7 @@ from .types import Codes, Columns, Floats, Sizes
 
 
 def terms_dense(
-    columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats | None, asked: Floats, out: Floats
+    columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats | None, factors: Floats, out: Floats
 ) -> None:
     """Add the terms of ``score_gaussian`` (power None) or ``score_student`` to out, by column.
 
@@ -26,14 +26,14 @@ def terms_dense(
     >>> out.tolist()      # −(3 − 1)² − (−(3 − 3)²)
     [[-4.0]]
     """
-    _native.terms_dense(columns, mean, scale, constant, power, asked, out)
+    _native.terms_dense(columns, mean, scale, constant, power, factors, out)
 
 
 def terms_codes(
     columns: Codes,
     table: Floats,
     sizes: Sizes,
-    asked: Floats,
+    factors: Floats,
     out: Floats,
     *,
     low: int = 0,
@@ -51,4 +51,4 @@ def terms_codes(
     """
     if outside not in ("skip", "last"):
         raise ValueError(f"outside: wanted 'skip' or 'last', got {outside!r}")
-    _native.terms_codes(columns, table, sizes, asked, out, low, outside == "last")
+    _native.terms_codes(columns, table, sizes, factors, out, low, outside == "last")

@@ -169,7 +169,7 @@ class Tally:
         A row that lacks a column of the query is undetermined, unless another condition is false there.
         """
         about = [self._column(query, k, columns) for k in range(len(query.terms))]
-        split = len(query.asked)
+        split = len(query.target)
         hits = total = missing = 0
         for (held, absent), n in self.patterns.items():
             if any(not held[k] and about[k] not in absent for k in range(split, len(about))):

@@ -50,7 +50,7 @@ class _ModelQuery:
             given = ", ".join(map(str, self.given))
             do = "Smooth the model (estimate='bayes', alpha=1), or give fewer conditions"
             raise BadData(wanted(self.where, "a possible condition", f"{given}, of probability 0 in every class", do))
-        probability = float(np.exp(logsumexp(self._log_joint(self.asked + self.given)) - log_given))
+        probability = float(np.exp(logsumexp(self._log_joint(self.target + self.given)) - log_given))
         low, high = self._interval(level)
         return Probability(str(self.query), min(probability, 1.0), low=low, high=high, level=level, notes=self._notes())
 
@@ -60,11 +60,11 @@ class _ModelQuery:
         return f"query {str(self.query)!r}"
 
     @cached_property
-    def asked(self) -> tuple[Term, ...]:
+    def target(self) -> tuple[Term, ...]:
         """The terms before the bar, each with its column."""
-        terms = tuple(map(self._resolved, self.query.asked))
+        terms = tuple(map(self._resolved, self.query.target))
         for term in terms:
-            self._check_asked(term)
+            self._check_target(term)
         return terms
 
     @cached_property
@@ -193,7 +193,7 @@ class _ModelQuery:
             raise BadOption(wanted(self.where, want, got, f"Write {named}"))
         return replace(term, column=found[0])
 
-    def _check_asked(self, term: Term) -> None:
+    def _check_target(self, term: Term) -> None:
         """Raise BadOption if the term has a density instead of a probability."""
         if term.column == self.model.schema.label:
             return
@@ -215,7 +215,7 @@ class _ModelQuery:
     def _row(self) -> dict[str, Any] | None:
         """The given values, if the query is for one class given values only; else None."""
         label = self.model.schema.label
-        one_class = len(self.asked) == 1 and self.asked[0].column == label and self.asked[0].operator == "="
+        one_class = len(self.target) == 1 and self.target[0].column == label and self.target[0].operator == "="
         given = [term for term in self.given if not self._is_unseen(term)]
         points = {str(term.column): term for term in given if term.operator == "=" and term.column != label}
         if not one_class or not points or len(points) < len(given):
@@ -224,7 +224,7 @@ class _ModelQuery:
 
     @property
     def _class(self) -> int:
-        return int(np.argmax(self._of_labels(self.asked[0], self.model.evidence.classes)))
+        return int(np.argmax(self._of_labels(self.target[0], self.model.evidence.classes)))
 
     def _notes(self) -> tuple[str, ...]:
         unseen = [term for term in self.given if self._is_unseen(term)]

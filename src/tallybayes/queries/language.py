@@ -52,17 +52,17 @@ class Query:
     'circle | colour=red'
     """
 
-    asked: tuple[Term, ...]
+    target: tuple[Term, ...]
     given: tuple[Term, ...]
 
     @property
     def terms(self) -> tuple[Term, ...]:
         """All terms."""
-        return self.asked + self.given
+        return self.target + self.given
 
     def __str__(self) -> str:
-        asked, given = (", ".join(map(str, side)) for side in (self.asked, self.given))
-        return f"{asked} | {given}" if given else asked
+        target, given = (", ".join(map(str, side)) for side in (self.target, self.given))
+        return f"{target} | {given}" if given else target
 
 
 def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
@@ -78,7 +78,7 @@ def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
     if not isinstance(text, str):
         raise BadOption(wanted("query", "a text such as 'play=yes | outlook=sunny'", repr(text)))
     whole = re.fullmatch(r"\s*P\s*\((.*)\)\s*", text, re.DOTALL)
-    asked, more = _Reader(whole[1] if whole else text, "query").sides()
+    target, more = _Reader(whole[1] if whole else text, "query").sides()
     if isinstance(given, Mapping):
         more += tuple(Term(str(k), "=", _text(v)) for k, v in given.items() if v is not None)
     elif isinstance(given, str):
@@ -88,7 +88,7 @@ def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
         more += first
     elif given is not None:
         raise BadOption(wanted("given", "a text or a mapping of columns to values", repr(given)))
-    return Query(asked, more)
+    return Query(target, more)
 
 
 class _Reader:
@@ -112,14 +112,14 @@ class _Reader:
 
     def sides(self) -> tuple[tuple[Term, ...], tuple[Term, ...]]:
         """Return the terms before and after the bar."""
-        asked = self._terms()
+        target = self._terms()
         given: tuple[Term, ...] = ()
         if self._kind() == "mark":
             self._next += 1
             given = self._terms()
         if self._next < len(self._tokens):
             self._refuse("one '|' at most")
-        return asked, given
+        return target, given
 
     def _terms(self) -> tuple[Term, ...]:
         terms = [self._term()]

@@ -30,7 +30,7 @@ from tallybayes.reporting.columns import Remark, facts_of, remarks_on
 from tallybayes.reporting.data import Origin, ReportData
 from tallybayes.reporting.first_pass import FirstPass, look_at
 from tallybayes.reporting.mistakes import worst_mistakes
-from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, chosen_how
+from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, default_how
 from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 
@@ -107,11 +107,11 @@ def report(
     def first_look(types: open_rows.Types | None) -> FirstPass:
         return look_at(open_rows.labelled(rows, label, weights, opened, types), seed)
 
-    looked = open_rows.reading(first_look)
-    asked = _asked(looked, model, how, seed, threads, options)
+    scan = open_rows.reading(first_look)
+    case = _case(scan, model, how, seed, threads, options)
     connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
-    given = fit_options | reading | ({"weights": looked.weight} if looked.weight else {})
-    return _reported(asked, _origin(rows if connection is None else None, looked, source, command, seed, given))
+    given = fit_options | reading | ({"weights": scan.weight} if scan.weight else {})
+    return _reported(case, _origin(rows if connection is None else None, scan, source, command, seed, given))
 
 
 def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
@@ -128,10 +128,10 @@ def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Asked:
+class _Case:
     """The model to report on, its rows, and how they are held out."""
 
-    looked: FirstPass
+    scan: FirstPass
     model: Model
     how: str | None
     seed: int
@@ -140,131 +140,131 @@ class _Asked:
     learned: bool  # whether the model has learned exactly these rows
 
 
-def _asked(
-    looked: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
-) -> _Asked:
+def _case(
+    scan: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
+) -> _Case:
     if model is None:
         once_open = FitOptions(columns=options.columns, choices=options.choices)
-        made = fit_with(looked.source, looked.label, once_open, weights=looked.weight, threads=threads)
-        return _Asked(looked, made, how, seed, threads, fitted=True, learned=True)
+        made = fit_with(scan.source, scan.label, once_open, weights=scan.weight, threads=threads)
+        return _Case(scan, made, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
-    counted = empty.learn(looked.source, looked.label, weights=looked.weight, threads=threads)
+    counted = empty.learn(scan.source, scan.label, weights=scan.weight, threads=threads)
     learned = counted.evidence == model.evidence
     if how is not None and not learned:
         got = f"{how!r} for rows that the model has not learned"
         raise BadOption(wanted("how", "none", got, "Leave out how, or leave out the model to fit one"))
-    return _Asked(looked, model, how, seed, threads, fitted=False, learned=learned)
+    return _Case(scan, model, how, seed, threads, fitted=False, learned=learned)
 
 
-def _reported(asked: _Asked, origin: Origin) -> ReportData:
-    looked, model = asked.looked, asked.model
+def _reported(case: _Case, origin: Origin) -> ReportData:
+    scan, model = case.scan, case.model
     left_out: list[str] = []
-    answer = _answer(asked, left_out)
-    mattering = _importance(asked, left_out)
+    answer = _answer(case, left_out)
+    mattering = _importance(case, left_out)
     ranking = mattering.ranking()
     if len(ranking) > _LISTED:
         left_out.append(f"Only the {_LISTED} most important of {len(ranking):,} columns are listed.")
     if len(ranking) > _DRAWN:
         left_out.append(f"Only the {_DRAWN} most important of {len(ranking):,} columns are drawn.")
     kept = set(ranking[:_LISTED])
-    facts = facts_of(looked, model.schema, [name for name in model.schema.columns if name in kept])
+    facts = facts_of(scan, model.schema, [name for name in model.schema.columns if name in kept])
     tables = tuple(table(model, name) for name in ranking[:_DRAWN])
     bits = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
-    remarks = remarks_on(looked, model, facts, bits | counted_information(tables), inferred=asked.fitted)
+    remarks = remarks_on(scan, model, facts, bits | counted_information(tables), inferred=case.fitted)
     return ReportData(
-        label=looked.label,
-        rows=looked.rows,
+        label=scan.label,
+        rows=scan.rows,
         columns=len(model.schema.columns),
         facts=facts,
-        remarks=(*_on_the_model(asked), *remarks),
+        remarks=(*_on_the_model(case), *remarks),
         prior=prior_table(model),
         answer=answer,
-        learning=_curve(asked, left_out),
+        learning=_curve(case, left_out),
         tables=tables,
-        histograms=_histograms(asked, tables),
+        histograms=_histograms(case, tables),
         importance=mattering,
-        dependence=_dependence(asked, ranking, left_out),
+        dependence=_dependence(case, ranking, left_out),
         nomogram=_nomogram(model, answer, left_out),
-        mistakes=worst_mistakes(model, looked, answer, _MISTAKES, learned=asked.learned),
+        mistakes=worst_mistakes(model, scan, answer, _MISTAKES, learned=case.learned),
         origin=origin,
         left_out=tuple(left_out),
     )
 
 
-def _on_the_model(asked: _Asked) -> list[Remark]:
-    if asked.learned:
+def _on_the_model(case: _Case) -> list[Remark]:
+    if case.learned:
         return []
-    counted = f"{asked.model.evidence.rows.sum().to_float():g}"
+    counted = f"{case.model.evidence.rows.sum().to_float():g}"
     text = f"The model was fitted to {counted} other rows. The figures treat these rows as new to it, which"
-    return [Remark("new rows", asked.looked.label, f"{text} assumes that the model was not fitted to any of them.")]
+    return [Remark("new rows", case.scan.label, f"{text} assumes that the model was not fitted to any of them.")]
 
 
-def _answer(asked: _Asked, left_out: list[str]) -> Answer:
-    looked, model = asked.looked, asked.model
-    if not asked.learned:
-        return answer_on_new(model, looked, asked.threads)
-    rows: Any = looked.source
+def _answer(case: _Case, left_out: list[str]) -> Answer:
+    scan, model = case.scan, case.model
+    if not case.learned:
+        return answer_on_new(model, scan, case.threads)
+    rows: Any = scan.source
     most = max(_FEWEST_VALIDATED, _MOST_SCORES // len(model.classes))
-    if looked.rows > most and len(model.classes) > 20:
-        sample = looked.sample.slice(0, most) if looked.sample.num_rows > most else looked.sample
+    if scan.rows > most and len(model.classes) > 20:
+        sample = scan.sample.slice(0, most) if scan.sample.num_rows > most else scan.sample
         rows = sources.read(sample)
-        left_out.append(f"Validated on {sample.num_rows:,} of {looked.rows:,} rows, because there are many classes.")
-    how = asked.how or chosen_how(looked.rows)
+        left_out.append(f"Validated on {sample.num_rows:,} of {scan.rows:,} rows, because there are many classes.")
+    how = case.how or default_how(scan.rows)
     return answer_by(
-        validate_model(model, rows, looked.label, how, weights=looked.weight, seed=asked.seed, threads=asked.threads)
+        validate_model(model, rows, scan.label, how, weights=scan.weight, seed=case.seed, threads=case.threads)
     )
 
 
-def _importance(asked: _Asked, left_out: list[str]) -> Importance:
-    model, looked = asked.model, asked.looked
+def _importance(case: _Case, left_out: list[str]) -> Importance:
+    model, scan = case.model, case.scan
     units = sum(1 if isinstance(block.event, BagEvent) else len(block.columns) for block in model.schema.blocks)
-    if not asked.learned:
+    if not case.learned:
         left_out.append("Leave-one-out importance needs rows that the model has learned.")
     elif units > _WEIGHED:
         left_out.append(f"Leave-one-out importance is not computed for more than {_WEIGHED} columns.")
     elif units > 1:
-        return importance(model, looked.source, looked.label, looked.weight)
+        return importance(model, scan.source, scan.label, scan.weight)
     return importance(model, None, None, None)
 
 
-def _curve(asked: _Asked, left_out: list[str]) -> LearningCurve | None:
-    model, sample = asked.model, asked.looked.sample
+def _curve(case: _Case, left_out: list[str]) -> LearningCurve | None:
+    model, sample = case.model, case.scan.sample
     classes, width = len(model.classes), len(model.schema.columns)
     rows = min(_CURVE_ROWS, max(200, _CURVE_NUMBERS // width), sample.num_rows)
     if rows < _FEWEST_FOR_CURVE or rows < 6 * classes:
         left_out.append(f"No learning curve: {sample.num_rows:,} rows are too few for {classes} classes.")
         return None
-    drawn = np.sort(np.random.default_rng([asked.seed, 11]).permutation(sample.num_rows)[:rows])
+    drawn = np.sort(np.random.default_rng([case.seed, 11]).permutation(sample.num_rows)[:rows])
     some = sources.take(sample, drawn)
     most = rows - -(-rows // 3) - classes  # the fewest rows left after a third of every class is held out
     first = max(2 * classes, 10)
     sizes = np.unique(np.geomspace(first, most, _SIZES).round().astype(int)) if most > first else [most]
     compare = ("ridge",) if classes <= _PARTNERED_CLASSES else ()
-    if rows < asked.looked.rows:
+    if rows < case.scan.rows:
         left_out.append(f"The learning curve uses {rows:,} rows drawn at random.")
     choices = {field.name: getattr(model.choices, field.name) for field in fields(model.choices)}
     return learning_curve(
-        _with_features(some, model, asked.looked),
-        asked.looked.label,
+        _with_features(some, model, case.scan),
+        case.scan.label,
         sizes=[int(size) for size in sizes],
         shuffles=_SHUFFLES,
         compare=compare,
-        seed=asked.seed,
-        threads=asked.threads,
-        weights=asked.looked.weight,
+        seed=case.seed,
+        threads=case.threads,
+        weights=case.scan.weight,
         events=_events(model),
         missing=model.schema.missing,
         **choices,
     )
 
 
-def _with_features(some: pa.RecordBatch, model: Model, looked: FirstPass) -> sources.Source:
+def _with_features(some: pa.RecordBatch, model: Model, scan: FirstPass) -> sources.Source:
     """Return the rows with the model's columns only, so that ignored ones are not inferred."""
     used = set(model.schema.columns) if any(_is_plain(field) for field in some.schema) else set()
     names = [
         field.name
         for field in some.schema
-        if not _is_plain(field) or field.name in used or field.name in (looked.label, looked.weight)
+        if not _is_plain(field) or field.name in used or field.name in (scan.label, scan.weight)
     ]
     return sources.read(some.select(names))
 
@@ -280,14 +280,14 @@ def _events(model: Model) -> Any:
     return {name: block.event for block in model.schema.blocks for name in block.columns}
 
 
-def _histograms(asked: _Asked, tables: Sequence[Table]) -> dict[str, Histogram]:
-    looked = asked.looked
-    all_ = {one.column: histogram(asked.model, one, looked.sample, looked.label, looked.weight) for one in tables}
+def _histograms(case: _Case, tables: Sequence[Table]) -> dict[str, Histogram]:
+    scan = case.scan
+    all_ = {one.column: histogram(case.model, one, scan.sample, scan.label, scan.weight) for one in tables}
     return {name: found for name, found in all_.items() if found is not None}
 
 
-def _dependence(asked: _Asked, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
-    schema, looked = asked.model.schema, asked.looked
+def _dependence(case: _Case, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
+    schema, scan = case.model.schema, case.scan
     texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
     usable = [name for name in ranking if name not in texts]
     if len(usable) < 2:
@@ -296,9 +296,7 @@ def _dependence(asked: _Asked, ranking: Sequence[str], left_out: list[str]) -> D
         left_out.append(f"Only pairs of the {_PAIRED} most important columns are tested for dependence.")
     tested = set(usable[:_PAIRED])
     columns = [name for name in schema.columns if name in tested]
-    return of_model(
-        asked.model, looked.source, looked.label, weights=looked.weight, columns=columns, threads=asked.threads
-    )
+    return of_model(case.model, scan.source, scan.label, weights=scan.weight, columns=columns, threads=case.threads)
 
 
 def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | None:
@@ -315,14 +313,14 @@ def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | N
 
 
 def _origin(
-    rows: Any, looked: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
+    rows: Any, scan: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
 ) -> Origin:
-    named = looked.source.name if source is None else source
+    named = scan.source.name if source is None else source
     written = {
         name: repr(value) if isinstance(value, str | int | float | dict) else str(value)
         for name, value in options.items()
     }
-    called = ", ".join([repr(named), repr(looked.label), *(f"{name}={value}" for name, value in written.items())])
+    called = ", ".join([repr(named), repr(scan.label), *(f"{name}={value}" for name, value in written.items())])
     return Origin(named, command or f"tb.report({called})", tallybayes.__version__, seed, _hashes(rows), written)
 
 

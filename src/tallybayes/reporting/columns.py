@@ -47,11 +47,11 @@ class Remark:
     sentence: str
 
 
-def facts_of(looked: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
+def facts_of(scan: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:
     """Return facts about columns, from a sample of the rows."""
-    rows = RowBatch(looked.sample, 0, schema.missing)
+    rows = RowBatch(scan.sample, 0, schema.missing)
     return tuple(
-        _facts(name, rows.column(name), schema.event(name).spec, looked.missing.get(name, 0)) for name in columns
+        _facts(name, rows.column(name), schema.event(name).spec, scan.missing.get(name, 0)) for name in columns
     )
 
 
@@ -59,16 +59,16 @@ def _facts(name: str, column: pa.Array, event: str, missing: int) -> ColumnFacts
     column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
-    known = column.drop_null()
+    present = column.drop_null()
     kind = _in_words(column.type)
-    distinct = int(pc.count_distinct(known).as_py()) if len(known) else 0
+    distinct = int(pc.count_distinct(present).as_py()) if len(present) else 0
     if kind in ("text", "yes or no"):
-        counts = pc.value_counts(known)
+        counts = pc.value_counts(present)
         order = np.argsort(-counts.field("counts").to_numpy(), kind="stable")[:3]
         common = tuple(_short(counts.field("values")[int(k)].as_py()) for k in order)
-        return ColumnFacts(name, kind, event, missing, distinct, len(known), common=common)
-    ends = pc.min_max(known) if len(known) else {"min": pa.scalar(None), "max": pa.scalar(None)}
-    return ColumnFacts(name, kind, event, missing, distinct, len(known), ends["min"].as_py(), ends["max"].as_py())
+        return ColumnFacts(name, kind, event, missing, distinct, len(present), common=common)
+    ends = pc.min_max(present) if len(present) else {"min": pa.scalar(None), "max": pa.scalar(None)}
+    return ColumnFacts(name, kind, event, missing, distinct, len(present), ends["min"].as_py(), ends["max"].as_py())
 
 
 def _in_words(kind: pa.DataType) -> str:
@@ -90,7 +90,7 @@ def _short(value: Any, most: int = 40) -> str:
 
 
 def remarks_on(
-    looked: FirstPass, model: Model, facts: tuple[ColumnFacts, ...], bits: Mapping[str, float], *, inferred: bool
+    scan: FirstPass, model: Model, facts: tuple[ColumnFacts, ...], bits: Mapping[str, float], *, inferred: bool
 ) -> tuple[Remark, ...]:
     """Return remarks on the label and the columns.
 
@@ -99,7 +99,7 @@ def remarks_on(
     """
     return (
         *_on_label(model),
-        *(remark for one in facts for remark in _on_column(one, looked.rows, inferred)),
+        *(remark for one in facts for remark in _on_column(one, scan.rows, inferred)),
         *_giving_away(model, facts, bits),
     )
 

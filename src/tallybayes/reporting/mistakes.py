@@ -52,7 +52,7 @@ class Mistake(Result):
         return self._named("row", "true", "decided", "probability", "texts", "why")
 
 
-def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
+def worst_mistakes(model: Model, scan: FirstPass, answer: Answer, most: int, *, learned: bool) -> tuple[Mistake, ...]:
     """Return the wrong rows with the least probable true class, worst first.
 
     A model that has learned these rows forgets each row before it explains it.
@@ -61,16 +61,16 @@ def worst_mistakes(model: Model, looked: FirstPass, answer: Answer, most: int, *
     wrong = np.flatnonzero((answer.true >= 0) & (answer.true != answer.decided))
     worst = wrong[np.argsort(-answer.losses[wrong], kind="stable")][:most]
     found = []
-    for place, batch in zip(worst, looked.take(worst), strict=True):
-        asked = model.forget(batch, looked.label, weights=looked.weight) if learned else model
-        asked = asked if len(asked.classes) > 1 else model  # forgetting a class's only row may leave one class
+    for place, batch in zip(worst, scan.take(worst), strict=True):
+        judge = model.forget(batch, scan.label, weights=scan.weight) if learned else model
+        judge = judge if len(judge.classes) > 1 else model  # forgetting a class's only row may leave one class
         found.append(
             Mistake(
                 int(place) + 1,
                 classes[answer.true[place]],
                 classes[answer.decided[place]],
                 float(np.exp(-answer.losses[place])),
-                asked.explain(batch),
+                judge.explain(batch),
                 _texts(model, batch),
             )
         )

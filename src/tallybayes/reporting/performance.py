@@ -136,7 +136,7 @@ def interval_of(one: Figure) -> str:
     return "–" if np.isnan(one.low) else f"{one.low:.4f} to {one.high:.4f}"
 
 
-def chosen_how(rows: int) -> str:
+def default_how(rows: int) -> str:
     """Choose leave-one-out for few rows, ten-fold for more."""
     return "loo" if rows <= _LOO_ROWS else "10-fold"
 
@@ -163,17 +163,17 @@ def answer_by(seen: Validation) -> Answer:
     )
 
 
-def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answer:
+def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
     """Return the quality of a model on rows that it has not learned."""
-    places = np.concatenate([_places(model, batch, looked) for batch in looked.source])
-    source, schema = open_rows.as_in(model.schema, looked.source, looked.label, looked.weight)
+    places = np.concatenate([_places(model, batch, scan) for batch in scan.source])
+    source, schema = open_rows.as_in(model.schema, scan.source, scan.label, scan.weight)
     weights = None
     if schema.weight is not None:
         weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
-    probabilities = model.predict_proba(looked.source, threads=threads)
+    probabilities = model.predict_proba(scan.source, threads=threads)
     raw = probabilities
     if model._temperature is not None:
-        raw = model.with_(calibrate=None).predict_proba(looked.source, threads=threads)
+        raw = model.with_(calibrate=None).predict_proba(scan.source, threads=threads)
     names = model.evidence.classes.to_numpy()
     seen = evaluate(names[places], probabilities, model.classes, weights=weights)
     return _answer(
@@ -190,13 +190,13 @@ def answer_on_new(model: Model, looked: FirstPass, threads: int | None) -> Answe
     )
 
 
-def _places(model: Model, batch: pa.RecordBatch, looked: FirstPass) -> npt.NDArray[np.intp]:
-    codes, found = encode(batch.column(looked.label))
-    place = model.evidence.classes.find(found.array, where=f"label {looked.label!r}").astype(np.intp)
+def _places(model: Model, batch: pa.RecordBatch, scan: FirstPass) -> npt.NDArray[np.intp]:
+    codes, found = encode(batch.column(scan.label))
+    place = model.evidence.classes.find(found.array, where=f"label {scan.label!r}").astype(np.intp)
     if (place < 0).any() or (codes < 0).any():
         unknown = [value for value, at in zip(found.values, place, strict=True) if at < 0] or [None]
         want = f"classes of the model ({', '.join(map(str, model.classes[:5]))})"
-        raise BadData(wanted(f"label {looked.label!r}", want, repr(unknown[0]), "Fit a model to these rows instead"))
+        raise BadData(wanted(f"label {scan.label!r}", want, repr(unknown[0]), "Fit a model to these rows instead"))
     return place[codes]
 
 

@@ -78,7 +78,7 @@ class Validation(Result):
     notes: tuple[str, ...]
     fold_names: tuple[Any, ...] | None = None
     temperature: Floats | None = None
-    answers: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    impossible_priors: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -116,7 +116,7 @@ class Validation(Result):
         normalise(flat, np.zeros(len(self.classes)))
         if part is not out:
             out[some] = flat
-            out[self._impossible] = self.answers
+            out[self._impossible] = self.impossible_priors
         return out
 
     @cached_property

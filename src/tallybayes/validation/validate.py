@@ -206,8 +206,8 @@ def _leave_one_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, t
     """Score each row by all others."""
     total, info, columns = learned
     scores, temperature = leave_each_out(total, rows, info, columns, threads)
-    answers = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
-    return _result(plan, total, info, None, scores[None], temperature[None], answers, None, seed)
+    impossible_priors = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
+    return _result(plan, total, info, None, scores[None], temperature[None], impossible_priors, None, seed)
 
 
 def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
@@ -220,8 +220,8 @@ def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, thread
     folds = Folds(total, rows, info, columns, place, K, plan.kind == "prequential", threads)
     folds.score(scores, priors.reshape(-1, len(total.classes)), temperature)
     impossible = impossible_rows(scores)
-    answers = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
-    return _result(plan, total, info, place, scores, temperature, answers, names, seed)
+    impossible_priors = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
+    return _result(plan, total, info, place, scores, temperature, impossible_priors, names, seed)
 
 
 def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:
@@ -254,7 +254,7 @@ def _result(
     place: IntCodes | None,
     scores: Floats,
     temperature: Floats,
-    answers: Floats,
+    impossible_priors: Floats,
     names: tuple[Any, ...] | None,
     seed: int,
 ) -> Validation:
@@ -262,13 +262,13 @@ def _result(
     scored = ~np.isnan(scores[..., 0])
     unknown = _unknown(plan, rows, place, len(total.classes))
     unscored = int((~scored.any(axis=0)).sum())
-    notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(answers))
+    notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(impossible_priors))
     if len(place) == 1:
         place, scores, unknown, temperature = place[0], scores[0], unknown[0], temperature[0]
     factors = None if (temperature == 1).all() else temperature
     classes, weights = total.evidence.classes, rows.weights
     return Validation(
-        plan.how, seed, classes, rows.classes, scores, place, unknown, weights, notes, names, factors, answers
+        plan.how, seed, classes, rows.classes, scores, place, unknown, weights, notes, names, factors, impossible_priors
     )
 
 

@@ -296,7 +296,7 @@ def test_a_fold_knows_nothing_of_bayes(table: pa.Table, folder: Path) -> None:
 
 
 @dataclass(frozen=True)
-class _Rows(engines.Task[int]):
+class _Rows(engines.MergeTask[int]):
     """Count rows."""
 
     columns: Sequence[str]

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tallybayes import sources
-from tallybayes.engines.partitioned import Columns, Partitioned, PartitionInfo, Task
+from tallybayes.engines.partitioned import Columns, MergeTask, Partitioned, PartitionInfo, Task
 from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, in_threads, map_rows
 from tallybayes.errors import BadOption, wanted
 
 __all__ = [
     "SLICE_BYTES",
     "Columns",
+    "MergeTask",
     "PartitionInfo",
     "Partitioned",
     "Task",

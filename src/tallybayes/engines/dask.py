@@ -19,6 +19,7 @@ from tallybayes.engines.partitioned import (
     HEAD_ROWS,
     Columns,
     Declined,
+    MergeTask,
     PartitionInfo,
     Reading,
     Remote,
@@ -98,7 +99,7 @@ class DaskPartitions(Remote):
         narrow = self.collection if self._is_bag else self.collection[list(columns)]
         return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
 
-    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+    def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results in a tree."""
         read = self.select(task.columns)
         files = read._plain_files() if task.free and own is None else None
@@ -178,7 +179,7 @@ class DaskPartitions(Remote):
         with self._reading([k]):
             return part.compute()
 
-    def _run(self, answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None]) -> Any:
+    def _run(self, answers: list[Any], merge: MergeTask[Any] | None, tell: Callable[[int], None]) -> Any:
         client = _client()
         failed: list[int] = []
         with self._reading(failed):
@@ -233,7 +234,7 @@ def _client() -> Any:
 
 
 def _on_client(
-    client: Any, answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None], failed: list[int]
+    client: Any, answers: list[Any], merge: MergeTask[Any] | None, tell: Callable[[int], None], failed: list[int]
 ) -> Any:
     """Return the answers, or their sum, by the workers of a cluster; append a failed partition to `failed`."""
     from distributed import as_completed
@@ -254,7 +255,7 @@ def _on_client(
     return client.gather(level) if merge is None else level[0].result()
 
 
-def _locally(answers: list[Any], merge: Task[Any] | None, tell: Callable[[int], None]) -> Any:
+def _locally(answers: list[Any], merge: MergeTask[Any] | None, tell: Callable[[int], None]) -> Any:
     import dask
     from dask.callbacks import Callback
 

@@ -63,13 +63,17 @@ class Task(ABC, Generic[T]):
     def unpack(self, content: bytes) -> T:
         """Return the result that was packed."""
 
+
+class MergeTask(Task[T]):
+    """A task whose results merge into one."""
+
+    @abstractmethod
     def zero(self) -> T:
         """Return the result for no rows: the identity of `merge`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def merge(self, one: T, other: T) -> T:
         """Return the result for the rows of both; the order must not matter."""
-        raise NotImplementedError
 
 
 class Columns(ABC):
@@ -127,7 +131,7 @@ class Partitioned(ABC):
         """Return the same rows in a form that can be read several times."""
 
     @abstractmethod
-    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+    def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results.
 
         `own` holds data for each partition alone, by its number. An error about the rows names the partition.
@@ -231,7 +235,7 @@ def packed(own: Sequence[Any] | None) -> list[bytes] | None:
     return None if own is None else [pickle.dumps(one) for one in own]
 
 
-def joined(task: Task[T], answers: Iterable[bytes]) -> bytes:
+def joined(task: MergeTask[T], answers: Iterable[bytes]) -> bytes:
     """Return the one answer for several: merged, or the first reason to refuse."""
     total = task.zero()
     for answer in answers:

@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.engines.partitioned import HEAD_ROWS, Columns, Partitioned, PartitionInfo, Task
+from tallybayes.engines.partitioned import HEAD_ROWS, Columns, MergeTask, Partitioned, PartitionInfo, Task
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources import Source
 from tallybayes.sources.position import Trail
@@ -189,7 +189,7 @@ class Threads(Partitioned):
         """Return the same rows, kept in memory on the first read if they fit."""
         return Threads(sources.buffered(self.here()))
 
-    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+    def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on all rows."""
         return self.each(task, own=own, threads=threads)[0]
 

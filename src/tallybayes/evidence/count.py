@@ -73,7 +73,7 @@ def share_of(partitions: int) -> float:
     return float(min(1.0, (2 * expected + 10 * expected**0.5 + 10) / MOST_ROWS))
 
 
-class Summing(engines.Task[PartialEvidence]):
+class Summing(engines.MergeTask[PartialEvidence]):
     """A task whose results are partial evidence."""
 
     schema: Schema

@@ -24,6 +24,7 @@ from tallybayes.engines.partitioned import (
     HEAD_ROWS,
     Columns,
     Declined,
+    MergeTask,
     PartitionInfo,
     Reading,
     Remote,
@@ -113,7 +114,7 @@ class SparkPartitions(Remote):
         schema = pa.schema([self.schema.field(name) for name in columns])
         return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
 
-    def fold(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
+    def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results in a tree."""
         read = self.select(task.columns)
         files = files_of(read._narrow, read.schema) if task.free and own is None else None
@@ -124,7 +125,7 @@ class SparkPartitions(Remote):
                 pass  # only Spark knows how it reads such files
         return read._merge(read._answers(task, packed(own)), self.count, task)
 
-    def _merge(self, answers: Any, count: int | None, task: Task[T]) -> T:
+    def _merge(self, answers: Any, count: int | None, task: MergeTask[T]) -> T:
         """Return the merged result of `count` answers."""
         for partitions in _levels(count):
             answers = answers.repartition(partitions).mapInArrow(partial(_merge_answers, task), _ANSWER)
@@ -211,7 +212,7 @@ def _run_files(
         yield _answer(k, attempted(task, reading, rows, files.label(k), PartitionInfo(k)))
 
 
-def _merge_answers(task: Task[Any], stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _merge_answers(task: MergeTask[Any], stream: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the merged answer of those in one partition; nothing if there are none."""
     answers = (one.as_py() for batch in stream for one in batch.column(1))
     first = next(answers, None)

@@ -50,7 +50,7 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
         }
     columns = model.schema.columns
     named = [one for one in given if "=" in one and one.split("=")[0].strip() in columns]
-    if len(columns) == 1 and model.schema.event(columns[0]).input == "text" and not named:
+    if len(columns) == 1 and model.schema.texts and not named:
         return {columns[0]: text}
     return {name: _value(model, name, value) for name, value in pairs(given, "the row").items()}
 

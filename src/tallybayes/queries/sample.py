@@ -40,7 +40,7 @@ def sample(
             columns[name] = _repeated(columns[name], value, name)
     columns[model.schema.label] = model.evidence.classes.array.take(pa.array(codes))
     names = [*model.schema.columns, model.schema.label]
-    texts = {name for block in model.schema.blocks if block.event.input == "text" for name in block.columns}
+    texts = set(model.schema.texts)
     # Texts are marked, so that they are read as text even if they have few words.
     fields = [(sources.prose_field if name in texts else pa.field)(name, columns[name].type) for name in names]
     return pa.table([columns[name] for name in names], schema=pa.schema(fields))

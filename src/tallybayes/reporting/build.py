@@ -288,7 +288,7 @@ def _histograms(case: _Case, tables: Sequence[Table]) -> dict[str, Histogram]:
 
 def _dependence(case: _Case, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, scan = case.model.schema, case.scan
-    texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
+    texts = set(schema.texts)
     usable = [name for name in ranking if name not in texts]
     if len(usable) < 2:
         return None

@@ -79,8 +79,7 @@ def worst_mistakes(model: Model, scan: FirstPass, answer: Answer, most: int, *, 
 
 def _texts(model: Model, batch: pa.RecordBatch) -> dict[str, str]:
     rows = RowBatch(batch, 0)
-    names = [name for block in model.schema.blocks if block.event.input == "text" for name in block.columns]
-    texts = {name: rows.column(name)[0].as_py() for name in names}
+    texts = {name: rows.column(name)[0].as_py() for name in model.schema.texts}
     return {name: _cut(text) for name, text in texts.items() if text}
 
 

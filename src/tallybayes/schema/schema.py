@@ -53,6 +53,11 @@ class Schema:
     columns: Sequence[str]
     missing: Missing = "skip"
 
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The features that are text."""
+        return tuple(name for block in self.blocks if block.event.input == "text" for name in block.columns)
+
     def event(self, column: str) -> Event:
         """Return the event model of a column."""
         return self.blocks[self.place(column)[0]].event

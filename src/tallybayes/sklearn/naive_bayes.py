@@ -299,6 +299,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         while label in fields.names:
             label += "_"
         schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events)
-        if self.tokenizer is not None and any(block.event.input == "text" for block in schema.blocks):
+        if self.tokenizer is not None and schema.texts:
             schema = schema.with_tokenizer(self.tokenizer)
         return schema.events().get(name)

@@ -333,7 +333,7 @@ def _select(schema: Schema, columns: Sequence[str] | None) -> tuple[tuple[str, .
     """Return the columns to test, and the text columns that are left out."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
+    texts = set(schema.texts)
     for name in columns or ():
         if name in texts:
             do = "Leave it out: words are many columns, not one"

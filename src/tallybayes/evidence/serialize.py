@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Categories, kind, plain_types
+from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
 from tallybayes.events.statistic import Statistic
@@ -195,7 +195,7 @@ class Reader:
         else:
             values = self.tensors[name]
             require(values.ndim == 1, name)
-            array = pa.array(values.astype(bool)) if type_ == pa.bool_() else pa.array(values).cast(type_)
+            array = pa.array(values.astype(bool)) if type_ == pa.bool_() else plain(pa.array(values).cast(type_))
         return _sorted(array, count, null, name)
 
     def names(self, stored: Any) -> Any:

@@ -308,7 +308,7 @@ def encode(
             return by_table
     if pa.types.is_null(array.type):
         return np.full(len(array), 0 if null_is_label else -1, np.int32), Categories(array[: bool(null_is_label)])
-    if pa.types.is_decimal(array.type):
+    if not pa.types.is_dictionary(array.type) and _plain_type(array.type) == pa.float64():
         array = array.cast(pa.float64())  # not every decimal can be dictionary-encoded
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     indices = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices

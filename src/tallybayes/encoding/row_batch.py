@@ -162,7 +162,7 @@ class RowBatch:
         if pa.types.is_string_view(array.type):
             array = array.cast(pa.large_string())
         if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-            first = next((value for value in array.to_pylist() if value is not None), None)
+            first = next((value for value in _in_python(array) if value is not None), None)
             got = f"{kind(array.type)} (first: {first!r})"
             raise BadData(wanted(f"column {name!r}", "text", got, "Convert it to strings, or declare another event"))
         if self.missing == "error":
@@ -284,7 +284,7 @@ def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
 
 def _first_text(array: pa.Array) -> tuple[int, Any]:
     """Return the row of the first value that is not a number, and the value."""
-    for row, value in enumerate(array.to_pylist()):
+    for row, value in enumerate(_in_python(array)):
         try:
             float(value)
         except TypeError:
@@ -293,6 +293,14 @@ def _first_text(array: pa.Array) -> tuple[int, Any]:
         except ValueError:
             return row, value
     return 0, array[0].as_py()
+
+
+def _in_python(array: pa.Array) -> list[Any]:
+    """Return the values; as text where Python has none, as for a date after the year 9999."""
+    try:
+        return list(array.to_pylist())
+    except (OverflowError, ValueError):
+        return list(array.cast(pa.string()).to_pylist())
 
 
 def _signed(matrix: npt.NDArray[Any]) -> npt.NDArray[Any] | None:

@@ -19,7 +19,7 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Temperature, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.schema.schema import Schema
@@ -154,8 +154,8 @@ class _Search:
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
-        many = n if self.weights is None else float(self.weights.sum())
         scores, scored = self._scores(alphas)
+        many = n if self.weights is None else float(self.weights.sum())
         if not len(scored):  # no class has a second row
             return Calibration(alphas, None, n, n)
         if alphas and many >= _FEWEST:
@@ -224,7 +224,9 @@ class _Search:
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        scored = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
+        own = scores[np.arange(len(scores)), self.classes]
+        refuse_nan(own)
+        scored = np.flatnonzero(np.isfinite(own) & has_weight)
         return scores[scored], scored
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:

@@ -79,7 +79,7 @@ def estimate(evidence: Evidence, choices: Choices) -> Belief:
 
 
 def _of_block(block: Block, statistic: Statistic, choices: Choices) -> Likelihood:
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         likelihood = block.event.estimate(statistic, options_for(block, choices))
         if not _is_defined(likelihood):
             want = f"weights, values and alpha that give a finite estimate for {block.event.name}"

@@ -112,7 +112,7 @@ def add_encoded(
     if sizes is not None:
         sizes[:] = 0.0
     for block, likelihood, data in zip(schema.blocks, belief.likelihoods, blocks, strict=True):
-        with nullcontext() if rows is None else rows.refusing(block):
+        with nullcontext() if rows is None else rows.refusing(block), np.errstate(all="ignore"):
             length = likelihood.add_log_prob(data, out)
         if sizes is not None:
             sizes += block.event.length(data) if length is None else length

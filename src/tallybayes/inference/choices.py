@@ -138,12 +138,12 @@ class Choices:
 
 def _plain_alpha(alpha: Any) -> float | Chooser:
     """Return a smoothing as a plain value; raise if it is none."""
-    plain: float | Chooser = plain_option(alpha)
-    if is_finite(plain) and plain >= 0:  # type: ignore[operator]
-        return plain
+    plain = plain_option(alpha)
+    if is_finite(plain) and plain >= 0:
+        return float(plain)
     if not isinstance(plain, str) or plain not in get_args(Chooser):
         raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", shown(plain)))
-    return plain
+    return plain  # type: ignore[return-value]
 
 
 def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, float] | Sequence[float]:

@@ -20,6 +20,7 @@ from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
+from tallybayes.inference.estimate import log_prior
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
@@ -84,6 +85,7 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         evidence = serialize.Reader(header, tensors).evidence()
         choices = _get_choices(header["choices"], evidence.classes)
         choices.check(evidence.schema)
+        _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
         return Model(evidence, choices, _get_calibration(header["calibration"]))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__

@@ -29,7 +29,7 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack"]
+__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "header_of", "pack", "put", "require", "text", "unpack"]
 
 FORMAT = 2  # the newest; content without sparse sums is still written as format 1
 _KEY = "tallybayes"
@@ -87,6 +87,15 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
             wanted(where, "a matching checksum", "another", "The file was altered or truncated; save it again")
         )
     return header, tensors
+
+
+def header_of(content: bytes) -> dict[str, Any]:
+    """Return the header alone, unchecked."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
+    if not isinstance(header, dict):
+        raise ValueError(_KEY)
+    return header
 
 
 def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
@@ -346,10 +355,7 @@ def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
 
     try:
         tensors = from_bytes(content)
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
-        if not isinstance(header, dict):
-            raise ValueError
+        header = header_of(content)
     except (SafetensorError, *BROKEN):
         raise _no_model(where) from None
     return header, tensors

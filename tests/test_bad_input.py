@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from scipy.sparse import csr_array
+from scipy.sparse import csc_array, csr_array
 
 import tallybayes as tb
 from tallybayes.storage.model_file import dump
@@ -18,6 +19,12 @@ NEVER_THERE = (
     "cannot subtract: wanted rows that were counted before, got rows that were not (a count would fall below zero). "
     "Forget only rows that were learned, with the same weights."
 )
+
+
+def _broken_csc() -> csc_array:
+    matrix = csc_array(np.eye(2, 3))
+    matrix.indices[0] = -1  # scipy looks only when a matrix is made
+    return matrix
 
 
 def model(**choices: Any) -> tb.Model:
@@ -54,6 +61,54 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     "negative counts": (
         lambda: tb.fit(np.array([[1.0, 2], [3, -1]]), [0, 1], events="multinomial"),
         "column 'x1': wanted finite numbers not below 0 for multinomial, got -1.0 (row 2).",
+    ),
+    "a name that is no Unicode": (
+        lambda: tb.fit({"\ud800": [1.0, 2.0], "y": ["a", "b"]}, "y"),
+        "the dict: wanted column names that are Unicode, got '\\ud800'. Rename it.",
+    ),
+    "a name of a cell that is no Unicode": (
+        lambda: tb.fit([{"\ud800": 1.0, "y": "a"}, {"\ud800": 2.0, "y": "b"}], "y"),
+        "the list: wanted column names that are Unicode, got '\\ud800'. Rename it.",
+    ),
+    "a decimal without digits": (
+        lambda: model().predict([{"x": Decimal("Infinity"), "s": "a"}]),
+        "the list, column 'x': wanted values of one type, got values that cannot be converted (Decimal('Infinity')).",
+    ),
+    "a date beyond Python's": (
+        lambda: tb.fit({"x": pa.array([2**31 - 1, 0], pa.int32()).view(pa.date32()), "y": ["a", "b"]}, "y"),
+        "column 'x': wanted whole days of the years 1 to 9999, got <value out of range: 2147483647> (row 1). "
+        "Round or convert it first.",
+    ),
+    "a date beyond Python's where numbers were declared": (
+        lambda: model().predict({"x": pa.array([2**31 - 1], pa.int32()).view(pa.date32()), "s": ["a"]}),
+        "column 'x': wanted numbers for gaussian, got text (first: '<value out of range: 2147483647>', row 1). Declare "
+        "it categorical (events={'x': 'categorical'}), or '<value out of range: 2147483647>' a missing value.",
+    ),
+    "a time within a microsecond as a class": (
+        lambda: tb.fit({"x": [1.0, 2.0], "y": pa.array([1000, 1001], pa.timestamp("ns"))}, "y"),
+        "label 'y': wanted times of the years 1 to 9999, in whole microseconds, got 1970-01-01 00:00:00.000001001 "
+        "(row 2). Round or convert it first.",
+    ),
+    "lists where categories were declared": (
+        lambda: tb.fit({"x": [[1], [2]], "y": ["a", "b"]}, "y", events="categorical"),
+        "labels: wanted text, numbers, booleans or dates, got list<item: int64>. Convert the column first.",
+    ),
+    "sparse rows with a column that is none": (
+        lambda: tb.fit(csr_array((np.ones(2), np.array([0, 7]), np.array([0, 1, 2])), shape=(2, 3)), [0, 1]),
+        "the sparse matrix: wanted indices from 0 to 2, got 7.",
+    ),
+    "sparse columns with a row that is none": (
+        lambda: tb.fit(_broken_csc(), [0, 1]),
+        "the sparse matrix: wanted indices from 0 to 1, got -1.",
+    ),
+    "weights without a finite sum": (
+        lambda: tb.fit({"x": [1.0, 2.0], "y": ["a", "b"]}, "y", weights=[1e308, 1e308]).predict([{"x": 1.0}]),
+        "weights: wanted a finite sum, got inf. Divide them all by one number.",
+    ),
+    "a smoothing without a finite estimate": (
+        lambda: model(alpha=1.7e308, events={"x": "poisson"}, calibrate=None).predict([{"x": 1.0}]),
+        "column 'x': wanted weights, values and alpha that give a finite estimate for poisson, got an overflow. "
+        "Scale them.",
     ),
     "negative counts in sparse rows": (
         lambda: tb.fit(csr_array(np.array([[1.0, 2], [3, -1]])), [0, 1]),

@@ -3,11 +3,16 @@
 Because they are sorted and unique, two models that have seen the same values have them in the same order. Values may
 be text, whole numbers, booleans, dates, times or real numbers (NumPy users hold classes in float arrays); all values
 of one column are of one kind. A null comes last, where missing is declared a value of its own.
+
+Every value passes through `plain` first, so values that are equal have one form: −0.0 is 0.0. A value that the type of
+its kind cannot hold (a whole number of 2⁶³, a time within a microsecond) is refused in training and never seen in
+scoring.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Self
 
@@ -19,7 +24,7 @@ import pyarrow.compute as pc
 from tallybayes.errors import BadData, CannotMerge, wanted
 from tallybayes.kernels.text import merge_vocabularies
 
-__all__ = ["Categories", "encode", "kind", "plain", "plain_types"]
+__all__ = ["OUTSIDE", "Categories", "encode", "kind", "plain", "plain_types"]
 
 _TIME = pa.timestamp("us")
 _KINDS = {
@@ -31,6 +36,15 @@ _KINDS = {
     "numbers": pa.float64(),
     "nothing": pa.null(),
 }
+# The values that each type can hold, in words; dates and times must be Python's as well.
+_RANGES = {
+    pa.int64(): "whole numbers from -2^63 to 2^63 - 1",
+    pa.date32(): "whole days of the years 1 to 9999",
+    _TIME: "times of the years 1 to 9999, in whole microseconds",
+}
+_LIMITS = {pa.date32(): (date.min, date.max), _TIME: (datetime.min, datetime.max)}
+# The code of a value that the type of its kind cannot hold; −1 is the code of a missing one.
+OUTSIDE = -2
 # Largest minus smallest value: integer columns with a smaller span are encoded by table, which is faster than hashing.
 _TABLE_SPAN = 1 << 16
 
@@ -56,9 +70,7 @@ class Categories:
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:
         """Return the distinct values, sorted; a null comes last."""
         array = plain(values if isinstance(values, pa.Array) else pa.array(list(values)))
-        unique = pc.unique(array)
-        if isinstance(unique, pa.DictionaryArray):
-            unique = unique.dictionary_decode()
+        unique = pc.unique(_decoded(pc.unique(array)))  # a dictionary may repeat a value
         return cls(unique.take(pc.sort_indices(unique)))
 
     @cached_property
@@ -124,14 +136,15 @@ class Categories:
         >>> Categories.of(["no", "yes"]).find(pa.array(["yes", "perhaps"]))
         array([ 1, -1])
         """
-        values = plain(values)
-        if len(self) == 0 or len(values) == 0 or pa.types.is_null(values.type):
+        values = _decoded(values)
+        if len(self) == 0 or values.null_count == len(values):
             hits = self.array.null_count and len(values)
             return np.full(len(values), len(self) - 1 if hits else -1, np.intp)
-        if values.type != self.array.type:
-            values = _as_kind(values, self.array.type, where)
-        found = pc.index_in(values, value_set=self.array)
-        return np.asarray(pc.fill_null(found, -1).to_numpy(zero_copy_only=False), np.intp)
+        like = _as_kind(values, self.array.type, where)
+        found = pc.fill_null(pc.index_in(like, value_set=self.array), -1)
+        if self.array.null_count and like.null_count > values.null_count:  # no null, though it has become one
+            found = pc.if_else(pc.and_(like.is_null(), values.is_valid()), -1, found)
+        return np.asarray(found.to_numpy(zero_copy_only=False), np.intp)
 
     def take(self, index: npt.NDArray[Any]) -> Categories:
         """Return the categories at the given (rising) positions, or where a mask is true."""
@@ -155,19 +168,81 @@ def plain_types() -> dict[str, pa.DataType]:
     return dict(_KINDS)
 
 
-def plain(array: pa.Array) -> pa.Array:
+def plain(array: pa.Array, *, where: str = "labels", first: int = 0) -> pa.Array:
     """Cast values to the Arrow type of their kind: text, int64, bool, date, time, float64.
 
     A dictionary array stays one, with its values cast.
+
+    Parameters
+    ----------
+    array : pyarrow.Array
+        Values of any kind that categories can have; BadData if the type of their kind cannot hold one.
+    where : str
+        The name of the values in messages.
+    first : int
+        The number of rows before these, for messages.
     """
     if isinstance(array, pa.ChunkedArray):
         array = array.combine_chunks()
-    type_ = array.type
-    if pa.types.is_dictionary(type_):
-        values = plain(array.dictionary)
+    if pa.types.is_dictionary(array.type):
+        values = plain(array.dictionary, where=where)
         return array if values is array.dictionary else pa.DictionaryArray.from_arrays(array.indices, values)
-    target = _plain_type(type_)
-    return array if target == type_ else array.cast(target)
+    values = _cast(array, _plain_type(array.type))
+    if values.null_count > array.null_count:
+        at = int(np.argmax(_lost(array, values)))
+        raise _outside(array, at, first + at + 1, where)
+    return values
+
+
+def _decoded(array: pa.Array) -> pa.Array:
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
+    return array.dictionary_decode() if pa.types.is_dictionary(array.type) else array
+
+
+def _cast(array: pa.Array, type_: pa.DataType) -> pa.Array:
+    """Cast values without loss, to null where the type cannot hold one; −0.0 becomes 0.0."""
+    fits = None
+    try:
+        values = array if array.type == type_ else array.cast(type_)
+        if type_ == pa.bool_() != array.type:  # the cast takes 2 for true
+            fits = _unchanged(array, values)
+    except pa.ArrowInvalid:
+        values = array.cast(type_, safe=False)
+        fits = _unchanged(array, values)
+    if type_ == pa.float64():
+        values = pc.add(values, 0.0)
+    elif type_ in _LIMITS:
+        low, high = (pa.scalar(limit, type_) for limit in _LIMITS[type_])
+        within = pc.and_(pc.greater_equal(values, low), pc.less_equal(values, high))
+        fits = within if fits is None else pc.and_(fits, within)
+    if fits is None or pc.all(fits, min_count=0).as_py():
+        return values
+    return pc.if_else(fits, values, pa.scalar(None, type_))
+
+
+def _unchanged(given: pa.Array, cast: pa.Array) -> pa.Array:
+    """Return where a cast that was not checked has kept the value."""
+    same = pc.equal(cast.cast(given.type, safe=False), given)
+    if given.type == pa.uint64():  # wraps, there and back
+        same = pc.and_(same, pc.greater_equal(cast, 0))
+    for side in (given, cast):
+        if pa.types.is_floating(side.type):  # beyond int64, a cast gives different numbers on different processors
+            same = pc.and_(same, pc.and_(pc.greater_equal(side, -(2.0**63)), pc.less(side, 2.0**63)))
+    return same
+
+
+def _lost(given: pa.Array, cast: pa.Array) -> npt.NDArray[np.bool_]:
+    """Return where a value became null."""
+    if cast.null_count == given.null_count:
+        return np.zeros(len(given), bool)
+    return np.asarray(pc.and_(cast.is_null(), given.is_valid()).to_numpy(zero_copy_only=False))
+
+
+def _outside(array: pa.Array, at: int, row: int, where: str) -> BadData:
+    want = _RANGES[_plain_type(array.type)]
+    got = f"{array.slice(at, 1).cast(pa.string())[0].as_py()} (row {row})"
+    return BadData(wanted(where, want, got, "Round or convert it first"))
 
 
 def _plain_type(type_: pa.DataType) -> pa.DataType:
@@ -190,22 +265,20 @@ def _plain_type(type_: pa.DataType) -> pa.DataType:
 
 
 def _as_kind(values: pa.Array, type_: pa.DataType, where: str) -> pa.Array:
-    """Cast values to the categories' type where nothing is lost (3 and 3.0 are equal)."""
+    """Cast values to the categories' type, to null where none can be equal (3 and 3.0 are equal)."""
+    own = _plain_type(values.type)
     numeric = (pa.int64(), pa.float64(), pa.bool_())
-    inner = values.type.value_type if pa.types.is_dictionary(values.type) else values.type
-    if inner == type_:
-        return values.dictionary_decode()
-    if inner in numeric and type_ in numeric:
-        if inner == pa.float64() and type_ != inner:
-            # 2.5 is not a whole number: that is an unseen value, not an error.
-            whole = pc.equal(values, pc.round(values))
-            values = pc.if_else(whole, values, pa.scalar(None, inner))
-        return values.cast(pa.int64()).cast(type_) if type_ == pa.bool_() else values.cast(type_)
-    first = next((v for v in values.to_pylist() if v is not None), None)
-    raise BadData(wanted(where, f"{kind(type_)} as in training", f"{kind(inner)} (first: {first!r})"))
+    if own == type_:
+        return _cast(values, own)
+    if own in numeric and type_ in numeric:
+        return _cast(_cast(values, own), type_)
+    first = next(iter(_cast(values, own).drop_null().to_pylist()), None)
+    raise BadData(wanted(where, f"{kind(type_)} as in training", f"{kind(own)} (first: {first!r})"))
 
 
-def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Categories]:
+def encode(
+    array: pa.Array, *, null_is_label: bool = False, where: str = "labels", first: int = 0, strict: bool = True
+) -> tuple[Codes, Categories]:
     """Encode each value as its position among the array's distinct values.
 
     Parameters
@@ -214,6 +287,12 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Cate
         Values of any kind that categories can have.
     null_is_label : bool
         Whether a null is a category of its own; otherwise its code is −1.
+    where : str
+        The name of the values in messages.
+    first : int
+        The number of rows before these, for messages.
+    strict : bool
+        Whether to refuse a value that the type of its kind cannot hold; otherwise its code is `OUTSIDE`.
 
     Examples
     --------
@@ -221,45 +300,54 @@ def encode(array: pa.Array, *, null_is_label: bool = False) -> tuple[Codes, Cate
     >>> codes, labels
     (array([ 1,  0, -1,  1], dtype=int32), Categories('a', 'b'))
     """
-    array = plain(array)
-    if pa.types.is_floating(array.type):
-        array = pc.if_else(pc.is_nan(array), pa.scalar(None, array.type), array)
+    if isinstance(array, pa.ChunkedArray):
+        array = array.combine_chunks()
     if pa.types.is_integer(array.type) and array.null_count == 0 and len(array):
         by_table = _encode_small_integers(array.to_numpy())
         if by_table is not None:
             return by_table
     if pa.types.is_null(array.type):
         return np.full(len(array), 0 if null_is_label else -1, np.int32), Categories(array[: bool(null_is_label)])
+    if not pa.types.is_dictionary(array.type) and _plain_type(array.type) == pa.float64():
+        array = array.cast(pa.float64())  # not every decimal can be dictionary-encoded
     coded = array if pa.types.is_dictionary(array.type) else array.dictionary_encode()
     indices = coded.indices.fill_null(-1) if coded.indices.null_count else coded.indices
     used = indices.to_numpy().astype(np.int32)
-    return _rank(used, coded.dictionary, null_is_label)
-
-
-def _rank(used: Codes, dictionary: pa.Array, null_is_label: bool) -> tuple[Codes, Categories]:
-    """Turn codes into a dictionary into codes into sorted categories.
-
-    The dictionary may have repeated values, nulls, and values that no row has.
-    """
+    dictionary = coded.dictionary
     seen = np.zeros(len(dictionary), bool)
     seen[used[used >= 0]] = True
-    if pa.types.is_floating(dictionary.type):
-        dictionary = pc.if_else(pc.is_nan(dictionary), pa.scalar(None, dictionary.type), dictionary)
-    labels = Categories.of(dictionary.filter(pa.array(seen)).drop_null())
-    rank = np.full(len(dictionary) + 1, -1, np.int32)  # the last entry is for nulls, whose code is −1
-    rank[:-1] = labels.find(dictionary)
+    values = _cast(dictionary, _plain_type(dictionary.type))
+    lost = _lost(dictionary, values) & seen
+    if strict and lost.any():
+        at = int(np.argmax(lost[used] & (used >= 0)))
+        raise _outside(dictionary, int(used[at]), first + at + 1, where)
+    return _rank(used, values, seen, lost, null_is_label=null_is_label)
+
+
+def _rank(
+    used: Codes, values: pa.Array, seen: npt.NDArray[np.bool_], lost: npt.NDArray[np.bool_], *, null_is_label: bool
+) -> tuple[Codes, Categories]:
+    """Turn codes of values into codes of sorted categories.
+
+    The values may be repeated or null, those that no row has are not `seen`, and those `lost` are outside.
+    """
+    if pa.types.is_floating(values.type):
+        values = pc.if_else(pc.is_nan(values), pa.scalar(None, values.type), values)
+    labels = Categories.of(values.filter(pa.array(seen)).drop_null())
+    rank = np.full(len(values) + 1, -1, np.int32)  # the last entry is for nulls, whose code is −1
+    rank[:-1] = np.where(lost, OUTSIDE, labels.find(values))
     codes = rank[used]
-    if null_is_label and (codes < 0).any():
-        codes = np.where(codes < 0, np.int32(len(labels)), codes)
+    if null_is_label and (codes == -1).any():
+        codes = np.where(codes == -1, np.int32(len(labels)), codes)
         labels = Categories(pa.concat_arrays([labels.array, pa.nulls(1, labels.array.type)]))
     return codes, labels
 
 
-def _encode_small_integers(values: npt.NDArray[np.int64]) -> tuple[Codes, Categories] | None:
-    low = int(values.min())
-    if int(values.max()) - low >= _TABLE_SPAN:
+def _encode_small_integers(values: npt.NDArray[np.integer[Any]]) -> tuple[Codes, Categories] | None:
+    low, high = int(values.min()), int(values.max())
+    if high - low >= _TABLE_SPAN or high >= 1 << 63:
         return None
-    shifted = values - low if low else values
+    shifted = values.astype(np.int64, copy=False) - low if low else values.astype(np.int64, copy=False)
     seen = np.flatnonzero(np.bincount(shifted))
     codes = np.zeros(int(seen[-1]) + 1, np.int32)
     codes[seen] = np.arange(len(seen), dtype=np.int32)

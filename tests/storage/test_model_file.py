@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import copy
 import json
 import os
 import pickle
 import tracemalloc
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -200,6 +203,95 @@ def test_a_forged_file_is_refused_with_a_sentence(name: str) -> None:
         parse_bytes(forged(FORGERIES[name]))
 
 
+def with_header(written: str) -> bytes:
+    """Return a file with this text as its header."""
+    return save_tensors(load_tensors(CONTENT), metadata={"tallybayes": written})
+
+
+DEEP = "[" * 5000 + "]" * 5000
+HEADERS = {
+    "NaN": '{"format": 1, "x": NaN}',
+    "an infinite number": '{"format": 1, "x": Infinity}',
+    "a number beyond doubles": '{"format": 1, "x": 1e999}',
+    "a number of many digits": f'{{"format": 1, "x": {"9" * 5000}}}',
+    "lists in lists": f'{{"format": 1, "x": {DEEP}}}',
+    "lists in lists, fewer": f'{{"format": 1, "x": {DEEP[4500:-4500]}}}',
+    "a list": "[]",
+    "no format": "{}",
+    "a long format": f'{{"format": "{"x" * 10000}"}}',
+    "a lone surrogate": '{"format": 1, "x": "\\ud800"}',
+}
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_a_header_of_any_json_is_refused_with_a_sentence(name: str) -> None:
+    with pytest.raises(BadModelFile, match=r"^model file: wanted .*, got .*\.$") as caught:
+        parse_bytes(with_header(HEADERS[name]))
+    assert len(str(caught.value)) < 400
+
+
+HOSTILE: list[Any] = [
+    *(None, True, -1, 0, 1, 2.5, 1 << 28, 1 << 62, -(1 << 70), 10**300, 1e308),
+    *("", "x" * 500, "-" * 3000, "f(" * 3000, "text(stop_words=" + "(" * 300, "bernoulli(threshold=1e999)", "\ud800"),
+    *(
+        [],
+        {},
+        ["x0"],
+        [["x0"]],
+        {"numbered": 1 << 22},
+        {"numbered": 1 << 28},
+        {"sparse": 0},
+        json.loads(DEEP[4600:-4600]),
+    ),
+]
+
+
+def places(part: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield each container of a header with each of its keys."""
+    for key in part if isinstance(part, dict) else range(len(part)):
+        yield part, key
+        if isinstance(part[key], dict | list):
+            yield from places(part[key])
+
+
+@settings(max_examples=400)
+@given(data=st.data())
+def test_a_header_with_any_part_replaced_is_refused_or_read(data: st.DataObject) -> None:
+    content = data.draw(st.sampled_from([CONTENT, WORDS, NUMBERED]))
+
+    def change(header, tensors) -> None:
+        for _ in range(data.draw(st.integers(1, 2))):
+            spots = list(places(header))
+            part, key = spots[data.draw(st.integers(0, len(spots) - 1))]
+            part[key] = copy.deepcopy(data.draw(st.sampled_from(HOSTILE)))
+
+    made = forged(change, content)
+    tracemalloc.start()
+    with contextlib.suppress(BadModelFile):
+        again = parse_bytes(made)
+        assert parse_bytes(dump(again)) == again
+    assert tracemalloc.get_traced_memory()[1] < 64 << 20
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("columns", [1 << 21, 1 << 22, 1 << 28])
+def test_names_that_nothing_is_stored_for_are_not_made(columns: int) -> None:
+    """Half a million columns without a count took a gigabyte for their names."""
+
+    def grown(header, tensors) -> None:
+        block = header["blocks"][0]
+        header["columns"] = {"numbered": columns}
+        header["blocks"] = [
+            {**block, "event": f"multinomial(group={k!r})", "columns": header["columns"]} for k in "abc"
+        ]
+
+    tracemalloc.start()
+    with pytest.raises(BadModelFile):
+        parse_bytes(forged(grown, NUMBERED))
+    assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    tracemalloc.stop()
+
+
 def words() -> tb.Model:
     """Fit a text of many words, each in one or two of twelve classes: its sums are stored sparse."""
     texts = [" ".join(f"w{(k * 97 + i) % 3000}" for i in range(120)) for k in range(24)]
@@ -207,6 +299,7 @@ def words() -> tb.Model:
 
 
 WORDS = dump(words())
+NUMBERED = dump(tb.fit(csr_array((4, 100)), [0, 1, 0, 1], events="multinomial", calibrate=None))
 
 
 def test_sums_of_many_zeros_are_stored_by_their_entries() -> None:

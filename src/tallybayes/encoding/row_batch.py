@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels, sources
-from tallybayes.categories import Categories, encode, kind
+from tallybayes.categories import OUTSIDE, Categories, encode, kind
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
@@ -162,7 +162,7 @@ class RowBatch:
         if pa.types.is_string_view(array.type):
             array = array.cast(pa.large_string())
         if not (pa.types.is_string(array.type) or pa.types.is_large_string(array.type)):
-            first = next((value for value in array.to_pylist() if value is not None), None)
+            first = next((value for value in _in_python(array) if value is not None), None)
             got = f"{kind(array.type)} (first: {first!r})"
             raise BadData(wanted(f"column {name!r}", "text", got, "Convert it to strings, or declare another event"))
         if self.missing == "error":
@@ -210,16 +210,23 @@ class RowBatch:
 
     def _codes(self, block: Block, field: pa.Field | None, slots: Sequence[Categories] | None, unseen: str) -> Codes:
         if field is not None and sources.kind_of(field) == "matrix" and pa.types.is_integer(field.type.value_type):
-            matrix = sources.matrix_of(self.batch.column(field.name))
-            direct = _guess(matrix) if slots is None else _direct(matrix, slots)
-            if direct is not None and unseen != "error":
-                return direct
+            matrix = _signed(sources.matrix_of(self.batch.column(field.name)))
+            if matrix is not None and unseen != "error":
+                direct = _guess(matrix) if slots is None else _direct(matrix, slots)
+                if direct is not None:
+                    return direct
         columns, labels = [], []
         for f, name in enumerate(block.columns):
             array = self.column(name)
-            codes, found = encode(array, null_is_label=self.missing == "category")
+            codes, found = encode(
+                array,
+                null_is_label=self.missing == "category",
+                where=f"column {name!r}",
+                first=self.first,
+                strict=slots is None or unseen == "error",
+            )
             if self.missing == "error":
-                self._refuse_missing(codes < 0, name)
+                self._refuse_missing(codes == -1, name)
             if slots is not None:
                 codes, found = self._refer(codes, found, slots[f], name, unseen), slots[f]
             columns.append(codes)
@@ -231,11 +238,12 @@ class RowBatch:
         self, codes: npt.NDArray[np.int32], found: Categories, slot: Categories, name: str, unseen: str
     ) -> npt.NDArray[np.int32]:
         """Translate codes of the values found here to codes of the slot; other values get the code after its last."""
-        if found is slot or found == slot:
+        if found == slot and not (codes == OUTSIDE).any():
             return codes
-        place = np.full(len(found) + 1, -1, np.int32)
-        place[:-1] = slot.find(found.array, where=f"column {name!r}")
-        new = np.flatnonzero(place[:-1] < 0)
+        place = np.full(len(found) + 2, -1, np.int32)  # the last entry is for missing values, whose code is −1
+        place[:-2] = slot.find(found.array, where=f"column {name!r}")
+        place[OUTSIDE] = len(slot)
+        new = np.flatnonzero(place[:-2] < 0)
         if unseen == "error" and len(new):
             row = int(np.argmax(codes == new[0]))
             got = f"{found.values[new[0]]!r} (row {self.first + row + 1})"
@@ -276,7 +284,7 @@ def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:
 
 def _first_text(array: pa.Array) -> tuple[int, Any]:
     """Return the row of the first value that is not a number, and the value."""
-    for row, value in enumerate(array.to_pylist()):
+    for row, value in enumerate(_in_python(array)):
         try:
             float(value)
         except TypeError:
@@ -285,6 +293,21 @@ def _first_text(array: pa.Array) -> tuple[int, Any]:
         except ValueError:
             return row, value
     return 0, array[0].as_py()
+
+
+def _in_python(array: pa.Array) -> list[Any]:
+    """Return the values; as text where Python has none, as for a date after the year 9999."""
+    try:
+        return list(array.to_pylist())
+    except (OverflowError, ValueError):
+        return list(array.cast(pa.string()).to_pylist())
+
+
+def _signed(matrix: npt.NDArray[Any]) -> npt.NDArray[Any] | None:
+    """Return whole numbers in a type that kernels take as codes; None if some are beyond int64."""
+    if matrix.dtype.kind == "i" or matrix.dtype == np.uint8:
+        return matrix
+    return None if (matrix >= 1 << 63).any() else matrix.astype(np.int64)
 
 
 def _guess(matrix: npt.NDArray[Any]) -> Codes | None:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
@@ -55,6 +56,11 @@ class Bernoulli(Event):
     input: ClassVar[Any] = "bag"
     domain: ClassVar[str] = "0 and 1 (or a threshold)"
     sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.threshold is not None and not isinstance(self.threshold, int | float):
+            raise BadOption(wanted("bernoulli threshold", "a number", repr(self.threshold)))
 
     def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
         """Return a mask of values other than 0 and 1; None with a threshold."""

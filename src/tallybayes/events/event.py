@@ -19,9 +19,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.categories import Categories
-from tallybayes.errors import CannotMerge
+from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
+from tallybayes.events.options import is_finite, is_number, plain_option, shown
 from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -70,6 +71,14 @@ class Event(ABC):
     def __init_subclass__(cls) -> None:
         if cls.name:
             Event.registry[cls.name] = cls
+
+    def __post_init__(self) -> None:
+        """Make options plain; refuse what no file could spell."""
+        for f in fields(self):  # type: ignore[arg-type]
+            value = plain_option(getattr(self, f.name))
+            if is_number(value) and not is_finite(value):
+                raise BadOption(wanted(f"{self.name} {f.name}", "a finite number", shown(value)))
+            object.__setattr__(self, f.name, value)
 
     @abstractmethod
     def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
@@ -142,7 +151,8 @@ class Event(ABC):
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their default."""
         given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
-        return {k: value for k, (value, default) in given.items() if value != default}
+        # The type matters as well: 1.0 is a share of the documents, 1 is a number of them.
+        return {k: v for k, (v, default) in given.items() if v != default or type(v) is not type(default)}
 
 
 def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:

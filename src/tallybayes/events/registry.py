@@ -11,8 +11,12 @@ from typing import Any
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import Event
+from tallybayes.events.options import shown
 
 __all__ = ["parse", "registered"]
+
+# Characters: a hundred thousand stop words.
+_LONGEST = 1 << 20
 
 
 @cache
@@ -42,12 +46,14 @@ def parse(spec: str | Event, where: str = "events") -> Event:
         return spec
     if not isinstance(spec, str):
         raise BadOption(wanted(where, "an event model or its name", repr(spec)))
+    if len(spec) > _LONGEST:
+        raise BadOption(wanted(where, f"at most {_LONGEST:,} characters", f"{len(spec):,}"))
     try:
         name, options = _split(spec)
-    except (SyntaxError, ValueError, TypeError):
-        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", repr(spec))) from None
+    except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # the last two if nested too deeply
+        raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", shown(spec))) from None
     if name not in registered():
-        raise BadOption(wanted(where, f"one of {', '.join(registered())}", repr(name)))
+        raise BadOption(wanted(where, f"one of {', '.join(registered())}", shown(name)))
     event = registered()[name]
     names = [f.name for f in fields(event)]  # type: ignore[arg-type]
     for option in options:

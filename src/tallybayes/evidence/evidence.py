@@ -153,7 +153,7 @@ def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
 
 def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:
     """Return each row's class code, and the classes found."""
-    codes, labels = encode(rows.column(label))
+    codes, labels = encode(rows.column(label), where=f"label {label!r}", first=rows.first)
     if (codes < 0).any():
         row = rows.first + int(np.argmax(codes < 0)) + 1
         do = "Leave out rows without a class"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -17,9 +18,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from tallybayes.categories import Categories, kind, plain_types
+from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
+from tallybayes.events.options import shown
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
@@ -27,7 +29,7 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "require", "text", "unpack"]
+__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "header_of", "pack", "put", "require", "text", "unpack"]
 
 FORMAT = 2  # the newest; content without sparse sums is still written as format 1
 _KEY = "tallybayes"
@@ -38,13 +40,25 @@ _MOST_LIMBS = 400
 _LARGE = 1 << 16
 # Zeros are not stored, so a header may declare more numbers than there are bytes: at most these per byte, or in all.
 _DECLARED_PER_BYTE, _DECLARED = 64, 1 << 22
+_ZERO_SUMS = 4  # an event model has three sums at most, and all of them may be zero
 # The values of a column are the same in most partitions: cache this many lists of at most this many bytes.
 _LISTS, _LIST_BYTES = 4096, 1 << 12
 
 Tensors = dict[str, npt.NDArray[Any]]
 
 # Errors raised when parts that do not belong together are rebuilt.
-BROKEN = (TallyError, KeyError, TypeError, ValueError, IndexError, AttributeError, OverflowError, pa.ArrowException)
+BROKEN = (
+    TallyError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    ArithmeticError,
+    AssertionError,
+    RecursionError,
+    MemoryError,
+    pa.ArrowException,
+)
 
 
 def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
@@ -61,14 +75,27 @@ def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
     header, tensors = _open(content, where)
     if header.get("format") not in range(1, FORMAT + 1):
         raise BadModelFile(
-            wanted(where, f"format 1 to {FORMAT}", repr(header.get("format")), "Use the version that wrote it")
+            wanted(where, f"format 1 to {FORMAT}", shown(header.get("format")), "Use the version that wrote it")
         )
     given = header.pop("checksum", None)
-    if given != _checksum(header, tensors):
+    try:
+        found = _checksum(header, tensors)
+    except BROKEN:  # NaN, infinite numbers, or lists nested too deeply
+        raise _no_model(where) from None
+    if given != found:
         raise BadModelFile(
             wanted(where, "a matching checksum", "another", "The file was altered or truncated; save it again")
         )
     return header, tensors
+
+
+def header_of(content: bytes) -> dict[str, Any]:
+    """Return the header alone, unchecked."""
+    size = int.from_bytes(content[:8], "little")
+    header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
+    if not isinstance(header, dict):
+        raise ValueError(_KEY)
+    return header
 
 
 def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
@@ -103,6 +130,7 @@ class Reader:
     def __init__(self, header: dict[str, Any], tensors: Tensors) -> None:
         self.header, self.tensors = header, tensors
         self.room = max(_DECLARED, _DECLARED_PER_BYTE * sum(array.nbytes for array in tensors.values()))
+        self.zeros = _ZERO_SUMS * self.room  # numbers that all sums without an array may declare together
 
     def evidence(self) -> Evidence:
         """Return the evidence that `put` was given."""
@@ -111,8 +139,7 @@ class Reader:
         weight = None if header["weight"] is None else text(header["weight"])
         schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
-        require(sorted(schema.columns) == sorted(n for b in blocks for n in b.columns), "columns")
-        require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
+        require(_divides(schema.columns, [block.columns for block in blocks]), "columns, each in one block")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")
@@ -167,7 +194,8 @@ class Reader:
         """Return an array of exact numbers."""
         if base is None:
             require(name not in self.tensors, name)
-            require(prod(shape) <= self.room, f"as many numbers as {name} declares")
+            self.zeros -= prod(shape)
+            require(prod(shape) <= self.room and self.zeros >= 0, f"as many numbers as {name} declares")
             return Exact.zeros(shape)
         stored = self.tensors[name]
         require(stored.dtype == np.uint32 and stored.shape[:-1] == shape and isinstance(base, int), name)
@@ -195,7 +223,7 @@ class Reader:
         else:
             values = self.tensors[name]
             require(values.ndim == 1, name)
-            array = pa.array(values.astype(bool)) if type_ == pa.bool_() else pa.array(values).cast(type_)
+            array = pa.array(values.astype(bool)) if type_ == pa.bool_() else plain(pa.array(values).cast(type_))
         return _sorted(array, count, null, name)
 
     def names(self, stored: Any) -> Any:
@@ -204,6 +232,19 @@ class Reader:
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
+
+
+def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:
+    """Return whether each column is in one block; numbered names, which may be millions, are not made."""
+    numbered = [block for block in blocks if isinstance(block, NumberedNames)]
+    listed = [name for block in blocks if not isinstance(block, NumberedNames) for name in block]
+    if len(numbered) > 1 or sum(map(len, numbered)) + len(listed) != len(columns):
+        return False  # numbered names all begin with x0
+    known = columns if isinstance(columns, NumberedNames) else frozenset(columns)
+    first: Sequence[str] = numbered[0] if numbered else ()
+    covered = isinstance(columns, NumberedNames) or all(name in known for name in first)
+    apart = len(known) == len(columns) and len(set(listed)) == len(listed)
+    return covered and apart and all(name in known and name not in first for name in listed)
 
 
 def require(holds: bool, what: str) -> None:
@@ -314,13 +355,14 @@ def _open(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
 
     try:
         tensors = from_bytes(content)
-        size = int.from_bytes(content[:8], "little")
-        header = json.loads(json.loads(content[8 : 8 + size])["__metadata__"][_KEY])
-        if not isinstance(header, dict):
-            raise ValueError
-    except (SafetensorError, ValueError, KeyError, TypeError, RecursionError, OverflowError):
-        raise BadModelFile(wanted(where, "a tallybayes model", "something else, or only a part of one")) from None
+        header = header_of(content)
+    except (SafetensorError, *BROKEN):
+        raise _no_model(where) from None
     return header, tensors
+
+
+def _no_model(where: str) -> BadModelFile:
+    return BadModelFile(wanted(where, "a tallybayes model", "something else, or only a part of one"))
 
 
 def _checksum(header: dict[str, Any], tensors: Tensors) -> str:

@@ -19,7 +19,7 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Temperature, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.schema.schema import Schema
@@ -30,6 +30,7 @@ __all__ = ["Calibration", "Tried", "calibrate"]
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: fewer do not give a usable standard error, and the smoothing stays 1
+_HEAVIEST = 1e200  # a weight times a squared loss, summed over all rows, is a double
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
 
@@ -146,6 +147,8 @@ class _Search:
             for at, part in _slices(rows, evidence.schema)
         ]
         self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
+        if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
+            self.weights = weights * (_HEAVIEST / weights.max())  # only their shares matter from here on
         self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
         self.start: Start | None = None
         self.has_weight: Floats | None = None
@@ -154,8 +157,8 @@ class _Search:
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
         n = len(self.classes)
-        many = n if self.weights is None else float(self.weights.sum())
         scores, scored = self._scores(alphas)
+        many = n if self.weights is None else float(self.weights.sum())
         if not len(scored):  # no class has a second row
             return Calibration(alphas, None, n, n)
         if alphas and many >= _FEWEST:
@@ -224,7 +227,9 @@ class _Search:
 
         engines.map_rows(len(self.left_out), work, threads=self.threads, rows=1)
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
-        scored = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
+        own = scores[np.arange(len(scores)), self.classes]
+        refuse_nan(own)
+        scored = np.flatnonzero(np.isfinite(own) & has_weight)
         return scores[scored], scored
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
@@ -264,4 +269,7 @@ def _mean(values: Floats, weights: Floats | None) -> tuple[float, float]:
     """Return the mean and its standard error."""
     total = len(values) if weights is None else float(weights.sum())
     mean = float(np.average(values, weights=weights))
-    return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))
+    if np.isnan(mean):
+        refuse_nan(values)
+    with np.errstate(over="ignore"):  # hardly any weight: the error may be infinite
+        return mean, float(np.sqrt(np.average((values - mean) ** 2, weights=weights) / total))

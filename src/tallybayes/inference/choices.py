@@ -11,6 +11,7 @@ import numpy as np
 
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.events.options import is_finite, is_number, plain_option, shown
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.schema.schema import Block, Schema
 
@@ -61,13 +62,14 @@ class Choices:
         _one_of("variance", self.variance, ("n", "n-1"))
         _one_of("unseen", self.unseen, get_args(Unseen))
         _one_of("calibrate", self.calibrate, ("loo", None))
-        if not _is_number(self.floor) or not 0 < self.floor < 1:
-            raise BadOption(wanted("floor", "a number above 0 and below 1", repr(self.floor)))
-        alphas = self.alpha.values() if isinstance(self.alpha, Mapping) else (self.alpha,)
-        for alpha in alphas:
-            named = alpha in get_args(Chooser) or (alpha == "auto" and not isinstance(self.alpha, Mapping))
-            if not named and not (_is_number(alpha) and 0 <= float(alpha) < np.inf):
-                raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", repr(alpha)))
+        object.__setattr__(self, "floor", plain_option(self.floor))
+        if not is_finite(self.floor) or not 0 < self.floor < 1:
+            raise BadOption(wanted("floor", "a number above 0 and below 1", shown(self.floor)))
+        if isinstance(self.alpha, Mapping):
+            object.__setattr__(self, "alpha", {name: _plain_alpha(alpha) for name, alpha in self.alpha.items()})
+        else:
+            auto = isinstance(self.alpha, str) and self.alpha == "auto"
+            object.__setattr__(self, "alpha", "auto" if auto else _plain_alpha(self.alpha))
         if isinstance(self.prior, str):
             _one_of("prior", self.prior, ("learned", "uniform"))
         else:
@@ -103,8 +105,8 @@ class Choices:
 
     def resolved(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
         """Return the choices with a number for each alpha: given, tuned (else 1), or estimated from counts."""
-        if self.estimate == "mle" or _is_number(self.alpha):
-            return self if _is_number(self.alpha) else replace(self, alpha=0.0)
+        if self.estimate == "mle" or is_number(self.alpha):
+            return self if is_number(self.alpha) else replace(self, alpha=0.0)
         blocks = evidence.schema.blocks
         if self.alpha == "auto":
             texts = [name for block in blocks if block.event.input == "text" for name in block.columns]
@@ -134,19 +136,25 @@ class Choices:
                 )
 
 
+def _plain_alpha(alpha: Any) -> float | Chooser:
+    """Return a smoothing as a plain value; raise if it is none."""
+    plain = plain_option(alpha)
+    if is_finite(plain) and plain >= 0:
+        return float(plain)
+    if not isinstance(plain, str) or plain not in get_args(Chooser):
+        raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", shown(plain)))
+    return plain  # type: ignore[return-value]
+
+
 def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, float] | Sequence[float]:
     """Return a given prior as plain values, so that equal priors compare equal; unchanged if not numbers."""
     if isinstance(prior, Mapping):
         each = {c.item() if isinstance(c, np.generic) else c: p for c, p in prior.items()}
-        return {c: float(p) if _is_number(p) else p for c, p in each.items()}
+        return {c: float(p) if is_finite(p) else p for c, p in each.items()}
     listed = np.asarray(prior, object).tolist()
-    return tuple(map(float, listed)) if isinstance(listed, list) and all(map(_is_number, listed)) else prior
+    return tuple(map(float, listed)) if isinstance(listed, list) and all(map(is_finite, listed)) else prior
 
 
 def _one_of(where: str, value: Any, allowed: Sequence[str | None]) -> None:
-    if value not in allowed:
+    if not isinstance(value, str | None) or value not in allowed:
         raise BadOption(wanted(where, f"one of {', '.join(map(repr, allowed))}", repr(value)))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -8,7 +8,7 @@ the data.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,10 +16,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.categories import Categories
-from tallybayes.errors import BadOption, wanted
-from tallybayes.events import EstimateOptions, Likelihood
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events import EstimateOptions, Event, Likelihood
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
+from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices, Prior
 from tallybayes.schema.schema import Block
@@ -69,11 +70,33 @@ def options_for(block: Block, choices: Choices) -> EstimateOptions:
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:
     """Return the belief that follows from the evidence."""
-    pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
-    likelihoods = tuple(block.event.estimate(statistic, options_for(block, choices)) for block, statistic in pairs)
     rows = evidence.rows.to_float()
     learned = isinstance(choices.prior, str) and choices.prior == "learned"
-    return Belief(log_prior(rows, evidence.classes, choices.prior), likelihoods, rows if learned else None)
+    prior = log_prior(rows, evidence.classes, choices.prior)
+    pairs = zip(evidence.schema.blocks, evidence.statistics, strict=True)
+    likelihoods = tuple(_of_block(block, statistic, choices) for block, statistic in pairs)
+    return Belief(prior, likelihoods, rows if learned else None)
+
+
+def _of_block(block: Block, statistic: Statistic, choices: Choices) -> Likelihood:
+    with np.errstate(all="ignore"):
+        likelihood = block.event.estimate(statistic, options_for(block, choices))
+        if not _is_defined(likelihood):
+            want = f"weights, values and alpha that give a finite estimate for {block.event.name}"
+            name = f"column {block.columns[0]!r}" + (f" to {block.columns[-1]!r}" if len(block.columns) > 1 else "")
+            raise BadData(wanted(name, want, "an overflow", "Scale them"))
+    return likelihood
+
+
+def _is_defined(part: object) -> bool:
+    """Return whether no parameter is NaN or ∞; a logarithm may be −∞."""
+    if isinstance(part, np.ndarray):
+        return part.dtype.kind != "f" or bool(part.max(initial=-np.inf) < np.inf)
+    if isinstance(part, tuple):
+        return all(map(_is_defined, part))
+    if is_dataclass(part) and not isinstance(part, Statistic | EstimateOptions | Event):
+        return all(_is_defined(getattr(part, field.name)) for field in fields(part))
+    return True
 
 
 def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
@@ -84,6 +107,10 @@ def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
     >>> np.exp(log_prior(np.array([9.0, 5.0]), Categories.of(["no", "yes"]), "learned")).round(4)
     array([0.6429, 0.3571])
     """
+    with np.errstate(over="ignore"):
+        total = rows.sum(axis=-1, keepdims=True)
+    if not np.isfinite(total).all():
+        raise BadData(wanted("weights", "a finite sum", "inf", "Divide them all by one number"))
     if not isinstance(prior, str):
         with np.errstate(divide="ignore"):
             given = np.log(_given(prior, classes))
@@ -91,7 +118,7 @@ def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         if prior == "uniform":
             return np.asarray(np.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True)))
-        return np.asarray(np.log(rows) - np.log(rows.sum(axis=-1, keepdims=True)))
+        return np.asarray(np.log(rows) - np.log(total))
 
 
 def _given(prior: Mapping[Any, float] | Sequence[float], classes: Categories) -> npt.NDArray[np.float64]:
@@ -105,7 +132,7 @@ def _given(prior: Mapping[Any, float] | Sequence[float], classes: Categories) ->
         prior = [prior[c] for c in classes.values]
     try:
         values = np.asarray(prior, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise BadOption(wanted("prior", f"{len(classes)} numbers summing to 1", repr(prior))) from None
     total = float(values.sum())
     if values.shape != (len(classes),) or not (values >= 0).all() or abs(total - 1) > _PRIOR_SLACK:

@@ -45,8 +45,9 @@ class LeftOutRows:
         """Return each row's log joint probability with each class, under resolved choices."""
         out = _prior_without(self._evidence, choices, self._classes, self._weights)
         unknown = np.isneginf(out)  # a class that only this row had would not exist
-        for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
-            part.add(options_for(block, choices), out)
+        with np.errstate(all="ignore"):  # the caller refuses NaN
+            for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
+                part.add(options_for(block, choices), out)
         out[unknown] = -np.inf
         return out
 

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from tallybayes import kernels
+from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
 
-__all__ = ["ImpossibleRowWarning", "Temperature", "normalise"]
+__all__ = ["ImpossibleRowWarning", "Temperature", "normalise", "refuse_nan"]
 
 
 class ImpossibleRowWarning(UserWarning):
@@ -87,6 +88,7 @@ def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats
     """
     log_total = kernels.softmax(log_joint, log_joint)
     if not np.isfinite(log_total).all():
+        refuse_nan(log_total, first)
         impossible = np.isneginf(log_total)
         log_joint[impossible] = np.exp(log_prior)
         rows = np.flatnonzero(impossible)
@@ -97,3 +99,12 @@ def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats
             stacklevel=2,
         )
     return log_total
+
+
+def refuse_nan(scores: Floats, first: int = 0) -> None:
+    """Raise if a score is NaN, as where infinities cancel; `first` rows came before these."""
+    undefined = np.isnan(scores)
+    if undefined.any():
+        row = first + int(np.argmax(undefined.reshape(len(scores), -1).any(axis=1))) + 1
+        do = "Scale weights, values or alpha"
+        raise BadData(wanted("scores", "log-probabilities", f"an overflow (row {row})", do))

@@ -21,7 +21,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.posterior import Temperature, normalise
+from tallybayes.inference.posterior import Temperature, normalise, refuse_nan
 from tallybayes.schema.schema import Block, Missing, Schema
 
 __all__ = ["SCORED_ROWS", "Scorer", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
@@ -112,7 +112,7 @@ def add_encoded(
     if sizes is not None:
         sizes[:] = 0.0
     for block, likelihood, data in zip(schema.blocks, belief.likelihoods, blocks, strict=True):
-        with nullcontext() if rows is None else rows.refusing(block):
+        with nullcontext() if rows is None else rows.refusing(block), np.errstate(all="ignore"):
             length = likelihood.add_log_prob(data, out)
         if sizes is not None:
             sizes += block.event.length(data) if length is None else length
@@ -122,6 +122,7 @@ def add_encoded(
         # The row-wise maximum is slow along so short an axis, so it is taken only where some score is not finite.
         if isinstance(data, Dense) and not np.isfinite(out).all() and not np.isfinite(out.max(axis=1)).all():
             _refuse_infinite(block, data, rows.first)
+            refuse_nan(out, rows.first)
 
 
 def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats) -> None:

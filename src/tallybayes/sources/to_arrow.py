@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
 
 def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
     """Return the field and the values (pyarrow.Array or ChunkedArray) of one column."""
+    if _has_surrogate(name):
+        raise BadData(wanted(where, "column names that are Unicode", f"{name!a}", "Rename it"))
     if not isinstance(values, list) and is_scipy_sparse(values):
         return sparse_column(name, values)
     if isinstance(values, np.ndarray) and values.ndim == 2 and values.dtype.kind in "biuf":
@@ -66,8 +69,9 @@ def _arrow(values: Any, where: str) -> pa.Array:
         row = next(at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
         got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"
         raise BadData(wanted(where, "text that is Unicode", got, "Decode it with errors='replace'")) from None
-    except (*BROKEN, OverflowError) as error:
-        got = f"values that cannot be converted ({in_words(error)})"
+    except (*BROKEN, OverflowError, TypeError) as error:
+        empty = next((v for v in values if isinstance(v, Decimal) and not v.is_finite()), None)
+        got = f"values that cannot be converted ({in_words(error) if empty is None else repr(empty)})"
         raise BadData(wanted(where, "values of one type", got)) from None
 
 
@@ -107,8 +111,10 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
         raise BadData(wanted(where, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
     if matrix.dtype.kind not in "biuf":
         raise BadData(wanted(where, "numbers", str(matrix.dtype)))
+    if matrix.format == "csc":
+        _check_pointers(matrix, where, *matrix.shape[::-1])  # scipy converts it without looking
     csr = matrix if matrix.format == "csr" else matrix.tocsr()
-    _check_pointers(csr, where)
+    _check_pointers(csr, where, *csr.shape)
     if not csr.has_canonical_format:
         csr = csr.copy()  # sum_duplicates works in place and must not change the caller's matrix
         csr.sum_duplicates()
@@ -124,12 +130,16 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
     return field, pa.Array.from_buffers(field.type, csr.shape[0], [None, pointers], children=[cells])
 
 
-def _check_pointers(csr: Any, where: str) -> None:
-    """Raise BadData if row pointers leave the arrays: later code does not check them."""
-    pointers, stored = csr.indptr, min(len(csr.indices), len(csr.data))
-    sound = len(pointers) == csr.shape[0] + 1 and pointers[0] == 0 and pointers[-1] <= stored
+def _check_pointers(matrix: Any, where: str, rows: int, width: int) -> None:
+    """Raise BadData if pointers leave the arrays, or indices the matrix: later code does not check them."""
+    pointers, stored = matrix.indptr, min(len(matrix.indices), len(matrix.data))
+    sound = len(pointers) == rows + 1 and pointers[0] == 0 and pointers[-1] <= stored
     if not sound or (np.diff(pointers) < 0).any():
         raise BadData(wanted(where, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
+    indices = matrix.indices[: pointers[-1]]
+    if len(indices) and int(indices.view(f"u{indices.itemsize}").max()) >= width:  # below 0 is large if unsigned
+        wrong = indices[(indices < 0) | (indices >= width)][0]
+        raise BadData(wanted(where, f"indices from 0 to {width - 1}", f"{wrong}"))
 
 
 def _view(array: Array) -> pa.Array:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import os
-import re
 import sys
 import time
 import warnings
@@ -96,7 +95,7 @@ class Checkpoint:
 
     @property
     def _file(self) -> Path:
-        return Path(self.path).expanduser()
+        return atomic_write.local_path(self.path, "checkpoint")
 
     def types(self) -> Types | None:
         """Return the column types that the saved run has found, to resume with; None for a new run."""
@@ -153,12 +152,8 @@ class Checkpoint:
 
     def remove(self) -> None:
         """Delete the file, and temporary files of a run that was killed during a save."""
-        file = self._file
-        file.unlink(missing_ok=True)
-        temporary = re.compile(rf"\.{re.escape(file.name)}\.[a-z0-9_]{{8}}")
-        for other in file.parent.iterdir():
-            if temporary.fullmatch(other.name):
-                other.unlink(missing_ok=True)
+        self._file.unlink(missing_ok=True)
+        atomic_write.remove_temporaries(self._file)
 
     def _content(self) -> bytes | None:
         try:

@@ -9,17 +9,18 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tallybayes.categories import Categories
-from tallybayes.errors import BadModelFile, wanted
+from tallybayes.errors import BadModelFile, BadOption, wanted
+from tallybayes.events import parse
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
+from tallybayes.inference.estimate import log_prior
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
@@ -29,8 +30,10 @@ __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
-    """Write a model to a file, atomically."""
-    atomic_write.write(dump(model), path, "model file")
+    """Write a model to a file, atomically, if it can be read back."""
+    content = dump(model)
+    _read_back(content, model, f"model file {os.fspath(path)!r}")
+    atomic_write.write(content, path, "model file")
 
 
 def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, Tokenizer] | None = None) -> Model:
@@ -53,7 +56,10 @@ def load(path: str | os.PathLike[str], *, tokenizer: Tokenizer | Mapping[str, To
     ...     tb.load(os.path.join(folder, "m.tally")) == model
     True
     """
-    source = Path(path).expanduser()
+    try:
+        source = atomic_write.local_path(path, "model file")
+    except BadOption as error:
+        raise BadModelFile(str(error)) from None
     try:
         content = source.read_bytes()
     except OSError as error:
@@ -77,6 +83,18 @@ def dump(model: Model) -> bytes:
     return serialize.pack(header, tensors)
 
 
+def _read_back(content: bytes, model: Model, where: str) -> None:
+    """Raise if `load` would refuse the header; arrays hold whatever numbers they are given, and are not read."""
+    try:
+        header = serialize.header_of(content)
+        events = [parse(block["event"]).spec for block in header["blocks"]]
+        require(events == [block.event.spec for block in model.schema.blocks], "event models")
+        require(_get_choices(header["choices"], model.evidence.classes) == model.choices, "choices")
+        require(_get_calibration(header["calibration"]) == model.calibration, "calibration")
+    except serialize.BROKEN as error:
+        raise BadModelFile(wanted(where, "a model that can be read back", f"another ({error})")) from None
+
+
 def parse_bytes(content: bytes, where: str = "model file") -> Model:
     """Return the model in the bytes of a file."""
     header, tensors = serialize.unpack(content, where)
@@ -84,6 +102,7 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         evidence = serialize.Reader(header, tensors).evidence()
         choices = _get_choices(header["choices"], evidence.classes)
         choices.check(evidence.schema)
+        _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
         return Model(evidence, choices, _get_calibration(header["calibration"]))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__

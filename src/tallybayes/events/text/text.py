@@ -30,6 +30,7 @@ from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.inputs import Floats, Sparse, Texts
 from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.options import is_number
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
@@ -106,16 +107,22 @@ class Text(Event):
     }
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.bag not in _BAGS:
             raise BadOption(wanted("text bag", f"one of {', '.join(_BAGS)}", repr(self.bag)))
         if self.unknown not in ("skip", "smooth"):
             raise BadOption(wanted("text unknown", "'skip' or 'smooth'", repr(self.unknown)))
-        if not isinstance(self.ngrams, tuple | list) or len(self.ngrams) != 2:
+        if not isinstance(self.ngrams, tuple) or len(self.ngrams) != 2:
             raise BadOption(wanted("text ngrams", "two whole numbers, such as (1, 2)", repr(self.ngrams)))
-        if not isinstance(self.stop_words, tuple | list | set | frozenset):
+        if not isinstance(self.stop_words, tuple) or not all(isinstance(word, str) for word in self.stop_words):
             raise BadOption(wanted("text stop_words", "a tuple of words", repr(self.stop_words)))
         object.__setattr__(self, "stop_words", tuple(sorted(set(self.stop_words))))
-        object.__setattr__(self, "ngrams", tuple(self.ngrams))
+        for name in ("min_df", "max_df"):
+            if not is_number(getattr(self, name)):
+                want = "a number of documents, or a share of them"
+                raise BadOption(wanted(f"text {name}", want, repr(getattr(self, name))))
+        if self.max_features is not None and (not isinstance(self.max_features, int) or self.max_features < 1):
+            raise BadOption(wanted("text max_features", "a whole number above 0, or None", repr(self.max_features)))
         if self.tokenizer is not None and not callable(self.tokenizer) and not isinstance(self.tokenizer, str):
             raise BadOption(wanted("text tokenizer", "a function", repr(self.tokenizer)))
         try:

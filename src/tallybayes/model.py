@@ -31,6 +31,7 @@ from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import normalise
 from tallybayes.inference.scorer import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
+from tallybayes.inference.weights import ColumnWeights
 from tallybayes.kernels import log_softmax
 from tallybayes.schema.schema import Schema
 
@@ -111,11 +112,16 @@ class Model:
     @cached_property
     def _calibrated_belief(self) -> CalibratedBelief:
         """The belief with its calibration, without what is equal in all classes, for probabilities and reasons."""
-        belief, found = self.belief, None if self.choices.calibrate is None else self.calibration
-        weights = None if found is None else found.weights
+        belief, weights = self.belief, self._weights
         weighted = None if weights is None else weights.apply(belief, self.schema, self.evidence.classes).contrasted()
-        temperature = None if found is None else found.temperature
+        off = self.calibration is None or self.choices.calibrate is None
+        temperature = None if off else self.calibration.temperature  # type: ignore[union-attr]
         return CalibratedBelief(self.schema, self.choices, belief.contrasted(), weighted, temperature)
+
+    @property
+    def _weights(self) -> ColumnWeights | None:
+        """The weights of columns in use, if any."""
+        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.weights
 
     @property
     def prior(self) -> dict[Any, float]:

@@ -104,7 +104,9 @@ class Codes:
         if self.outside == "last":
             return None
         columns = self.columns.T if isinstance(self.columns, np.ndarray) else self.columns
-        masks = [(column < self.low) | (column >= self.low + size) for column, size in zip(columns, self.sizes, strict=True)]
+        masks = [
+            (column < self.low) | (column >= self.low + size) for column, size in zip(columns, self.sizes, strict=True)
+        ]
         mask = np.stack(masks, axis=1)
         return mask if mask.any() else None
 

@@ -173,6 +173,10 @@ class Likelihood(ABC):
         """Return the values of column f that each have a row of a table; None where there is no table."""
         return None
 
+    def missing_term(self, f: int) -> Floats:  # (C,)
+        """Return what a missing value of column f adds to the score of each class: nothing, unless weighted."""
+        return np.zeros(self.statistic.rows.shape[0])
+
     def support(self, data: Any) -> Floats:  # (F, C)
         """Return the weight in each class behind each term of the first row: by default, rows with a value."""
         return self.statistic.present().to_float().T

@@ -25,10 +25,10 @@ __all__ = ["CalibratedBelief", "Mixture"]
 
 
 class Mixture(NamedTuple):
-    """The factors of the plain and of the weighted score of each row; None for 1, and for 0."""
+    """The factors of the plain and of the weighted score of each row."""
 
-    plain: Floats | None  # (n,)
-    weighted: Floats | None  # (n,)
+    plain: Floats  # (n,)
+    weighted: Floats  # (n,)
 
 
 @dataclass(frozen=True)
@@ -67,47 +67,55 @@ class CalibratedBelief:
         add_encoded(self.schema, self.weighted, blocks, out, sizes, rows)
         share = share_of_others(sizes, len(self.schema.columns))
         if (share == 1).all():
-            return Mixture(np.zeros(len(out)), None)
+            return Mixture(1 - share, share)
         plain = np.empty_like(out)
         add_encoded(self.schema, self.plain, blocks, plain, None, rows)
         mixture = Mixture(1 - share, share)
         out[:] = mix(mixture, plain, out)
         return mixture
 
-    def score_both(self, rows: RowBatch, plain: Floats, out: Floats) -> None:
-        """Write plain and calibrated scores."""
+    @property
+    def changes_scores(self) -> bool:
+        """Whether calibrated scores differ from plain ones."""
+        return self.weighted is not None or self.temperature is not None
+
+    def score_both(self, whole: Belief, rows: RowBatch, plain: Floats, out: Floats) -> None:
+        """Write the log joint under the whole belief, which is not contrasted, and the calibrated scores."""
         blocks = list(self.encode(rows))
-        add_encoded(self.schema, self.plain, blocks, plain, None, rows)
+        add_encoded(self.schema, whole, blocks, plain, None, rows)
         self.score(blocks, out, rows)
+
+    def prior(self, mixture: Mixture) -> Floats:  # (n, C)
+        """Return the part of the class prior in calibrated scores."""
+        plain = mixture.plain[:, None] * self.plain.log_prior
+        return plain if self.weighted is None else plain + mixture.weighted[:, None] * self.weighted.log_prior
 
     def score_with_variance(self, rows: RowBatch, out: Floats, variances: Floats, counted: Floats) -> None:
         """Write calibrated scores, their variances, and the variances before calibration."""
         blocks = list(self.encode(rows))
         mixture = self.score(blocks, out, rows)
         add_variances(self.plain, blocks, counted)
-        variances[:] = counted if mixture.plain is None else (mixture.plain**2)[:, None] * counted
-        if self.weighted is not None:
-            # (a + m·w)² ≤ a + m·w² for a = 1 − m: never too small, and two passes suffice for any row.
-            share = np.ones(len(out)) if mixture.weighted is None else mixture.weighted
-            add_variances(self.weighted, blocks, variances)
-            variances *= share[:, None]
-            variances += (1 - share)[:, None] * counted
+        if self.weighted is None:
+            variances[:] = (mixture.plain**2)[:, None] * counted
+            return
+        # (a + m·w)² ≤ a + m·w² for a = 1 − m: never too small, and two passes suffice for any row.
+        add_variances(self.weighted, blocks, variances)
+        variances *= mixture.weighted[:, None]
+        variances += mixture.plain[:, None] * counted
 
     def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None) -> Mixture:
         temperature = self.temperature
         sizes = np.zeros(len(out)) if temperature is not None and temperature.by_size else None
         add_encoded(self.schema, self.plain, blocks, out, sizes, rows)
         if temperature is None:
-            return Mixture(None, None)
+            return Mixture(np.ones(len(out)), np.zeros(len(out)))
         factors = temperature.factors(out, self.plain.log_prior, sizes)
         out *= factors[:, None]
-        return Mixture(factors, None)
+        return Mixture(factors, np.zeros(len(out)))
 
 
 def mix(mixture: Mixture, plain: Floats, weighted: Floats) -> Floats:  # (n, C)
     """Return the mixture of two scores; −∞ in one is −∞ in both, whatever its factor."""
-    if mixture.plain is None or mixture.weighted is None:
-        return plain
     with np.errstate(invalid="ignore"):
         out = mixture.plain[:, None] * plain + mixture.weighted[:, None] * weighted
     return np.where(np.isneginf(plain), -np.inf, out) if np.isneginf(plain).any() else out

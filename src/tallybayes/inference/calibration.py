@@ -25,7 +25,7 @@ from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
-from tallybayes.inference.weights import Weights
+from tallybayes.inference.weights import ColumnWeights
 from tallybayes.schema.schema import Schema
 
 __all__ = ["Calibration", "Tried", "calibrate"]
@@ -77,7 +77,7 @@ class Calibration:
     after: float | None = None
     tried: tuple[Tried, ...] = ()
     stale: bool = False
-    weights: Weights | None = None
+    weights: ColumnWeights | None = None
 
     def outdated(self) -> Calibration:
         """Return the calibration marked as stale."""
@@ -171,7 +171,7 @@ class _Search:
             scores, scored = self._scores(alphas)
         weights = self._weight(scored)
         before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
-        columns: Weights | None = None
+        columns: ColumnWeights | None = None
         if self.choices.calibrate is not None and self._by_column():
             columns, after = self._weights(alphas, scored)
         elif self.choices.calibrate is not None:
@@ -186,9 +186,7 @@ class _Search:
         """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
         return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
 
-    def _weights(
-        self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]
-    ) -> tuple[Weights, float]:
+    def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
         """Return the weights of columns, and the mean loss under them."""
         resolved, batch = self.choices.resolved(self.evidence, alphas), self.rows.batch
         rows = RowBatch(batch if len(scored) == len(batch) else batch.take(pa.array(scored)), 0, self.rows.missing)

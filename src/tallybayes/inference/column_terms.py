@@ -6,19 +6,18 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-import pyarrow as pa
 
 from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.event import Weights as RowWeights
-from tallybayes.events.inputs import Codes, Dense, Floats
+from tallybayes.events.inputs import Codes, Dense, Encoded, Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.fit_weights import FittedWeights, Terms
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.weights import ColumnWeight, Weights, share_of_others
+from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
 __all__ = ["ColumnTerms"]
 
@@ -64,9 +63,16 @@ class ColumnTerms:
 
     @classmethod
     def of(
-        cls, evidence: Evidence, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: RowWeights
+        cls,
+        evidence: Evidence,
+        choices: Choices,
+        rows: RowBatch,
+        classes: ClassCodes,
+        weights: RowWeights,
+        *,
+        binned: bool = True,
     ) -> ColumnTerms:
-        """Return the terms of rows that are part of the evidence."""
+        """Return the terms of rows that are part of the evidence; `binned` prepares corrections too."""
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
         n, C = prior.shape
         names = tuple(name for block in evidence.schema.blocks for name in block.columns)
@@ -78,13 +84,16 @@ class ColumnTerms:
             left = LeftOutRows(alone, rows, classes, weights).scores(choices)
             with np.errstate(invalid="ignore"):
                 term = np.where(unknown, 0.0, left - prior)
-            term -= term.max(axis=1, keepdims=True)
+            greatest = term.max(axis=1, keepdims=True)
+            term -= np.where(np.isfinite(greatest), greatest, 0.0)
             terms[u] = np.maximum(term, -_LARGEST).T
             [block], [statistic] = alone.schema.blocks, alone.statistics
             data = rows.encode(block, statistic.labels or None)
             absent = data.absent()
             if absent is not None:
                 present[:, u] = ~absent[:, 0]
+            if not binned:
+                continue
             likelihood = block.event.estimate(statistic, options_for(block, choices))
             bins.append(_bins_of(likelihood.cells(0), data, present[:, u]))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
@@ -95,16 +104,23 @@ class ColumnTerms:
         """Return the terms as the fit takes them."""
         sizes = np.array([one.size for one in self.bins])
         starts = np.cumsum(sizes) - sizes
-        tables = [np.where(one.codes < 0, -1, one.codes + at) for one, at in zip(self.bins, starts, strict=True) if one.size]
+        tables = [
+            np.where(one.codes < 0, -1, one.codes + at) for one, at in zip(self.bins, starts, strict=True) if one.size
+        ]
         codes = np.array(tables, np.int32).reshape(len(tables), len(classes))
         share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
         prior = np.maximum(self.prior, -_LARGEST).T
         base = prior + self.terms.sum(axis=0)
-        return Terms(
-            base, self.terms, np.ones(len(self.columns)), codes, int(sizes.sum()), share, classes, weights
-        )
+        return Terms(base, self.terms, np.ones(len(self.columns)), codes, int(sizes.sum()), share, classes, weights)
 
-    def weights(self, fitted: FittedWeights) -> Weights:
+    def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
+        """Return the calibrated scores of the rows, each left out."""
+        scale = weights.of(self.columns)
+        share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
+        more = np.tensordot(scale - 1.0, self.terms, 1).T + corrections
+        return np.asarray(self.prior + self.terms.sum(axis=0).T + share[:, None] * more)
+
+    def weights(self, fitted: FittedWeights) -> ColumnWeights:
         """Return fitted numbers as the weights of columns."""
         C, at, columns = self.prior.shape[1], 0, {}
         for u, (name, bins) in enumerate(zip(self.columns, self.bins, strict=True)):
@@ -113,28 +129,32 @@ class ColumnTerms:
             known = 0 if bins.cells is None else len(bins.cells) + 1
             missing = table[known] if bins.size > known else np.zeros(C)
             columns[name] = ColumnWeight(float(fitted.scale[u]), bins.cells, table[:known], missing)
-        return Weights(self.evidence.classes, columns, fitted.bias)
+        return ColumnWeights(self.evidence.classes, columns, fitted.bias)
 
 
-def _bins_of(cells: Categories | Floats | None, data: Codes | Dense, present: npt.NDArray[np.bool_]) -> _Bins:
+def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:
     n = len(present)
-    if cells is None:
-        return _Bins(None, np.full(n, -1, np.int32), 0)
-    if isinstance(cells, Categories):
+    if isinstance(cells, Categories) and isinstance(data, Codes):
         code = data.of_column(0, slice(0, n))
         counts = np.bincount(code[present], minlength=len(cells))
-        often = np.argsort(-counts, kind="stable")[: _MOST_VALUES - 1] if len(cells) > _MOST_VALUES else np.arange(len(cells))
+        often = (
+            np.argsort(-counts, kind="stable")[: _MOST_VALUES - 1]
+            if len(cells) > _MOST_VALUES
+            else np.arange(len(cells))
+        )
         often = np.sort(often)
         place = np.full(len(cells) + 1, len(often), np.int32)
         place[often] = np.arange(len(often))
         kept: Categories | Floats = cells.take(often)
         codes = np.where(present, place[np.where(present, code, 0)], len(often) + 1)
         size = len(often) + 1
-    else:
+    elif cells is not None and isinstance(data, Dense):
         x = data.column(0).astype(np.float64)
         kept = _cuts(x[present])
         codes = np.where(present, np.searchsorted(kept, np.where(present, x, 0.0), side="right"), len(kept) + 1)
         size = len(kept) + 1
+    else:
+        return _Bins(None, np.full(n, -1, np.int32), 0)
     return _Bins(kept, codes.astype(np.int32), size + (not present.all()))
 
 

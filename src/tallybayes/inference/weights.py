@@ -1,4 +1,4 @@
-"""Weights of columns: what calibration fits, and how a belief takes them on.
+"""ColumnWeights of columns: what calibration fits, and how a belief takes them on.
 
 The score of a row is (1 − m) · plain + m · weighted, m the share of the other columns that the row has. So a row that
 names one column is answered by that column's counts, and a whole row by the weighted belief.
@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 
 from tallybayes.categories import Categories
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.families.weighted import WeightedLikelihood
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Likelihood
+from tallybayes.evidence.evidence import Evidence
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
+from tallybayes.inference.score import add_scores
 from tallybayes.schema.schema import Schema
 
-__all__ = ["ColumnWeight", "Weights", "share_of_others"]
+__all__ = ["ColumnWeight", "ColumnWeights", "share_of_others"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +58,7 @@ class ColumnWeight:
 
 
 @dataclass(frozen=True, eq=False)
-class Weights:
+class ColumnWeights:
     """The weights of all columns, and the bias of each class.
 
     Attributes
@@ -72,7 +76,7 @@ class Weights:
     bias: Floats
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Weights) and _plain(self) == _plain(other)
+        return isinstance(other, ColumnWeights) and _plain(self) == _plain(other)
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -84,6 +88,24 @@ class Weights:
             for block, likelihood in zip(schema.blocks, belief.likelihoods, strict=True)
         )
         return replace(belief, log_prior=belief.log_prior + _among(self.bias, index), likelihoods=likelihoods)
+
+    def corrections(self, belief: Belief, choices: Choices, evidence: Evidence, rows: RowBatch) -> Floats:  # (n, C)
+        """Return what is added to the scores of whole rows, beside weighted terms: bias and corrections."""
+        nothing = {name: replace(one, weight=0.0) for name, one in self.columns.items()}
+        alone = replace(self, columns=nothing).apply(belief, evidence.schema, evidence.classes)
+        out = np.empty((len(rows), len(evidence.classes)))
+        add_scores(evidence.schema, alone, choices, rows, out)
+        out -= belief.log_prior
+        out[~np.isfinite(out)] = 0.0  # impossible with or without corrections
+        return out
+
+    def bias_of(self, classes: Categories) -> Floats:  # (C,)
+        """Return the bias of each of the given classes."""
+        return _among(self.bias, self.classes.find(classes.array))
+
+    def of(self, names: Sequence[str]) -> Floats:  # (F,)
+        """Return the weight of each of some columns."""
+        return np.array([self.columns[name].weight if name in self.columns else 1.0 for name in names])
 
     def _weighted(self, likelihood: Likelihood, names: Sequence[str], index: Any) -> Likelihood:
         mine = [self.columns.get(name) for name in names]
@@ -98,7 +120,9 @@ class Weights:
             if one.cells is not None and cells is not None:
                 additions[f] = one.additions(cells, index)
         weighted = likelihood.scaled(scale, additions)
-        return WeightedLikelihood(weighted.statistic, weighted.options, weighted, missing) if missing.any() else weighted
+        return (
+            WeightedLikelihood(weighted.statistic, weighted.options, weighted, missing) if missing.any() else weighted
+        )
 
 
 def share_of_others(present: Floats, columns: int) -> Floats:  # (n,)
@@ -118,9 +142,11 @@ def _among(values: Floats, index: Any) -> Floats:
     return np.asarray(padded[..., index])
 
 
-def _plain(weights: Weights) -> Any:
+def _plain(weights: ColumnWeights) -> Any:
     def cells(one: ColumnWeight) -> Any:
-        return one.cells.values if isinstance(one.cells, Categories) else None if one.cells is None else one.cells.tolist()
+        return (
+            one.cells.values if isinstance(one.cells, Categories) else None if one.cells is None else one.cells.tolist()
+        )
 
     return (
         weights.classes.values,

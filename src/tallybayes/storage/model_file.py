@@ -23,7 +23,7 @@ from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.storage import atomic_write
+from tallybayes.storage import atomic_write, column_weights
 
 __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
@@ -73,7 +73,7 @@ def dump(model: Model) -> bytes:
     tensors: serialize.Tensors = {}
     header = serialize.put(model.evidence, tensors)
     header["choices"] = _put_choices(model)
-    header["calibration"] = None if model.calibration is None else model.calibration.to_dict()
+    header["calibration"] = None if model.calibration is None else _put_calibration(model.calibration, tensors)
     return serialize.pack(header, tensors)
 
 
@@ -84,7 +84,7 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         evidence = serialize.Reader(header, tensors).evidence()
         choices = _get_choices(header["choices"], evidence.classes)
         choices.check(evidence.schema)
-        return Model(evidence, choices, _get_calibration(header["calibration"]))
+        return Model(evidence, choices, _get_calibration(header["calibration"], serialize.Reader(header, tensors)))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
@@ -119,7 +119,14 @@ def _get_choices(put: dict[str, Any], classes: Categories) -> Choices:
     return Choices(**put)
 
 
-def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
+def _put_calibration(calibration: Calibration, tensors: serialize.Tensors) -> dict[str, Any]:
+    put = calibration.to_dict()
+    if calibration.weights is None:
+        return put
+    return {**put, "weights": column_weights.put(calibration.weights, tensors)}
+
+
+def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader) -> Calibration | None:
     if put is None:
         return None
     alphas, temperature = put["alphas"], put["temper"]
@@ -127,7 +134,7 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
     require(temperature is None or (_is_positive(temperature["a"]) and np.isfinite(temperature["b"])), "a temperature")
     require(isinstance(put["stale"], bool), "stale")
     require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
-    numbers = {k: None if put[k] is None else float(put[k]) for k in ("before", "after")}
+    before, after = (None if put[k] is None else float(put[k]) for k in ("before", "after"))
     tried = tuple(
         Tried(text(one["columns"]), float(one["alpha"]), float(one["log_loss"]), float(one["error"]))
         for one in put["tried"]
@@ -137,9 +144,11 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
         None if temperature is None else Temperature(float(temperature["a"]), float(temperature["b"])),
         put["rows"],
         put["unscored"],
-        **numbers,
-        tried=tried,
-        stale=put["stale"],
+        before,
+        after,
+        tried,
+        put["stale"],
+        None if "weights" not in put else column_weights.get(put["weights"], reader),
     )
 
 

@@ -96,6 +96,10 @@ class WeightedLikelihood(_Wrapped):
 
     missing_terms: Floats  # (F, C)
 
+    def missing_term(self, f: int) -> Floats:
+        """Return the term of a missing value."""
+        return np.asarray(self.missing_terms[f])
+
     def add_log_prob(self, data: Encoded, out: Floats) -> Floats | None:
         """Add the inner log-probabilities, and the terms of missing values."""
         length = self.inner.add_log_prob(data, out)

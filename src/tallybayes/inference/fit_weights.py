@@ -16,9 +16,9 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
-from tallybayes.kernels import reference as kernels
 
 __all__ = ["FittedWeights", "Terms", "fit_weights"]
 
@@ -83,17 +83,17 @@ def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
     at, precision = np.zeros(len(group)), np.array([1.0, _FIRST, _FIRST, _FIRST])
     free = group == 0 if common else np.ones(len(group), bool)
 
-    def evaluate(point: Floats) -> tuple[float, Floats, Floats]:
+    def evaluate(point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
+        """Return loss, slope and curvature by t, ω, b and β."""
         scale = 1.0 - terms.offset + point[0] + point[1 : 1 + U]
         bias, table = point[1 + U : 1 + U + C], point[1 + U + C :].reshape(K, C)
-        loss, g_scale, g_bias, g_table, h_scale, h_bias, h_table, h_all = kernels.weigh_terms(
-            terms.base, terms.terms, terms.codes, terms.classes, terms.weights, terms.share, scale, bias, table
-        )
-        slope = np.concatenate([[g_scale.sum()], g_scale, g_bias, g_table.ravel()])
-        return loss, slope, np.concatenate([[h_all], h_scale, h_bias, h_table.ravel()])
+        given = terms.base, terms.terms, terms.codes, terms.classes, terms.weights, terms.share
+        found = kernels.weigh_terms(*given, scale, bias, table, curved=curved)
+        slope = np.concatenate([[found.slopes[:U].sum()], found.slopes])
+        return found.loss, slope, np.concatenate([[found.all_curve], found.curves])
 
     for k in range(1 if common else _ROUNDS):
-        curvature = evaluate(at)[2]
+        curvature = evaluate(at, curved=True)[2]
         if k:
             for g in range(1, 4):
                 mine = group == g

@@ -17,6 +17,7 @@ from .hashes import Words
 from .leave_one_out import Coefficients
 from .sparse_pattern import Rows, Starts
 from .types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
+from .weigh import WeighedTerms
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]
@@ -461,7 +462,9 @@ def weigh_terms(
     scale: Floats,
     bias: Floats,
     table: Floats,
-) -> tuple[float, Floats, Floats, Floats, Floats, Floats, Floats, float]:
+    *,
+    curved: bool = False,
+) -> WeighedTerms:
     """Compute the loss of weighted terms; its gradient and diagonal curvature by scale, bias and table."""
     U, C, n = terms.shape
     K = len(table)
@@ -492,6 +495,9 @@ def weigh_terms(
     def curvature(term: Floats) -> float:
         return float((v * ((p * term**2).sum(axis=0) - (p * term).sum(axis=0) ** 2)).sum())
 
-    slopes = terms.reshape(U, -1) @ left.ravel(), left.sum(axis=1), by_code(left)
-    curves = np.array([curvature(term) for term in terms]), spread.sum(axis=1), by_code(spread)
-    return loss, *slopes, *curves, curvature(terms.sum(axis=0))
+    slopes = np.concatenate([terms.reshape(U, -1) @ left.ravel(), left.sum(axis=1), by_code(left).ravel()])
+    if not curved:
+        return WeighedTerms(loss, slopes, np.zeros_like(slopes), 0.0)
+    of_terms = np.array([curvature(term) for term in terms])
+    curves = np.concatenate([of_terms, spread.sum(axis=1), by_code(spread).ravel()])
+    return WeighedTerms(loss, slopes, curves, curvature(terms.sum(axis=0)))

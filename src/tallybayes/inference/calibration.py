@@ -183,7 +183,10 @@ class _Search:
         return Calibration(alphas, temperature, n, n - len(scored), before, after, tried, weights=columns)
 
     def _by_column(self) -> bool:
-        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
+        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words.
+
+        A column alone repeats nothing: its counts are the answer.
+        """
         return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
 
     def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
@@ -193,7 +196,7 @@ class _Search:
         weights, classes = self._weight(scored), self.classes[scored]
         one = None if weights is None else np.minimum(weights, 1.0)
         terms = ColumnTerms.of(self.evidence, resolved, rows, classes, one)
-        fitted = fit_weights(terms.to_fit(classes, weights))
+        fitted = fit_weights(terms.to_fit(classes, weights), common=self.choices.calibrate == "one")
         total = float(len(scored)) if weights is None else float(weights.sum())
         return terms.weights(fitted), fitted.loss / total
 

@@ -466,7 +466,7 @@ def weigh_terms(
     curved: bool = False,
 ) -> WeighedTerms:
     """Compute the loss of weighted terms; its gradient and diagonal curvature by scale, bias and table."""
-    U, C, n = terms.shape
+    _, C, n = terms.shape
     K = len(table)
     padded = np.concatenate([table, np.zeros((1, C))])  # a code of -1 adds nothing
     inside = bias[:, None] + np.tensordot(scale, terms, 1)
@@ -495,7 +495,7 @@ def weigh_terms(
     def curvature(term: Floats) -> float:
         return float((v * ((p * term**2).sum(axis=0) - (p * term).sum(axis=0) ** 2)).sum())
 
-    slopes = np.concatenate([terms.reshape(U, -1) @ left.ravel(), left.sum(axis=1), by_code(left).ravel()])
+    slopes = np.concatenate([np.tensordot(terms, left, 2), left.sum(axis=1), by_code(left).ravel()])
     if not curved:
         return WeighedTerms(loss, slopes, np.zeros_like(slopes), 0.0)
     of_terms = np.array([curvature(term) for term in terms])

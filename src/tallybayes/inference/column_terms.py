@@ -24,6 +24,8 @@ __all__ = ["ColumnTerms"]
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
+_MOST_CELLS = 1 << 22  # numbers of all terms (32 MB): beyond, more rows no longer change the weights
+_FEWEST_ROWS = 2000
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
 
 

@@ -193,6 +193,35 @@ struct SoftmaxTask {
     bool log;  // return log-probabilities
 };
 
+struct WeighSums {
+    double loss;
+    double all_curve;
+    double* scale;        // (U,)
+    double* bias;         // (C,)
+    double* table;        // (K, C)
+    double* scale_curve;  // (U,), and so on
+    double* bias_curve;
+    double* table_curve;
+};
+
+struct WeighTask {
+    const double* base;          // (C, n)
+    const double* terms;         // (U, C, n)
+    const std::int32_t* codes;   // (V, n), -1 for none
+    const std::int32_t* classes; // (n,)
+    const double* weights;       // (n,) or null
+    const double* share;         // (n,)
+    const double* scale;         // (U,)
+    const double* bias;          // (C,)
+    const double* table;         // (K, C)
+    std::int64_t n_rows;
+    std::int64_t n_classes;
+    std::int64_t n_terms;
+    std::int64_t n_tables;
+    bool curved;      // whether to compute the curvature
+    WeighSums* sums;  // OUT, added to
+};
+
 struct TemperTask {
     const double* scores;   // (n, C)
     const double* own;      // (n,)
@@ -253,6 +282,7 @@ struct Kernels {
     Fault (*hash_sparse)(const HashSparseTask&);
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*temper)(const TemperTask&);
+    Fault (*weigh_terms)(const WeighTask&);
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
     void (*sum_rows)(const SumRowsTask&);

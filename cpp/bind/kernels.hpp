@@ -13,6 +13,7 @@
 #include "sparse/count_and_score.hpp"
 #include "dense/sum_rows.hpp"
 #include "dense/temperature.hpp"
+#include "dense/weigh.hpp"
 #include "codes/contributions.hpp"
 
 namespace tally::TALLY_ISA {
@@ -21,8 +22,8 @@ inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
-                                 hash_sparse, softmax,       temper,       exact_moments,   to_float,
-                                 sum_rows};
+                                 hash_sparse, softmax,       temper,       weigh_terms,     exact_moments,
+                                 to_float,    sum_rows};
     return &kernels;
 }
 

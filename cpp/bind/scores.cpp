@@ -162,6 +162,51 @@ nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle 
     return nb::make_tuple(sums[0], sums[1], sums[2], sums[3], sums[4], sums[5]);
 }
 
+// Return loss, slopes by scale, bias and table, and (curved) their curvatures and that of all scales together.
+void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle classes, nb::handle weights,
+                       nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
+                       bool curved) {
+    const Matrix from(base, "base", -1, -1);
+    const std::int64_t C = from.size(0), n = from.size(1);
+    const Buffer all_terms(terms, "terms"), all_codes(codes, "codes"), part(share, "share"), by(scale, "scale"),
+        per_class(bias, "bias"), to(out, "out", true);
+    const Matrix rows(table, "table", -1, C);
+    all_terms.need_axes(3);
+    const std::int64_t U = all_terms.size(0), K = rows.size(0);
+    if (C < 1 || all_terms.size(1) != C || all_terms.size(2) != n) refuse("terms", "shape (U, C, n) like base", "another");
+    all_codes.need_axes(2);
+    if (all_codes.size(1) != n) refuse("codes", "one column for each row", std::to_string(all_codes.size(1)));
+    const std::int64_t V = all_codes.size(0);
+    const std::int32_t* code = all_codes.all<const std::int32_t>(Type::i32, "int32");
+    for (std::int64_t k = 0; k < V * n; ++k)
+        if (code[k] < -1 || code[k] >= K) refuse("codes", "rows of the table, or -1", std::to_string(code[k]));
+    const ClassBuffer own(classes);
+    own.need_length(n);
+    for (std::int64_t i = 0; i < n; ++i)
+        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
+    const WeightBuffer weight(weights, n);
+    const std::int64_t sizes[4] = {n, U, C, 2 + 2 * (U + C + K * C)};
+    const Buffer* arrays[4] = {&part, &by, &per_class, &to};
+    for (int k = 0; k < 4; ++k) {
+        arrays[k]->need_axes(1);
+        arrays[k]->need_length(sizes[k]);
+    }
+    double* sums = to.all<double>(Type::f64, "float64");
+    for (std::int64_t k = 0; k < sizes[3]; ++k) sums[k] = 0.0;
+    double* at = sums + 2;
+    WeighSums where{0.0, 0.0, at, at + U, at + U + C, nullptr, nullptr, nullptr};
+    at += U + C + K * C;
+    where.scale_curve = at;
+    where.bias_curve = at + U;
+    where.table_curve = at + U + C;
+    run(&Kernels::weigh_terms,
+        WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), code, own.data, weight.data,
+                  part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
+                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, C, U, V, curved, &where});
+    sums[0] = where.loss;
+    sums[1] = where.all_curve;
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -175,6 +220,8 @@ void bind_scores(nb::module_& m) {
           nb::arg());
     m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
+    m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 

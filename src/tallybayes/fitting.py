@@ -16,7 +16,7 @@ from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
-from tallybayes.inference.choices import Alpha, Choices, Prior, Rule, Unseen
+from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
@@ -68,7 +68,7 @@ def fit(
     prior: Prior = "learned",
     variance: str = "n",
     floor: float = 1e-9,
-    calibrate: Literal["loo"] | None = "loo",
+    calibrate: Calibrate = "auto",
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
@@ -108,9 +108,10 @@ def fit(
         The divisor of Gaussian sums of squares for "mle" and "map".
     floor : float
         The smallest variance of a Gaussian column, as a share of its variance over all rows.
-    calibrate : {"loo", None}
-        Whether probabilities are calibrated by a temperature, fitted on the leave-one-out scores of at most 50,000 rows
-        (a bottom-k sample). Calibration never changes which class is the most probable.
+    calibrate : {"auto", "loo", "one", None}
+        How probabilities are calibrated, by leaving out at most 50,000 rows (a bottom-k sample): by a weight for each
+        column, which corrects for what columns repeat ("auto", also called "loo"), by one weight for all ("one"), or
+        not at all, which is textbook naive Bayes.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}

@@ -22,14 +22,16 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.count import count, sample
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.inference.calibrated import CalibratedBelief
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
-from tallybayes.inference.posterior import Temperature, normalise
-from tallybayes.inference.score import Scorer
+from tallybayes.inference.posterior import normalise
+from tallybayes.inference.scorer import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
+from tallybayes.inference.weights import ColumnWeights
 from tallybayes.kernels import log_softmax
 from tallybayes.schema.schema import Schema
 
@@ -109,15 +111,19 @@ class Model:
         blocks = ((block, self._resolved_choices.alphas(block)) for block in self.schema.blocks)
         return {name: float(a) for block, each in blocks for name, a in zip(block.columns, each, strict=True)}
 
-    @property
-    def _temperature(self) -> Temperature | None:
-        """The temperature that scores are multiplied by before normalising; None leaves them unchanged."""
-        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
-
     @cached_property
-    def _contrast(self) -> Belief:
-        """The belief without what is equal in all classes; probabilities and explanations use it."""
-        return self.belief.contrasted()
+    def _calibrated_belief(self) -> CalibratedBelief:
+        """The belief with its calibration, without what is equal in all classes, for probabilities and reasons."""
+        belief, weights = self.belief, self._weights
+        weighted = None if weights is None else weights.apply(belief, self.schema, self.evidence.classes).contrasted()
+        off = self.calibration is None or self.choices.calibrate is None
+        temperature = None if off else self.calibration.temperature  # type: ignore[union-attr]
+        return CalibratedBelief(self.schema, self.choices, belief.contrasted(), weighted, temperature)
+
+    @property
+    def _weights(self) -> ColumnWeights | None:
+        """The weights of columns in use, if any."""
+        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.weights
 
     @property
     def prior(self) -> dict[Any, float]:
@@ -175,7 +181,7 @@ class Model:
             return scores
 
         call = _Call("predict_log_proba", then=normalised)
-        return self._scored(rows, threads, call, normalised=False, with_temperature=True)
+        return self._scored(rows, threads, call, normalised=False, calibrated=True)
 
     def predict(
         self,
@@ -234,8 +240,8 @@ class Model:
         """
         z_of(level)
 
-        def bounded(probabilities: Floats, scores: Floats, variances: Floats, temperature: Floats) -> Intervals:
-            return intervals(self.classes, probabilities, scores, variances, temperature, level)
+        def bounded(probabilities: Floats, scores: Floats, variances: Floats, counted: Floats) -> Intervals:
+            return intervals(self.classes, probabilities, scores, variances, counted, level)
 
         call = _Call("predict_interval", {"level": level}, bounded)
         return self._scores_and_variances(rows, threads, call)  # type: ignore[no-any-return]
@@ -697,16 +703,16 @@ class Model:
 
         return replace(open_rows.reading(counted), schema=self.schema)
 
-    def _scorer(self, *, normalised: bool, with_temperature: bool = False) -> Scorer:
-        if normalised or with_temperature:
-            return Scorer(self.schema, self._contrast, self.choices, normalised, self._temperature)
-        return Scorer(self.schema, self.belief, self.choices, normalised=False)
+    def _scorer(self, *, normalised: bool, calibrated: bool = False) -> Scorer:
+        if normalised or calibrated:
+            return Scorer(self._calibrated_belief, normalised)
+        return Scorer(CalibratedBelief(self.schema, self.choices, self.belief), normalised=False)
 
     def _scored(
-        self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, with_temperature: bool = False
+        self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, calibrated: bool = False
     ) -> npt.NDArray[Any]:
         rows = open_rows.one_row(rows)
-        scorer = self._scorer(normalised=normalised, with_temperature=with_temperature)
+        scorer = self._scorer(normalised=normalised, calibrated=calibrated)
         few = scorer.few(rows)
         if few is not None:
             return call.then(few)  # type: ignore[no-any-return]
@@ -723,16 +729,16 @@ class Model:
                 types = open_rows.widened(types, late)
 
     def _scores_and_variances(self, rows: Any, threads: int | None, call: _Call) -> Any:
-        """Apply a call to probabilities, scores and their variances, all (n, C), and temperatures (n,)."""
+        """Apply a call to probabilities, scores, their variances, and those before calibration, all (n, C)."""
         rows = open_rows.one_row(rows)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
         partial = open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
-            scores, variances, temperature = scorer.scores_and_variances(source, workers, partial=partial)
-            probabilities = scores * temperature[:, None]
+            found = scorer.scores_and_variances(source, workers, partial=partial)
+            probabilities = found.scores.copy()
             normalise(probabilities, self.belief.log_prior)
-            return call.then(probabilities, scores, variances, temperature)
+            return call.then(probabilities, *found)
 
         return open_rows.reading(
             lambda types: open_rows.to_score(rows, self.schema, types).map(work, call.columns(self))

@@ -21,8 +21,9 @@ def test_points_added_up_by_hand_give_the_probability(event: Event, calibrate: s
     chart = model.nomogram()
     wanted = model.predict_proba(table)[:, 1]
     for i, row in enumerate(table.select(model.schema.columns).to_pylist()):
-        total = sum(chart.points(name, value) for name, value in row.items())
-        assert total == pytest.approx(chart.total(row))
+        total = chart.total(row)
+        if None not in row.values():  # the weights of whole rows
+            assert total == pytest.approx(sum(chart.points(name, value) for name, value in row.items()))
         assert chart.probability(total, chart.size(row)) == pytest.approx(wanted[i], rel=1e-9)
 
 

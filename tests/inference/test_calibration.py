@@ -78,15 +78,16 @@ def test_the_temperature_is_that_of_the_scores_of_rows_left_out(room: int) -> No
     assert calibration.after < calibration.before
 
 
-def test_probabilities_are_made_of_scores_times_the_temperature() -> None:
+def test_with_one_weight_probabilities_are_made_of_weighted_terms() -> None:
     rows = table().drop_columns(["prose", "colour", "size"])
-    model = tb.fit(rows, "label")
+    model = tb.fit(rows, "label", calibrate="one")
     assert model.calibration is not None
-    assert model.calibration.temperature is not None
-    assert model.calibration.temperature.b == 0.0  # all rows have as many values
-    tempered = model.calibration.temperature.a * model.log_joint(rows)
+    assert model.calibration.weights is not None
+    [weight] = {one.weight for one in model.calibration.weights.columns.values()}
+    prior = model.belief.log_prior
+    weighted = prior + weight * (model.log_joint(rows) - prior)
     np.testing.assert_allclose(
-        np.log(model.predict_proba(rows)), tempered - logsumexp(tempered, axis=1, keepdims=True), atol=1e-9
+        np.log(model.predict_proba(rows)), weighted - logsumexp(weighted, axis=1, keepdims=True), atol=1e-9
     )
     np.testing.assert_allclose(model.predict_log_proba(rows), np.log(model.predict_proba(rows)), atol=1e-9)
 
@@ -148,8 +149,8 @@ def test_switched_off_it_gives_plain_probabilities_and_the_same_decisions() -> N
     model, plain = fit(rows, alpha=1.0), fit(rows, alpha=1.0, calibrate=None)
     off = model.with_(calibrate=None)
     assert plain.calibration is None
-    assert plain._temperature is None
-    assert off._temperature is None
+    assert not plain._calibrated_belief.changes_scores
+    assert not off._calibrated_belief.changes_scores
     np.testing.assert_array_equal(off.predict_proba(others), plain.predict_proba(others))
     calibrated = model.predict_proba(others)
     assert not np.allclose(calibrated, plain.predict_proba(others))
@@ -268,7 +269,7 @@ def test_a_smoothing_that_is_none_is_refused(alpha: Any) -> None:
 
 
 def test_a_calibration_that_is_none_is_refused() -> None:
-    with pytest.raises(tb.errors.BadOption, match="calibrate: wanted one of 'loo', None, got 'sigmoid'"):
+    with pytest.raises(tb.errors.BadOption, match="calibrate: wanted one of 'auto', 'loo', 'one', None, got 'sigmoid'"):
         fit(table(), calibrate="sigmoid")
 
 

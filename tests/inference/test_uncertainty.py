@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis.extra.numpy import arrays
 from scipy.special import logit, softmax
 
 import tallybayes as tb
+from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.uncertainty import intervals, lead
 
 LIGHT = {"light": ["on"] * 14 + ["off"] * 6, "home": ["yes"] * 12 + ["no"] * 8}
@@ -23,8 +25,8 @@ def counted(*given: object, **options: object) -> tb.Model:
 
 
 def of_scores(scores: np.ndarray, variances: np.ndarray, level: float = 0.95) -> tb.Intervals:
-    p, plain = softmax(scores, axis=1), np.ones(len(scores))
-    return intervals(tuple(range(scores.shape[1])), p, scores, variances, plain, level)
+    p = softmax(scores, axis=1)
+    return intervals(tuple(range(scores.shape[1])), p, scores, variances, variances, level)
 
 
 def simulated(n: int, rng: np.random.Generator) -> tuple[dict[str, np.ndarray], np.ndarray]:
@@ -113,11 +115,12 @@ def test_the_variance_of_log_odds_is_that_of_scores_drawn() -> None:
 def test_tempering_scales_log_odds_and_their_spread() -> None:
     rng = np.random.default_rng(5)
     rows, _ = simulated(80, rng)
-    some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}  # fewer values, another temperature
-    honest = tb.fit(rows, "label", events="categorical")
-    assert honest._temperature is not None
+    some = {**rows, "c0": np.where(np.arange(80) % 2, rows["c0"], None)}
+    honest = tb.fit(rows, "label", events="categorical", prior="uniform")
+    temperature = Temperature(0.4, 0.3)  # as older model files have it
+    honest = replace(honest, calibration=replace(honest.calibration, weights=None, temperature=temperature))
     plain = honest.with_(calibrate=None)
-    t = honest._temperature.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
+    t = temperature.at(np.where(np.arange(80) % 2, 4.0, 3.0))[:, None]
     one, two = plain.predict_interval(some), honest.predict_interval(some)
     np.testing.assert_allclose(two.probability, honest.predict_proba(some), rtol=1e-12)
     for before, after in ((one.low, two.low), (one.high, two.high)):

@@ -17,6 +17,7 @@ from tallybayes.kernels.hashes import Words
 from tallybayes.kernels.leave_one_out import Coefficients
 from tallybayes.kernels.sparse_pattern import Rows, Starts
 from tallybayes.kernels.types import BadEntry, Codes, Columns, Floats, Integers, Limbs, NotFinite, PowerSums, Sizes
+from tallybayes.kernels.weigh import WeighedTerms
 
 WORD = 34  # limbs below the binary point that hold any double
 Objects = NDArray[np.object_]
@@ -449,3 +450,54 @@ def find_places(
     place = {cell: k for k, cell in enumerate(cells(starts, rows))}
     wanted = zip(of_columns.tolist(), of_rows.tolist(), strict=True)
     return np.array([place.get(cell, -1) for cell in wanted], np.int64)
+
+
+def weigh_terms(
+    base: Floats,
+    terms: Floats,
+    codes: NDArray[np.int32],
+    classes: NDArray[np.int32],
+    weights: Floats | None,
+    share: Floats,
+    scale: Floats,
+    bias: Floats,
+    table: Floats,
+    *,
+    curved: bool = False,
+) -> WeighedTerms:
+    """Compute the loss of weighted terms; its gradient and diagonal curvature by scale, bias and table."""
+    _, C, n = terms.shape
+    K = len(table)
+    padded = np.concatenate([table, np.zeros((1, C))])  # a code of -1 adds nothing
+    inside = bias[:, None] + np.tensordot(scale, terms, 1)
+    for code in codes:
+        inside += padded[code].T
+    scores = base + share * inside
+    scores -= scores.max(axis=0)
+    p = np.exp(scores)
+    total = p.sum(axis=0)
+    p /= total
+    w = np.ones(n) if weights is None else weights
+    loss = float((w * (np.log(total) - scores[classes, np.arange(n)])).sum())
+    left = p.copy()
+    left[classes, np.arange(n)] -= 1.0
+    left *= w * share
+    v = w * share**2
+    spread = v * p * (1 - p)
+
+    def by_code(values: Floats) -> Floats:
+        out = np.zeros((K + 1, C))
+        for code in codes:
+            for c in range(C):
+                out[:, c] += np.bincount(np.where(code < 0, K, code), values[c], minlength=K + 1)
+        return out[:K]
+
+    def curvature(term: Floats) -> float:
+        return float((v * ((p * term**2).sum(axis=0) - (p * term).sum(axis=0) ** 2)).sum())
+
+    slopes = np.concatenate([np.tensordot(terms, left, 2), left.sum(axis=1), by_code(left).ravel()])
+    if not curved:
+        return WeighedTerms(loss, slopes, np.zeros_like(slopes), 0.0)
+    of_terms = np.array([curvature(term) for term in terms])
+    curves = np.concatenate([of_terms, spread.sum(axis=1), by_code(spread).ravel()])
+    return WeighedTerms(loss, slopes, curves, curvature(terms.sum(axis=0)))

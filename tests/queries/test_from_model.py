@@ -95,11 +95,11 @@ def test_the_interval_of_a_class_is_that_of_the_row() -> None:
 
 def test_a_calibrated_model_answers_from_its_tables() -> None:
     tempered = tb.fit(WEATHER, "play")
-    assert tempered._temperature is not None
+    assert tempered._calibrated_belief.changes_scores
     asked, plain = tempered.probability("yes | sunny"), SMOOTH.probability("yes | sunny")
     assert replace(asked, notes=()) == plain
     told = tempered.predict_proba([{"outlook": "sunny"}])[0, 1]
-    assert asked.notes == (f"After tempering, as in predict_proba: {told:.4f}.",)
+    assert asked.notes == (f"Calibrated, as in predict_proba: {told:.4f}.",)
 
 
 def test_what_was_never_seen_says_nothing_if_smoothed_and_is_refused_if_not() -> None:

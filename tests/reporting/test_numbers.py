@@ -70,7 +70,7 @@ def test_reliability_is_shown_before_and_after_calibration() -> None:
     raw = tb.validate(rows, "state", "loo", calibrate=None)
     wells = raw.labels == "well"
     assert answer.before.ece == pytest.approx(tb.evaluation.calibration(wells, raw.probabilities[:, 1]).ece)
-    assert answer.tempered
+    assert answer.calibrated
     assert not np.allclose(answer.before.confidence, answer.after.confidence)
 
 

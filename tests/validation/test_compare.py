@@ -77,9 +77,9 @@ def test_the_partner_is_scikit_learns_on_the_same_folds() -> None:
 
 def test_the_partner_is_reported_as_better_if_columns_depend_on_each_other() -> None:
     rng = np.random.default_rng(2)
-    y = rng.integers(0, 2, 600)
-    x = y + rng.normal(size=600) * 1.5
-    noise = rng.normal(size=600) * 3
+    y = rng.integers(0, 2, 3000)
+    x = y + rng.normal(size=3000) * 0.5
+    noise = rng.normal(size=3000) * 3
     rows = {"sum": x + noise, "noise": noise, "y": y}
     found = tb.compare(rows, "y")
     assert "which is better: columns depend on each other given the class" in found.recommendation

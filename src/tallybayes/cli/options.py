@@ -125,7 +125,7 @@ class ModelOptions:
             "prior": self._prior(class_of),
             "variance": self.variance,
             "floor": self.floor,
-            "calibrate": "loo" if self.calibrate else None,
+            "calibrate": "auto" if self.calibrate else None,
             "missing": self.missing_as,
             "unseen": self.unseen,
         }

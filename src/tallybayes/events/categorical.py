@@ -6,7 +6,7 @@ seen. A value never seen counts as one more value with a count of zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -20,6 +20,7 @@ from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_variance
+from tallybayes.events.families.weighted import times
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum
@@ -101,6 +102,18 @@ class CategoricalTable(Likelihood):
         at = self.statistic.values_of(f)
         counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
         return self.statistic.labels[f].values, counts, np.exp(self.log[at + f])
+
+    def cells(self, f: int) -> Categories:
+        """Return the values seen in column f."""
+        return self.statistic.labels[f]
+
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> CategoricalTable:
+        """Return the table with each column's rows times its weight, plus the additions."""
+        log = times(np.repeat(weights, self.statistic.sizes + 1)[:, None], self.log)
+        starts = np.cumsum(self.statistic.sizes + 1) - self.statistic.sizes - 1
+        for f, addition in additions.items():
+            log[starts[f] : starts[f] + len(addition)] += addition
+        return replace(self, log=log)
 
     def contrasted(self) -> CategoricalTable:
         """Return each value's log-probabilities less the largest."""

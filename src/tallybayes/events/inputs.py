@@ -50,6 +50,13 @@ class Dense:
             return Dense(function(self.columns))
         return Dense(tuple(function(column) for column in self.columns))
 
+    def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
+        """Return the mask of missing values; None if there are none."""
+        mask = np.isnan(self.columns) if isinstance(self.columns, np.ndarray) else None
+        if mask is None:
+            mask = np.stack([np.isnan(column) for column in self.columns], axis=1)
+        return mask if mask.any() else None
+
     def first(self) -> Floats:  # (F,)
         """Return the first row."""
         row = self.columns[0] if isinstance(self.columns, np.ndarray) else [column[0] for column in self.columns]
@@ -92,6 +99,17 @@ class Codes:
         code = np.where((code < 0) | (code >= size), size - 1, code)
         return self.rows[start + code] - sum(len(labels) + 1 for labels in self.labels[:f])
 
+    def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
+        """Return the mask of missing values; None if there are none."""
+        if self.outside == "last":
+            return None
+        columns = self.columns.T if isinstance(self.columns, np.ndarray) else self.columns
+        masks = [
+            (column < self.low) | (column >= self.low + size) for column, size in zip(columns, self.sizes, strict=True)
+        ]
+        mask = np.stack(masks, axis=1)
+        return mask if mask.any() else None
+
     def first(self) -> npt.NDArray[np.intp]:  # (F,)
         """Return the first row as positions among the labels: past the last if unseen, −1 if missing."""
         row = self.columns[0] if isinstance(self.columns, np.ndarray) else np.array([c[0] for c in self.columns])
@@ -130,6 +148,9 @@ class Sparse:
         row = np.repeat(np.arange(len(self)), np.diff(self.indptr))
         return row, self.indices[start:stop], self.data[start:stop]
 
+    def absent(self) -> None:
+        """Return None: an absent entry is a zero, not a missing value."""
+
     def first(self) -> Sparse:
         """Return the first row alone."""
         return Sparse(self.indptr[:2], self.indices, self.data, self.width)
@@ -150,6 +171,12 @@ class Texts:
 
     def __len__(self) -> int:
         return len(self.columns[0])
+
+    def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
+        """Return the mask of missing texts; None if there are none."""
+        if not any(column.null_count for column in self.columns):
+            return None
+        return np.stack([column.is_null().to_numpy(zero_copy_only=False) for column in self.columns], axis=1)
 
 
 Encoded: TypeAlias = Dense | Codes | Sparse | Texts

@@ -7,7 +7,7 @@ class of weight 0 adds nothing, even where its term is −∞.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
@@ -154,6 +154,28 @@ class Likelihood(ABC):
         in the millions, and the differences that decide are rounded to its last bit.
         """
         return self
+
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> Likelihood:
+        """Return the likelihood with each column's log-probabilities times its weight.
+
+        Parameters
+        ----------
+        weights : ndarray, shape (F,)
+            The weight of each column.
+        additions : mapping of int to ndarray, shape (V, C)
+            What to add to each of a column's `cells`, where it has them.
+        """
+        from tallybayes.events.families.weighted import ScaledLikelihood  # it is a likelihood itself
+
+        return ScaledLikelihood(self.statistic, self.options, self, weights)
+
+    def cells(self, f: int) -> Categories | Floats | None:
+        """Return the values of column f that each have a row of a table; None where there is no table."""
+        return None
+
+    def missing_term(self, f: int) -> Floats:  # (C,)
+        """Return what a missing value of column f adds to the score of each class: nothing, unless weighted."""
+        return np.zeros(self.statistic.rows.shape[0])
 
     def support(self, data: Any) -> Floats:  # (F, C)
         """Return the weight in each class behind each term of the first row: by default, rows with a value."""

@@ -29,7 +29,19 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "header_of", "pack", "put", "require", "text", "unpack"]
+__all__ = [
+    "BROKEN",
+    "FORMAT",
+    "Reader",
+    "Tensors",
+    "header_of",
+    "pack",
+    "put",
+    "put_labels",
+    "require",
+    "text",
+    "unpack",
+]
 
 FORMAT = 2  # the newest; content without sparse sums is still written as format 1
 _KEY = "tallybayes"
@@ -109,7 +121,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
                 k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
                 for k, v in statistic.sums.items()
             },
-            "labels": [_put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
+            "labels": [put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
     ]
@@ -117,7 +129,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         "label": schema.label,
         "weight": schema.weight,
         "missing": schema.missing,
-        "classes": _put_labels("classes", evidence.classes, tensors),
+        "classes": put_labels("classes", evidence.classes, tensors),
         "rows": _put_exact("rows", evidence.rows, tensors),
         "columns": _put_names(schema.columns),
         "blocks": blocks,
@@ -316,7 +328,8 @@ def _code_type(n_classes: int) -> np.dtype[Any]:
     return np.min_scalar_type(n_classes)
 
 
-def _put_labels(name: str, labels: Categories, tensors: Tensors) -> dict[str, Any]:
+def put_labels(name: str, labels: Categories, tensors: Tensors) -> dict[str, Any]:
+    """Add the arrays of categories to the tensors; return the rest for the header."""
     array = labels.array.drop_null()
     type_ = array.type
     if type_ == pa.string():

@@ -21,7 +21,8 @@ from scipy.special import entr
 from tallybayes import kernels
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.events.likelihood import weigh_table
+from tallybayes.events.likelihood import weigh
+from tallybayes.inference.calibrated import Mixture
 
 
 @dataclass(frozen=True)
@@ -30,13 +31,15 @@ class ContrastWeights:
 
     of: npt.NDArray[np.intp]  # (n,): the class that is explained
     factors: Floats  # (n, C): the factor of each class's terms
+    plain: Floats  # (n,): the factor of plain terms in calibrated ones
+    weighted: Floats  # (n,): the factor of weighted terms in calibrated ones
     prior: Floats  # (n,): the contribution of the class prior
     split: Floats  # (n,): what the class loses because it has several rivals: minus the entropy of their shares
 
     @classmethod
     def joined(cls, parts: list[ContrastWeights], n_classes: int) -> ContrastWeights:
         """Concatenate parts; no parts give the weights of no rows."""
-        nothing = cls(np.zeros(0, np.intp), np.zeros((0, n_classes)), np.zeros(0), np.zeros(0))
+        nothing = cls(np.zeros(0, np.intp), np.zeros((0, n_classes)), *np.zeros((4, 0)))
         names = [field.name for field in fields(cls)]
         return cls(*(np.concatenate([getattr(part, name) for part in (nothing, *parts)]) for name in names))
 
@@ -66,44 +69,57 @@ class ClassContrast:
             raise BadOption(wanted("against", f"a class other than {of!r}", repr(against)))
         return cls(one, other)
 
-    def ask(self, scores: Floats, temperature: Floats, log_prior: Floats) -> ContrastWeights:
-        """Return the weights for rows with these scores (n, C) and temperatures (n,)."""
-        tempered, rows = scores * temperature[:, None], np.arange(len(scores))
-        prior_factor = factor = temperature
-        if np.isneginf(tempered).any():
-            impossible = np.isneginf(tempered).all(axis=1)
-            tempered[impossible] = log_prior  # as predict_proba answers: their values contribute nothing
-            prior_factor, factor = np.where(impossible, 1.0, temperature), np.where(impossible, 0.0, temperature)
-        of = self._of(tempered)
-        weights = self._shares(tempered, of, log_prior)
+    def ask(self, scores: Floats, mixture: Mixture, prior: Floats, log_prior: Floats) -> ContrastWeights:
+        """Return the weights for rows with these calibrated scores.
+
+        Parameters
+        ----------
+        scores : ndarray, shape (n, C)
+            The calibrated scores.
+        mixture : Mixture
+            The factors of plain and of weighted terms in them.
+        prior : ndarray, shape (n, C)
+            The part of the class prior in them.
+        log_prior : ndarray, shape (C,)
+            The log of the class prior: the answer for a row that is impossible under every class.
+        """
+        rows, (plain, weighted) = np.arange(len(scores)), mixture
+        if np.isneginf(scores).any():
+            impossible = np.asarray(np.isneginf(scores).all(axis=1))[:, None]
+            scores = np.where(
+                impossible, log_prior, scores
+            )  # as predict_proba answers: their values contribute nothing
+            prior = np.where(impossible, log_prior, prior)
+            plain, weighted = (np.where(impossible[:, 0], 0.0, part) for part in (plain, weighted))
+        of = self._of(scores)
+        weights = self._shares(scores, of, log_prior)
         alone = self.against is not None or len(log_prior) == 2
         split = np.zeros(len(scores)) if alone else -entr(weights).sum(axis=1)
         np.negative(weights, out=weights)
         weights[rows, of] = 1.0
-        prior = weigh_table(log_prior[None, :], weights)[:, 0] * prior_factor
-        return ContrastWeights(of, weights * factor[:, None], prior, split)
+        return ContrastWeights(of, weights, plain, weighted, weigh(prior, weights), split)
 
-    def _of(self, tempered: Floats) -> npt.NDArray[np.intp]:
+    def _of(self, scores: Floats) -> npt.NDArray[np.intp]:
         if self.of is not None:
-            return np.full(len(tempered), self.of, np.intp)
-        if self.against is None and tempered.shape[1] == 2:
-            return np.asarray(tempered[:, 1] > tempered[:, 0], np.intp)
+            return np.full(len(scores), self.of, np.intp)
+        if self.against is None and scores.shape[1] == 2:
+            return np.asarray(scores[:, 1] > scores[:, 0], np.intp)
         if self.against is None:
-            return np.asarray(tempered.argmax(axis=1))
-        others = tempered.copy()
+            return np.asarray(scores.argmax(axis=1))
+        others = scores.copy()
         others[:, self.against] = -np.inf  # the most probable class except `against`
         first = others.argmax(axis=1)
         return np.where(first == self.against, 1 if self.against == 0 else 0, first)
 
-    def _shares(self, tempered: Floats, of: npt.NDArray[np.intp], log_prior: Floats) -> Floats:  # (n, C)
+    def _shares(self, scores: Floats, of: npt.NDArray[np.intp], log_prior: Floats) -> Floats:  # (n, C)
         """Return the probabilities of the other classes among themselves."""
         if self.against is not None:
-            shares = np.zeros_like(tempered)
+            shares = np.zeros_like(scores)
             shares[:, self.against] = 1.0
             return shares
         if len(log_prior) == 2:
             return np.stack([of == 1, of == 0], axis=1).astype(np.float64)
-        rows, shares = np.arange(len(tempered)), tempered.copy()
+        rows, shares = np.arange(len(scores)), scores.copy()
         shares[rows, of] = -np.inf
         lost = np.isneginf(kernels.softmax(shares))
         if lost.any():  # no other class is possible: use the prior, or equal shares

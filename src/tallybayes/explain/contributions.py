@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -19,7 +19,8 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
-from tallybayes.inference.score import add_encoded, encoded, map_rows
+from tallybayes.inference.estimate import Belief
+from tallybayes.inference.score import map_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
@@ -30,7 +31,7 @@ _SHOWN = 20
 class Contributions(Result):
     """The contributions of each column in each row.
 
-    ``prior + terms.sum(axis=1) + split`` are the log-odds of `of` against the others (or `against`), after tempering.
+    ``prior + terms.sum(axis=1) + split`` are the log-odds of `of` against the others (or `against`), calibrated.
     They are the log-odds of the probability that the model predicts.
 
     Attributes
@@ -166,27 +167,31 @@ def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:
     """Return the mean term of each column for class c."""
 
     def of_class(blocks: list[Encoded], rows: RowBatch | None) -> ContrastWeights:
-        n = len(blocks[0])
-        factors = np.zeros((n, len(model.classes)))
+        asked = ask(model, ClassContrast(None, None), blocks, rows)
+        factors = np.zeros_like(asked.factors)
         factors[:, c] = 1.0
-        return ContrastWeights(np.full(n, c), factors, np.zeros(n), np.zeros(n))
+        return replace(asked, factors=factors)
 
     return np.asarray(weigh_rows(model, rows, of_class, threads)[1].mean(axis=0))
 
 
 def ask(model: Model, question: ClassContrast, blocks: list[Encoded], rows: RowBatch | None = None) -> ContrastWeights:
     """Return the contrast weights of encoded rows; `rows` name bad values in error messages."""
-    belief, temperature, n = model._contrast, model._temperature, len(blocks[0])
+    belief, n = model._calibrated_belief, len(blocks[0])
     scores = np.empty((n, len(model.classes)))
-    sizes = np.zeros(n) if temperature is not None and temperature.by_size else None
-    add_encoded(model.schema, belief, blocks, scores, sizes, rows)
-    factors = np.ones(n) if temperature is None else temperature.factors(scores, belief.log_prior, sizes)
-    return question.ask(scores, factors, belief.log_prior)
+    mixture = belief.score(blocks, scores, rows)
+    return question.ask(scores, mixture, belief.prior(mixture), belief.plain.log_prior)
 
 
-def add_terms(model: Model, blocks: list[Encoded], factors: Floats, out: Floats) -> None:
+def add_terms(model: Model, blocks: list[Encoded], asked: ContrastWeights, out: Floats) -> None:
     """Add each column's contribution to `out` (n, F), in the order of the model's columns."""
-    schema, belief = model.schema, model._contrast
+    calibrated = model._calibrated_belief
+    for belief, share in ((calibrated.plain, asked.plain), (calibrated.weighted, asked.weighted)):
+        if belief is not None and share.any():
+            _add_terms(model.schema, belief, blocks, asked.factors * share[:, None], out)
+
+
+def _add_terms(schema: Schema, belief: Belief, blocks: list[Encoded], factors: Floats, out: Floats) -> None:
     for block, likelihood, data, places in zip(
         schema.blocks, belief.likelihoods, blocks, column_places(schema), strict=True
     ):
@@ -213,7 +218,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
     if few is not None:
         weights = asking(few, None)
         terms = np.zeros((len(rows), len(model.schema.columns)))
-        add_terms(model, few, weights.factors, terms)
+        add_terms(model, few, weights, terms)
         return weights, terms
     partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
 
@@ -224,9 +229,9 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
             out = np.zeros((batch.num_rows, len(model.schema.columns)))
 
             def work(part: RowBatch, out: Floats) -> ContrastWeights:
-                blocks = list(encoded(model.schema, model._contrast, model.choices, part))
+                blocks = list(model._calibrated_belief.encode(part))
                 answer = asking(blocks, part)
-                add_terms(model, blocks, answer.factors, out)
+                add_terms(model, blocks, answer, out)
                 return answer
 
             missing = model.schema.missing
@@ -242,5 +247,5 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
 
 def encoded_rows(model: Model, rows: Any) -> list[Encoded] | None:
     """Return a few plain rows, encoded without Arrow; None for other input."""
-    blocks = encode_rows(rows, model.schema, model._contrast.likelihoods, model.choices.unseen)
+    blocks = encode_rows(rows, model.schema, model._calibrated_belief.plain.likelihoods, model.choices.unseen)
     return None if blocks is None else list(blocks)

@@ -8,16 +8,16 @@ number of changes, not just a small one.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.events.inputs import Encoded, Floats
-from tallybayes.explain.contributions import add_terms, column_places
+from tallybayes.explain.contrast import ClassContrast, ContrastWeights
+from tallybayes.explain.contributions import add_terms, ask, column_places
 from tallybayes.explain.words import TextContributions
-from tallybayes.inference.score import add_encoded
 from tallybayes.model import Model
 
 
@@ -42,7 +42,7 @@ class Counterfactual(Result):
     changes : tuple of Change
         The changes, largest effect first.
     margin : float
-        The margin of the old class over the new one, in log-odds before tempering.
+        The margin of the old class over the new one, in calibrated log-odds.
     """
 
     old: Any
@@ -82,12 +82,12 @@ def smallest(
     A number is changed to the other class's most likely value, a count in a bag to 0, a category to any value; words
     of a text are removed.
     """
-    C, schema = len(model.classes), model.schema
-    scores = np.empty((1, C))
-    add_encoded(schema, model._contrast, blocks, scores)
+    C = len(model.classes)
+    asked, scores = ask(model, ClassContrast(None, None), blocks), np.empty((1, C))
+    model._calibrated_belief.score(blocks, scores)
     own = int(scores[0].argmax())
-    terms = np.stack([_terms_of(model, blocks, c) for c in range(C)], axis=1)  # (F, C)
-    options = list(_options(model, terms, values, texts))
+    terms = np.stack([_terms_of(model, blocks, asked, c) for c in range(C)], axis=1)  # (F, C)
+    options = list(_options(model, asked, terms, values, texts))
     best: Counterfactual | None = None
     for rival in range(C):
         margin = float(scores[0, own] - scores[0, rival])
@@ -99,10 +99,10 @@ def smallest(
     return best
 
 
-def _terms_of(model: Model, blocks: list[Encoded], c: int) -> Floats:  # (F,)
+def _terms_of(model: Model, blocks: list[Encoded], asked: ContrastWeights, c: int) -> Floats:  # (F,)
     factors, out = np.zeros((1, len(model.classes))), np.zeros((1, len(model.schema.columns)))
     factors[0, c] = 1.0
-    add_terms(model, blocks, factors, out)
+    add_terms(model, blocks, replace(asked, factors=factors), out)
     return np.asarray(out[0])
 
 
@@ -130,20 +130,26 @@ class _Option:
 
 
 def _options(
-    model: Model, terms: Floats, values: Sequence[Any], texts: tuple[TextContributions, ...]
+    model: Model, asked: ContrastWeights, terms: Floats, values: Sequence[Any], texts: tuple[TextContributions, ...]
 ) -> Iterator[_Option]:
-    places = column_places(model.schema)
+    places, belief = column_places(model.schema), model._calibrated_belief
+    plain, weighted = float(asked.plain[0]), float(asked.weighted[0])
     for b, block in enumerate(model.schema.blocks):
         if block.event.input == "text":
             continue
         for f, name in enumerate(block.columns):
             at = f if places[b] is None else int(places[b][f])  # type: ignore[index]
+            if belief.weighted is not None and values[at] is None:
+                continue  # a further value would change the weights of all others
             profile = model.belief.likelihoods[b].profile(f)
-            yield _Option(name, None, values[at], terms[at], profile.values, profile.log, profile.kind == "values")
+            log = plain * profile.log
+            if belief.weighted is not None:
+                log = log + weighted * belief.weighted.likelihoods[b].profile(f, profile.values).log
+            yield _Option(name, None, values[at], terms[at], profile.values, log, profile.kind == "values")
     for text in texts:
         for k, word in enumerate(text.words):
             nothing = np.zeros((1, text.log.shape[1]))
-            yield _Option(text.column, word, text.times[k].item(), text.log[k], (0,), nothing, True)
+            yield _Option(text.column, word, text.times[k].item(), plain * text.log[k], (0,), nothing, True)
 
 
 def _fewest(changes: list[Change], margin: float, *, strictly: bool) -> tuple[Change, ...] | None:

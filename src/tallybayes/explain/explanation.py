@@ -21,7 +21,6 @@ from tallybayes.events.likelihood import weigh
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
 from tallybayes.explain.words import TextContributions, spoken_words
-from tallybayes.inference.score import encoded
 from tallybayes.model import Model
 from tallybayes.schema.column_names import NumberedNames
 
@@ -102,7 +101,7 @@ class Explanation(Result):
 
     @cached_property
     def log_odds(self) -> float:
-        """The log-odds of the class against the others after tempering: log p / (1 − p)."""
+        """The log-odds of the class against the others, calibrated: log p / (1 − p)."""
         return float(self.prior + self.terms.sum() + self.split)
 
     @cached_property
@@ -116,7 +115,7 @@ class Explanation(Result):
                 parts.append(Part(name, None, self.values[f], float(self.terms[f]), self.notes[f], counts))
                 continue
             text = texts[name]
-            terms = weigh(text.log, np.broadcast_to(self._weights.factors, text.log.shape))
+            terms = weigh(text.log, np.broadcast_to(self._weights.factors * self._weights.plain, text.log.shape))
             rest = float(self.terms[f] - terms.sum())
             for k, word in enumerate(text.words):
                 note, counts = "" if text.known[k] else UNKNOWN, tuple(text.counts[k].tolist())
@@ -230,7 +229,7 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         raise _several(len(row))
     weights = ask(model, question, blocks)
     terms = np.zeros((1, len(model.schema.columns)))
-    add_terms(model, blocks, weights.factors, terms)
+    add_terms(model, blocks, weights, terms)
     c = int(weights.of[0])
     notes, counts = _behind(model, blocks)
     return Explanation(
@@ -256,7 +255,7 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
 
 def _probability(model: Model, question: ClassContrast, weights: ContrastWeights, terms: Floats, row: Any) -> float:
     """Return the probability of the explained class among all classes."""
-    if question.against is None and weights.factors.any():
+    if question.against is None and (weights.plain + weights.weighted).any():
         return float(expit(weights.prior[0] + terms[0].sum() + weights.split[0]))
     return float(model.predict_proba(row)[0, weights.of[0]])
 
@@ -285,7 +284,7 @@ def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatc
 
     batch = open_rows.reading(read)
     rows = RowBatch(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
-    return list(encoded(model.schema, model._contrast, model.choices, rows)), batch
+    return list(model._calibrated_belief.encode(rows)), batch
 
 
 def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[Any]:

@@ -21,8 +21,10 @@ from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.mutual_information import information
+from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
 
@@ -107,11 +109,12 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
     if rows is None:
         return Importance(model.schema.columns, bits)
     left = _LeftOut.of(model, rows, label, weights)
-    whole = left.losses(left.scores(), left.sizes(), model._temperature)
+    temperature = model._calibrated_belief.temperature
+    whole = left.losses(left.scores(), left.sizes(), temperature)
     change, error = np.zeros(len(bits)), np.zeros(len(bits))
     place = {name: f for f, name in enumerate(model.schema.columns)}
     for u, names in enumerate(left.units):
-        without = left.losses(left.scores(without=u), left.sizes(without=u), model._temperature)
+        without = left.losses(left.scores(without=u), left.sizes(without=u), temperature)
         mean, spread = left.mean(without - whole)
         for name in names:
             change[place[name]], error[place[name]] = mean, spread
@@ -172,6 +175,8 @@ class _LeftOut:
     terms: Floats  # 0 where a class is impossible
     impossible: npt.NDArray[np.bool_] | None  # (U, n, C)
     unit_sizes: Floats  # (U, n) see Event.length
+    weighted: Floats | None = None  # (U, n, C) what weights add to the terms of whole rows
+    bias: Floats | None = None  # (C,)
 
     @classmethod
     def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
@@ -198,7 +203,17 @@ class _LeftOut:
             unit_sizes[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0
-        return cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, unit_sizes)
+        weights = model._weights
+        left_out = cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, unit_sizes)
+        if weights is None:
+            return left_out
+        alone = (model.evidence.select(names) for names in units)
+        more = np.stack(
+            [weights.corrections(estimate(one, model._resolved_choices), model.choices, one, part) for one in alone]
+        )
+        more -= weights.bias_of(model.evidence.classes)
+        more += (weights.of([name for [name] in units]) - 1)[:, None, None] * terms
+        return replace(left_out, weighted=more, bias=weights.bias_of(model.evidence.classes))
 
     @cached_property
     def _total(self) -> tuple[Floats, npt.NDArray[np.intp] | int]:
@@ -212,7 +227,15 @@ class _LeftOut:
         if without is not None:
             total = total - self.terms[without]
             lost = lost if self.impossible is None else lost - self.impossible[without]
+        if self.weighted is not None and self.bias is not None:
+            more = self._more if without is None else self._more - self.weighted[without]
+            total = total + share_of_others(self.sizes(without), len(self.units))[:, None] * (self.bias + more)
         return np.where(np.greater(lost, 0), -np.inf, total)
+
+    @cached_property
+    def _more(self) -> Floats:  # (n, C)
+        assert self.weighted is not None
+        return np.asarray(self.weighted.sum(axis=0))
 
     def of_unit(self, u: int) -> Floats:  # (n, C)
         """Return the terms of one unit."""

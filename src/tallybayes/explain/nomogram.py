@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,8 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.explain.contrast import ClassContrast
+from tallybayes.inference.estimate import Belief
+from tallybayes.inference.weights import share_of_others
 from tallybayes.model import Model
 
 # Values of a density are shown if their density is at least this share of the highest in either class.
@@ -62,7 +65,7 @@ class Nomogram(Result):
     scales : tuple of Scale
         One per column, the widest first.
     start : float
-        The log-odds of 0 points, before tempering.
+        The log-odds of 0 points, before a temperature is applied.
     per_point : float
         The rise of the log-odds per point.
     """
@@ -85,14 +88,22 @@ class Nomogram(Result):
         >>> chart.points("x", "q"), chart.points("x", "p"), chart.points("x", None)
         (100.0, 0.0, 50.0)
         """
-        log_odds = 0.0 if _is_missing(value) else self._odds.of_value(column, value)
+        log_odds = self._odds.of_missing(column) if _is_missing(value) else self._odds.of_value(column, value)
         return (log_odds - self._least[column]) / self.per_point
 
     def total(self, row: Mapping[str, Any]) -> float:
-        """Return the sum of points of a row; columns not named are missing."""
+        """Return the points of a row; columns not named are missing.
+
+        The points of a whole row are the sum of its values' points. In a row with missing columns the weights of the
+        others change, and so do their points.
+        """
         for name in row:
             self._odds.check(name)
-        return sum(self.points(column, row.get(column)) for column in self._least)
+        given = {name: value for name, value in row.items() if not _is_missing(value)}
+        whole = sum(self.points(column, given.get(column)) for column in self._least)
+        if len(given) == len(self._least):
+            return whole
+        return (self._odds.of_part(given, self.start + self.per_point * whole) - self.start) / self.per_point
 
     def size(self, row: Mapping[str, Any]) -> float:
         """Return the size of a row, by which log-odds are tempered: its values, and words of texts."""
@@ -171,9 +182,30 @@ class _Odds:
     def check(self, column: str) -> None:
         self.model.schema.place(column)
 
-    def of_value(self, column: str, value: Any) -> float:
+    @cached_property
+    def belief(self) -> Belief:
+        """The belief of whole rows: with the weights of columns, if the model has them."""
+        model = self.model
+        weights = model._weights
+        return model.belief if weights is None else weights.apply(model.belief, model.schema, model.evidence.classes)
+
+    def of_value(self, column: str, value: Any, belief: Belief | None = None) -> float:
         b, f = self.model.schema.place(column)
-        return float(self.difference(self.model.belief.likelihoods[b].of_cell(f, value)[0][None, :])[0])
+        return float(self.difference((belief or self.belief).likelihoods[b].of_cell(f, value)[0][None, :])[0])
+
+    def of_missing(self, column: str) -> float:
+        b, f = self.model.schema.place(column)
+        return float(self.difference(self.belief.likelihoods[b].missing_term(f)[None, :])[0])
+
+    def of_part(self, given: Mapping[str, Any], whole: float) -> float:
+        """Return the log-odds of a row with missing columns, given what whole rows' weights make of it."""
+        plain = self.model.belief
+        if self.belief is plain:
+            return whole
+        odds = float(self.difference(plain.log_prior[None, :])[0])
+        odds += sum(self.of_value(name, value, plain) for name, value in given.items())
+        share = float(share_of_others(np.array([float(len(given))]), len(self.model.schema.columns))[0])
+        return (1 - share) * odds + share * whole
 
     def difference(self, log: Floats) -> Floats:
         with np.errstate(invalid="ignore"):  # impossible under both: NaN, which cannot be drawn
@@ -184,10 +216,11 @@ class _Odds:
         return self.model.belief.likelihoods[b].of_cell(f, value)[1]
 
     def tempered(self, log_odds: float, size: float | None) -> float:
-        if self.model._temperature is None:
+        temperature = self.model._calibrated_belief.temperature
+        if temperature is None:
             return log_odds
         size = float(len(self.model.schema.columns)) if size is None else size
-        return log_odds * float(self.model._temperature.at(np.array([size]))[0])
+        return log_odds * float(temperature.at(np.array([size]))[0])
 
 
 def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
@@ -198,7 +231,7 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
         raise BadOption(wanted("nomogram", want, f"a model of {len(model.classes)}", "Name both"))
     one = question.of if question.of is not None else len(model.classes) - 1 - (question.against == 1)
     odds = _Odds(model, one, 1 - one if question.against is None else question.against)
-    least, raw, start = {}, [], odds.difference(model.belief.log_prior[None, :])[0].item()
+    least, raw, start = {}, [], odds.difference(odds.belief.log_prior[None, :])[0].item()
     for name in model.schema.columns:
         kind, values, log_odds, low = _column_odds(odds, name)
         if not np.isfinite(log_odds).all():
@@ -220,9 +253,10 @@ def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats
     """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
     b, f = model.schema.place(column)
-    event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
-    profile = likelihood.profile(f)
-    log_odds = odds.difference(profile.log)
+    event, likelihood = model.schema.blocks[b].event, odds.belief.likelihoods[b]
+    profile = model.belief.likelihoods[b].profile(f)
+    weighted = profile if odds.belief is model.belief else likelihood.profile(f, profile.values)
+    log_odds = odds.difference(weighted.log)
     if profile.base is not None:
         base = odds.difference(profile.base[None, :])[0].item()
         order = np.argsort(-log_odds, kind="stable")

@@ -32,7 +32,9 @@ class TextContributions:
 
 def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]:
     """Yield the words of the first row's texts by column, except missing texts."""
-    for block, likelihood, data in zip(model.schema.blocks, model._contrast.likelihoods, blocks, strict=True):
+    for block, likelihood, data in zip(
+        model.schema.blocks, model._calibrated_belief.plain.likelihoods, blocks, strict=True
+    ):
         if not isinstance(likelihood, TextLikelihood) or not isinstance(data, Texts):
             continue
         statistic = likelihood.statistic

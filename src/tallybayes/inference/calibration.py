@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
@@ -18,10 +19,13 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.column_terms import ColumnTerms
+from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.weights import ColumnWeights
 from tallybayes.schema.schema import Schema
 
 __all__ = ["Calibration", "Tried", "calibrate"]
@@ -74,6 +78,7 @@ class Calibration:
     after: float | None = None
     tried: tuple[Tried, ...] = ()
     stale: bool = False
+    weights: ColumnWeights | None = None
 
     def outdated(self) -> Calibration:
         """Return the calibration marked as stale."""
@@ -139,7 +144,7 @@ class _Search:
         threads: int,
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
-        self.threads = threads
+        self.threads, self.rows = threads, rows
         # A row of weight w > 1 stands for w copies: leave one copy out, count its loss w times.
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
         self.left_out = [
@@ -169,13 +174,34 @@ class _Search:
             scores, scored = self._scores(alphas)
         weights = self._weight(scored)
         before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
-        if self.choices.calibrate is not None:
+        columns: ColumnWeights | None = None
+        if self.choices.calibrate is not None and self._by_column():
+            columns, after = self._weights(alphas, scored)
+        elif self.choices.calibrate is not None:
             temperature, left, _ = fit_temper(
                 scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
             )
             after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temperature, n, n - len(scored), before, after, tried)
+        return Calibration(alphas, temperature, n, n - len(scored), before, after, tried, weights=columns)
+
+    def _by_column(self) -> bool:
+        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words.
+
+        A column alone repeats nothing: its counts are the answer.
+        """
+        return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
+
+    def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
+        """Return the weights of columns, and the mean loss under them."""
+        resolved, batch = self.choices.resolved(self.evidence, alphas), self.rows.batch
+        rows = RowBatch(batch if len(scored) == len(batch) else batch.take(pa.array(scored)), 0, self.rows.missing)
+        weights, classes = self._weight(scored), self.classes[scored]
+        one = None if weights is None else np.minimum(weights, 1.0)
+        terms = ColumnTerms.of(self.evidence, resolved, rows, classes, one)
+        fitted = fit_weights(terms.to_fit(classes, weights), common=self.choices.calibrate == "one")
+        total = float(len(scored)) if weights is None else float(weights.sum())
+        return terms.weights(fitted), fitted.loss / total
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.

@@ -15,10 +15,11 @@ from tallybayes.events.options import is_finite, is_number, plain_option, shown
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["Alpha", "Choices", "Chooser", "Prior", "Rule", "Unseen"]
+__all__ = ["Alpha", "Calibrate", "Choices", "Chooser", "Prior", "Rule", "Unseen"]
 
 Rule: TypeAlias = Literal["mle", "map", "bayes"]
 Unseen: TypeAlias = Literal["smooth", "skip", "error"]
+Calibrate: TypeAlias = Literal["auto", "loo", "one"] | None
 Chooser: TypeAlias = Literal["loo", "evidence"]
 Alpha: TypeAlias = float | Chooser | Literal["auto"] | Mapping[str, float | Chooser]
 Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
@@ -45,8 +46,9 @@ class Choices:
         The least variance, as a share of the column's variance over all rows.
     unseen : {"smooth", "skip", "error"}
         How to treat a value never seen in training: as one more value with a count of zero, as missing, or as an error.
-    calibrate : {"loo", None}
-        Whether to temper probabilities so that they hold for rows left out.
+    calibrate : {"auto", "loo", "one", None}
+        How probabilities are made to hold for rows left out: by a weight for each column ("auto", also called "loo"),
+        by one weight for all ("one"), or not at all.
     """
 
     estimate: Rule = "bayes"
@@ -55,13 +57,15 @@ class Choices:
     variance: Literal["n", "n-1"] = "n"
     floor: float = 1e-9
     unseen: Unseen = "smooth"
-    calibrate: Literal["loo"] | None = "loo"
+    calibrate: Calibrate = "auto"
 
     def __post_init__(self) -> None:
         _one_of("estimate", self.estimate, get_args(Rule))
         _one_of("variance", self.variance, ("n", "n-1"))
         _one_of("unseen", self.unseen, get_args(Unseen))
-        _one_of("calibrate", self.calibrate, ("loo", None))
+        _one_of("calibrate", self.calibrate, ("auto", "loo", "one", None))
+        if self.calibrate == "loo":  # what 0.1 called it
+            object.__setattr__(self, "calibrate", "auto")
         object.__setattr__(self, "floor", plain_option(self.floor))
         if not is_finite(self.floor) or not 0 < self.floor < 1:
             raise BadOption(wanted("floor", "a number above 0 and below 1", shown(self.floor)))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from contextlib import nullcontext
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import numpy as np
@@ -21,10 +20,10 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.posterior import Temperature, normalise, refuse_nan
+from tallybayes.inference.posterior import refuse_nan
 from tallybayes.schema.schema import Block, Missing, Schema
 
-__all__ = ["SCORED_ROWS", "Scorer", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
+__all__ = ["SCORED_ROWS", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
 
 
 # Rows scored at a time: their scores stay in cache from the first column to the normaliser.
@@ -125,23 +124,14 @@ def add_encoded(
             refuse_nan(out, rows.first)
 
 
-def add_variances(schema: Schema, belief: Belief, choices: Choices, rows: RowBatch, out: Floats) -> None:
-    """Write the variance of each row's log joint probability with each class into `out`.
+def add_variances(belief: Belief, blocks: Iterable[Encoded], out: Floats) -> None:
+    """Write the variance of each encoded row's log joint probability with each class into `out` (n, C).
 
     Variances add because columns are independent given the class, each with its own parameters. Classes are
     independent of each other too, so the variance of a difference is the sum of both.
-
-    Parameters
-    ----------
-    schema, belief, choices
-        The model.
-    rows : RowBatch
-        Rows that `add_scores` has scored.
-    out : ndarray, shape (n, C)
-        OUT: the variances; earlier content is overwritten.
     """
     out[:] = belief.log_prior_variance
-    for likelihood, data in zip(belief.likelihoods, encoded(schema, belief, choices, rows), strict=True):
+    for likelihood, data in zip(belief.likelihoods, blocks, strict=True):
         likelihood.add_variance(data, out)
 
 
@@ -152,81 +142,3 @@ def _refuse_infinite(block: Block, data: Dense, first: int) -> None:
             at = int(np.argmax(infinite))
             got = f"{data.column(f)[at].item()!r} (row {first + at + 1})"
             raise BadData(wanted(f"column {block.columns[f]!r}", "finite numbers", got, "Make the value missing"))
-
-
-@dataclass(frozen=True)
-class Scorer:
-    """A belief that scores rows; `normalised` turns scores into probabilities, tempered by `temperature`."""
-
-    schema: Schema
-    belief: Belief
-    choices: Choices
-    normalised: bool
-    temperature: Temperature | None = None
-
-    def few(self, rows: Any) -> Floats | None:  # (n, C)
-        """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""
-        blocks = encode_rows(rows, self.schema, self.belief.likelihoods, self.choices.unseen)
-        if blocks is None:
-            return None
-        out = self._room(len(rows))
-        self._temper(blocks, out)
-        if not np.isfinite(out.max(axis=1)).all():
-            return None
-        if self.normalised:
-            normalise(out, self.belief.log_prior)
-        return out
-
-    def many(
-        self,
-        source: Iterable[pa.RecordBatch],
-        threads: int,
-        *,
-        partial: bool = False,
-        work: Callable[[RowBatch, Floats], None] | None = None,
-        each: tuple[int, ...] = (),
-    ) -> Floats:  # (n, *each, C)
-        """Score the rows of record batches, or return what `work` writes for them.
-
-        With `partial`, an absent column is missing in every row.
-        """
-        parts, first, missing = [], 0, self.schema.missing
-        for batch in source:
-            out = self._room(batch.num_rows, *each)
-            map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
-            parts.append(out)
-            first += batch.num_rows
-        if not parts:
-            return self._room(0, *each)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-    def _score(self, rows: RowBatch, out: Floats) -> None:
-        self._temper(encoded(self.schema, self.belief, self.choices, rows), out, rows)
-        if self.normalised:
-            normalise(out, self.belief.log_prior, first=rows.first)
-
-    def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None = None) -> None:
-        """Write the scores of encoded rows, times their temperature."""
-        sizes = np.zeros(len(out)) if self.temperature is not None and self.temperature.by_size else None
-        add_encoded(self.schema, self.belief, blocks, out, sizes, rows)
-        if self.temperature is not None:
-            self.temperature.apply(out, self.belief.log_prior, sizes)
-
-    def scores_and_variances(
-        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
-    ) -> tuple[Floats, Floats, Floats]:  # (n, C), (n, C), (n,)
-        """Return scores, their variances, and the temperature of each row."""
-
-        def fill(rows: RowBatch, out: Floats) -> None:
-            scores, variances = np.empty((2, len(rows), out.shape[-1]))
-            sizes = None if self.temperature is None else np.zeros(len(rows))
-            add_scores(self.schema, self.belief, self.choices, rows, scores, sizes)
-            add_variances(self.schema, self.belief, self.choices, rows, variances)
-            out[:, 0], out[:, 1] = scores, variances
-            out[:, 2] = 1.0 if self.temperature is None or sizes is None else self.temperature.at(sizes)[:, None]
-
-        parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
-        return parts[:, 0], parts[:, 1], parts[:, 2, 0]
-
-    def _room(self, *shape: int) -> Floats:
-        return np.empty((*shape, len(self.belief.log_prior)))

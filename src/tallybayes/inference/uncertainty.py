@@ -89,7 +89,7 @@ class Intervals(Result):
 
 
 def intervals(
-    classes: tuple[Any, ...], probability: Floats, scores: Floats, variances: Floats, temperature: Floats, level: float
+    classes: tuple[Any, ...], probability: Floats, scores: Floats, variances: Floats, counted: Floats, level: float
 ) -> Intervals:
     """Return the intervals of probabilities, given their scores and the scores' variances.
 
@@ -101,21 +101,21 @@ def intervals(
         The normalised scores.
     scores, variances : ndarray, shape (n, C)
         Log joint probabilities, up to a constant that all classes share, and their variances.
-    temperature : ndarray, shape (n,)
-        The factor of each row's scores before they were normalised.
+    counted : ndarray, shape (n, C)
+        The variances before calibration.
     level : float
         Above 0 and below 1.
 
     Notes
     -----
     The log-odds of class c change by one with its own score, and by −p_k / (1 − p_c) with that of class k (the delta
-    method): Var = V_c + Σ_k (p_k / (1 − p_c))² V_k. Tempering by t multiplies log-odds and their standard deviation
-    by t. It does not change the counts, so the number of rows follows from the variance before tempering.
+    method): Var = V_c + Σ_k (p_k / (1 − p_c))² V_k. Calibration multiplies log-odds and their standard deviations. It
+    does not change the counts, so the number of rows follows from the variance before it.
 
     Examples
     --------
     >>> even, variances = np.zeros((1, 2)), np.full((1, 2), 0.02)
-    >>> found = intervals(("no", "yes"), even + 0.5, even, variances, np.ones(1), 0.95)
+    >>> found = intervals(("no", "yes"), even + 0.5, even, variances, variances, 0.95)
     >>> found.low.round(3), found.high.round(3)      # log-odds 0 ± 1.96 · 0.2
     (array([[0.403, 0.403]]), array([[0.597, 0.597]]))
     >>> found.rows.round().tolist()      # 1/50 and 1/50: about a coin thrown a hundred times
@@ -124,12 +124,13 @@ def intervals(
     from scipy.special import expit  # slow to import, and only needed for intervals
 
     z = z_of(level)
-    unknown = np.asarray(np.isinf(variances).any(axis=1))
+    unknown = np.asarray(np.isinf(counted).any(axis=1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        middle, variance = _log_odds(scores * temperature[:, None], np.where(unknown[:, None], 0.0, variances))
-        reach = z * temperature[:, None] * np.sqrt(variance)
+        middle, variance = _log_odds(scores, np.where(unknown[:, None], 0.0, variances))
+        before = _log_odds(scores, np.where(unknown[:, None], 0.0, counted))[1]
+        reach = z * np.sqrt(variance)
         low, high = expit(middle - reach), expit(middle + reach)
-        rows = _rows(expit(middle) * expit(-middle), variance)
+        rows = _rows(expit(middle) * expit(-middle), before)
     low[unknown], high[unknown], rows[unknown] = 0.0, 1.0, 0.0
     return Intervals(classes, probability, np.minimum(low, probability), np.maximum(high, probability), rows, level)
 

@@ -39,6 +39,7 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
+from .weigh import WeighedTerms, weigh_terms
 
 __all__ = [
     "BadEntry",
@@ -48,6 +49,7 @@ __all__ = [
     "Limbs",
     "NotFinite",
     "PowerSums",
+    "WeighedTerms",
     "count_codes",
     "count_pairs",
     "count_sparse",
@@ -69,6 +71,7 @@ __all__ = [
     "terms_codes",
     "terms_dense",
     "to_float",
+    "weigh_terms",
 ]
 
 choose()

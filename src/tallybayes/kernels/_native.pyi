@@ -128,3 +128,16 @@ def hash_texts(column: Any, seed: int, out: Any) -> None: ...
 def temper(
     scores: Any, own: Any, logs: Any, weights: Any, u: float, v: float, loss: Any
 ) -> tuple[float, float, float, float, float, float]: ...
+def weigh_terms(
+    base: Any,
+    terms: Any,
+    codes: Any,
+    classes: Any,
+    weights: Any,
+    share: Any,
+    scale: Any,
+    bias: Any,
+    table: Any,
+    out: Any,
+    curved: bool,
+) -> None: ...

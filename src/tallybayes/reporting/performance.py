@@ -83,9 +83,9 @@ class Answer(Result):
     positive : object or None
         The positive class, if there are two classes.
     before, after : Calibration
-        The calibration without and with the temperature; with two classes, of the positive class's probabilities.
-    tempered : bool
-        Whether a temperature was applied, so that the two differ.
+        The calibration of plain and of calibrated scores; with two classes, of the positive class's probabilities.
+    calibrated : bool
+        Whether scores were calibrated, so that the two differ.
     costs : dict
         The steps of the slider, for each class that has a ROC curve.
     losses : ndarray, shape (rows,)
@@ -104,7 +104,7 @@ class Answer(Result):
     positive: Any
     before: Calibration
     after: Calibration
-    tempered: bool
+    calibrated: bool
     costs: dict[Any, tuple[CostStep, ...]]
     losses: Floats
     true: npt.NDArray[np.intp]
@@ -143,7 +143,7 @@ def default_how(rows: int) -> str:
 
 def answer_by(seen: Validation) -> Answer:
     """Return the quality measured by a cross-validation."""
-    probabilities, raw, places = seen.probabilities, replace(seen, temperature=None).probabilities, seen.class_codes
+    probabilities, raw, places = seen.probabilities, replace(seen, calibrated=None).probabilities, seen.class_codes
     scored = np.asarray(seen.scored).reshape(seen.repeats, -1).any(axis=0)
     if seen.repeats > 1:  # charts show a row's mean over the repeats; figures are over all repeats together
         probabilities, raw = (np.nanmean(one, axis=0) for one in (probabilities, raw))
@@ -159,7 +159,7 @@ def answer_by(seen: Validation) -> Answer:
         seen.weights,
         {name: np.array([fold[name].value for fold in by_fold]) for name in (by_fold[0] if by_fold else ())},
         seen.notes,
-        tempered=seen.temperature is not None,
+        calibrated=seen.calibrated is not None,
     )
 
 
@@ -172,7 +172,7 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
         weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
     probabilities = model.predict_proba(scan.source, threads=threads)
     raw = probabilities
-    if model._temperature is not None:
+    if model._calibrated_belief.changes_scores:
         raw = model.with_(calibrate=None).predict_proba(scan.source, threads=threads)
     names = model.evidence.classes.to_numpy()
     seen = evaluate(names[places], probabilities, model.classes, weights=weights)
@@ -186,7 +186,7 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
         weights,
         {},
         (),
-        tempered=model._temperature is not None,
+        calibrated=model._calibrated_belief.changes_scores,
     )
 
 
@@ -211,7 +211,7 @@ def _answer(
     by_fold: dict[str, Floats],
     notes: Sequence[str],
     *,
-    tempered: bool,
+    calibrated: bool,
 ) -> Answer:
     true = true if weights is None else np.where(weights > 0, true, -1)  # a row of weight 0 is left out
     some = true >= 0
@@ -238,7 +238,7 @@ def _answer(
         positive,
         before,
         after,
-        tempered,
+        calibrated,
         {name: tuple(_step(curve, costs) for costs in COSTS) for name, curve in seen.curves.items()},
         losses,
         true,

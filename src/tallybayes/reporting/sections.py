@@ -132,7 +132,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     answer = data.answer
     of = "the most probable class" if answer.positive is None else str(answer.positive)
     stages = {"before calibration": answer.before, "after calibration": answer.after}
-    if not answer.tempered:
+    if not answer.calibrated:
         stages = {"not calibrated": answer.after}
     points = [point for when, bins in stages.items() for point in _bins(when, bins)]
     return {
@@ -141,7 +141,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
         "tables": [(when, _reliability_table(bins)) for when, bins in reversed(stages.items())],
         "before": number(answer.before.ece, 3),
         "after": number(answer.after.ece, 3),
-        "tempered": answer.tempered,
+        "calibrated": answer.calibrated,
     }
 
 

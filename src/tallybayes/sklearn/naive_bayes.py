@@ -68,8 +68,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         The divisor of Gaussian sums of squares for "mle" and "map".
     floor : float
         The smallest variance of a Gaussian column, as a share of its variance over all rows.
-    calibrate : {"loo", None}
-        Whether probabilities are calibrated by a temperature, fitted on leave-one-out scores.
+    calibrate : {"auto", "loo", "one", None}
+        How probabilities are calibrated by rows left out: by a weight for each column ("auto", also called "loo"), by
+        one weight for all ("one"), or not at all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
@@ -116,7 +117,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         prior: Prior = "learned",
         variance: str = "n",
         floor: float = 1e-9,
-        calibrate: str | None = "loo",
+        calibrate: str | None = "auto",
         missing: str = "skip",
         unseen: str = "smooth",
         missing_values: Any = (),

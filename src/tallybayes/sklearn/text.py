@@ -50,8 +50,8 @@ class TextNB(NaiveBayes):
         The class probabilities.
     estimate : {"bayes", "map", "mle"}
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
-    calibrate : {"loo", None}
-        Whether probabilities are calibrated by a temperature, fitted on leave-one-out scores.
+    calibrate : {"auto", "loo", "one", None}
+        Whether probabilities are calibrated by rows left out.
     unknown : {"skip", "smooth"}
         Whether an unknown or pruned token is skipped, or counts as one more token with a count of zero.
     threads : int, optional
@@ -98,7 +98,7 @@ class TextNB(NaiveBayes):
         alpha: Alpha = "auto",
         prior: Prior = "learned",
         estimate: str = "bayes",
-        calibrate: str | None = "loo",
+        calibrate: str | None = "auto",
         unknown: Literal["skip", "smooth"] = "skip",
         threads: int | None = None,
     ) -> None:

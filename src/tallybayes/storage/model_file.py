@@ -24,7 +24,7 @@ from tallybayes.inference.estimate import log_prior
 from tallybayes.inference.posterior import Temperature
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
-from tallybayes.storage import atomic_write
+from tallybayes.storage import atomic_write, column_weights
 
 __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
 
@@ -79,7 +79,7 @@ def dump(model: Model) -> bytes:
     tensors: serialize.Tensors = {}
     header = serialize.put(model.evidence, tensors)
     header["choices"] = _put_choices(model)
-    header["calibration"] = None if model.calibration is None else model.calibration.to_dict()
+    header["calibration"] = None if model.calibration is None else _put_calibration(model.calibration, tensors)
     return serialize.pack(header, tensors)
 
 
@@ -90,7 +90,8 @@ def _read_back(content: bytes, model: Model, where: str) -> None:
         events = [parse(block["event"]).spec for block in header["blocks"]]
         require(events == [block.event.spec for block in model.schema.blocks], "event models")
         require(_get_choices(header["choices"], model.evidence.classes) == model.choices, "choices")
-        require(_get_calibration(header["calibration"]) == model.calibration, "calibration")
+        given = None if model.calibration is None else replace(model.calibration, weights=None)  # arrays are not read
+        require(_get_calibration(header["calibration"], None) == given, "calibration")
     except serialize.BROKEN as error:
         raise BadModelFile(wanted(where, "a model that can be read back", f"another ({error})")) from None
 
@@ -103,7 +104,7 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         choices = _get_choices(header["choices"], evidence.classes)
         choices.check(evidence.schema)
         _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
-        return Model(evidence, choices, _get_calibration(header["calibration"]))
+        return Model(evidence, choices, _get_calibration(header["calibration"], serialize.Reader(header, tensors)))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
@@ -138,7 +139,14 @@ def _get_choices(put: dict[str, Any], classes: Categories) -> Choices:
     return Choices(**put)
 
 
-def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
+def _put_calibration(calibration: Calibration, tensors: serialize.Tensors) -> dict[str, Any]:
+    put = calibration.to_dict()
+    if calibration.weights is None:
+        return put
+    return {**put, "weights": column_weights.put(calibration.weights, tensors)}
+
+
+def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None) -> Calibration | None:
     if put is None:
         return None
     alphas, temperature = put["alphas"], put["temper"]
@@ -146,7 +154,7 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
     require(temperature is None or (_is_positive(temperature["a"]) and np.isfinite(temperature["b"])), "a temperature")
     require(isinstance(put["stale"], bool), "stale")
     require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
-    numbers = {k: None if put[k] is None else float(put[k]) for k in ("before", "after")}
+    before, after = (None if put[k] is None else float(put[k]) for k in ("before", "after"))
     tried = tuple(
         Tried(text(one["columns"]), float(one["alpha"]), float(one["log_loss"]), float(one["error"]))
         for one in put["tried"]
@@ -156,9 +164,11 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
         None if temperature is None else Temperature(float(temperature["a"]), float(temperature["b"])),
         put["rows"],
         put["unscored"],
-        **numbers,
-        tried=tried,
-        stale=put["stale"],
+        before,
+        after,
+        tried,
+        put["stale"],
+        None if "weights" not in put or reader is None else column_weights.get(put["weights"], reader),
     )
 
 

@@ -34,6 +34,11 @@ class Models:
         """The belief of each model."""
         return self.given or tuple(None if model is None else model.belief for model in self.models)
 
+    @property
+    def calibrated(self) -> bool:
+        """Whether any model's calibrated scores differ from its plain ones."""
+        return any(model is not None and model._calibrated_belief.changes_scores for model in self.models)
+
     def __reduce__(self) -> tuple[Any, ...]:
         functions = (model.schema.tokenizers() for model in self.models if model is not None)
         contents = tuple(None if model is None else model_file.dump(model) for model in self.models)

@@ -80,10 +80,10 @@ class CountFolds(Summing):
 
 
 class Scores(NamedTuple):
-    """Scores of rows for each class, and the temperature of each row."""
+    """Scores of rows for each class, before and after calibration; the same array where there is none."""
 
     scores: Floats  # (m, C)
-    temperature: Floats  # (m,)
+    calibrated: Floats  # (m, C)
 
 
 @dataclass(frozen=True)
@@ -100,58 +100,66 @@ class ScoreFolds(engines.Task[Scores]):
     def run(self, rows: Source, info: engines.PartitionInfo) -> Scores:
         """Score the rows of one partition."""
         rows, own = open_partition(rows, info.own, self.schema, self.classes)
-        scores, temperature = np.empty((*own.place.shape, len(self.classes))), np.empty(own.place.shape)
-        beliefs = self.models.beliefs
+        shape, beliefs = (*own.place.shape, len(self.classes)), self.models.beliefs
+        scores = np.empty(shape)
+        calibrated = np.empty(shape) if self.models.calibrated else scores
         for at, batch in pieces(rows):
             for r, place in enumerate(own.place[:, at]):
                 held = _sorted(batch, place, self.folds)
                 found = self._score(held, beliefs, at.start, info.threads)
-                scores[r, at][held.rows], temperature[r, at][held.rows] = found
+                scores[r, at][held.rows], calibrated[r, at][held.rows] = found
         held_out = (own.place >= self.folds.start) & (own.place < self.folds.stop)
-        if held_out.all():
-            return Scores(scores.reshape(-1, len(self.classes)), temperature.ravel())
-        return Scores(scores[held_out], temperature[held_out])
+        first = scores.reshape(-1, shape[-1]) if held_out.all() else scores[held_out]
+        if not self.models.calibrated:
+            return Scores(first, first)
+        return Scores(first, calibrated.reshape(-1, shape[-1]) if held_out.all() else calibrated[held_out])
 
     def pack(self, result: Scores) -> bytes:
         """Return the numbers as bytes."""
-        return result.scores.tobytes() + result.temperature.tobytes()
+        return b"".join(part.tobytes() for part in (result if self.models.calibrated else result[:1]))
 
     def unpack(self, content: bytes) -> Scores:
         """Return the numbers that were packed."""
-        numbers, C = np.frombuffer(content), len(self.classes)
-        m = len(numbers) // (C + 1)
-        return Scores(numbers[: m * C].reshape(m, C), numbers[m * C :])
+        parts = np.frombuffer(content).reshape(1 + self.models.calibrated, -1, len(self.classes))
+        return Scores(parts[0], parts[-1])
 
     def _score(self, held: _Held, beliefs: Sequence[Belief | None], first: int, threads: int) -> Scores:
-        out = Scores(np.full((len(held.rows), len(self.classes)), np.nan), np.ones(len(held.rows)))
+        shape = len(held.rows), len(self.classes)
+        scores = np.full(shape, np.nan)
+        out = Scores(scores, np.full(shape, np.nan) if self.models.calibrated else scores)
         for k in np.flatnonzero(held.starts[1:] > held.starts[:-1]).tolist():
             model, belief, at = self.models.models[k], beliefs[k], slice(held.starts[k], held.starts[k + 1])
             if model is None or belief is None:
                 continue
             part = held.batch.slice(at.start, at.stop - at.start)
             all_known = len(model.classes) == len(self.classes)
-            scores = out.scores[at] if all_known else np.empty((part.num_rows, len(model.classes)))
+            size = part.num_rows, len(model.classes)
+            mine = out.scores[at] if all_known else np.empty(size)
+            after = out.calibrated[at] if all_known else np.empty(size)
             try:
-                sizes = _score(model, belief, part, scores, threads)
+                _score(model, belief, part, mine, after if self.models.calibrated else None, threads)
             except BadData:
                 _score_singly(model, part, first + held.rows[at])
                 raise
             if not all_known:
-                out.scores[at] = among(self.classes, model, scores)
-            if sizes is not None and model._temperature is not None:
-                out.temperature[at] = model._temperature.at(sizes)
+                out.scores[at] = among(self.classes, model, mine)
+                if self.models.calibrated:
+                    out.calibrated[at] = among(self.classes, model, after)
         return out
 
 
-def _score(model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, threads: int) -> Floats | None:
-    """Write the log joint of each row and class of the model; return row sizes if a temperature needs them."""
-    sizes = None if model._temperature is None else np.zeros(part.num_rows)
+def _score(
+    model: Model, belief: Belief, part: pa.RecordBatch, out: Floats, calibrated: Floats | None, threads: int
+) -> None:
+    """Write the log joint of each row and class of the model, and the calibrated scores."""
 
-    def work(rows: RowBatch, out: Floats, sizes: Floats | None) -> None:
-        add_scores(model.schema, belief, model.choices, rows, out, sizes)
+    def work(rows: RowBatch, out: Floats, calibrated: Floats | None) -> None:
+        if calibrated is None:
+            add_scores(model.schema, belief, model.choices, rows, out)
+        else:
+            model._calibrated_belief.score_both(belief, rows, out, calibrated)
 
-    map_rows(part, work, out, sizes, threads=threads, missing=model.schema.missing)
-    return sizes
+    map_rows(part, work, out, calibrated, threads=threads, missing=model.schema.missing)
 
 
 class _Held(NamedTuple):

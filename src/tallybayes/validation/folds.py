@@ -62,12 +62,12 @@ class Folds:
 
         return FoldSample(self.info, self.place, self.folds, self.before, take)
 
-    def score(self, scores: Floats, priors: Floats, temperature: Floats) -> None:
+    def score(self, scores: Floats, priors: Floats, calibrated: Floats | None) -> None:
         """Score the rows of each fold by the evidence of the others, or of those before it.
 
         OUT: `scores` (R, n, C), the log joint of each held-out row, −∞ for a class without evidence and NaN in a fold
-        without training evidence; `priors` (R·K, C), the log prior of each fold; `temperature` (R, n), where it is not
-        1.
+        without training evidence; `priors` (R·K, C), the log prior of each fold; `calibrated` (R, n, C), the
+        calibrated scores, where models are calibrated.
         """
         schema, classes = self.total.schema, self.total.evidence.classes
         for wave, models in self.models():
@@ -81,11 +81,13 @@ class Folds:
             found = self.rows.each(task, own=self._own, threads=self.threads)
             for at, both in zip(self.info.slices(), found, strict=True):
                 mine = held[:, at]
-                if mine.all():
-                    scores[:, at] = both.scores.reshape(*mine.shape, len(classes))
-                    temperature[:, at] = both.temperature.reshape(mine.shape)
-                else:
-                    scores[:, at][mine], temperature[:, at][mine] = both
+                for to, part in zip((scores, calibrated), both, strict=True):
+                    if to is None:
+                        continue
+                    if mine.all():
+                        to[:, at] = part.reshape(*mine.shape, len(classes))
+                    else:
+                        to[:, at][mine] = part
 
     def models(self) -> Iterator[tuple[range, Models]]:
         """Yield the models that score the folds, as many folds at a time as fit into memory."""

@@ -11,6 +11,7 @@ import pyarrow as pa
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
+from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.score import SCORED_ROWS, map_rows
 from tallybayes.model import Model
@@ -22,25 +23,26 @@ from tallybayes.validation.split import IntCodes
 
 def leave_each_out(
     total: Model, rows: engines.Partitioned, info: RowInfo, columns: Sequence[str], threads: int
-) -> tuple[Floats, Floats]:  # (n, C), (n,)
-    """Return each row's scores by all others, and each row's temperature."""
-    both = np.concatenate(rows.each(LeaveOneOut(Models((total,)), columns), own=info.own(), threads=threads))
-    return both[:, :-1], both[:, -1]
+) -> tuple[Floats, Floats | None]:  # (n, C)
+    """Return each row's scores by all others, before and after calibration (None: the same)."""
+    models = Models((total,))
+    both = np.concatenate(rows.each(LeaveOneOut(models, columns), own=info.own(), threads=threads))
+    return both[:, 0], both[:, 1] if models.calibrated else None
 
 
 @dataclass(frozen=True)
 class LeaveOneOut(engines.Task[Floats]):
-    """The leave-one-out scores of a partition's rows, with their temperature in the last column."""
+    """The leave-one-out scores of a partition's rows, before and after calibration, where the model has one."""
 
     total: Models  # the model of all rows
     columns: Sequence[str]  # the columns that were read to count them
 
-    def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (n, C + 1)
+    def run(self, rows: Source, info: engines.PartitionInfo) -> Floats:  # (n, 1 or 2, C)
         """Score the rows of one partition."""
         [total] = self.total.models
         assert total is not None
         rows, own = open_partition(rows, info.own, total.schema, total.evidence.classes)
-        out = np.ones((own.place.shape[1], len(total.classes) + 1))
+        out = np.empty((own.place.shape[1], 1 + self.total.calibrated, len(total.classes)))
         for at, batch in pieces(rows):
             _score(total, batch, at.start, own, out[at], info.threads)
         return out
@@ -53,7 +55,7 @@ class LeaveOneOut(engines.Task[Floats]):
         """Return the numbers that were packed."""
         [total] = self.total.models
         assert total is not None
-        return np.frombuffer(content).reshape(-1, len(total.classes) + 1)
+        return np.frombuffer(content).reshape(-1, 1 + self.total.calibrated, len(total.classes))
 
 
 def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, out: Floats, threads: int) -> None:
@@ -63,11 +65,18 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]
 
+    belief = total._calibrated_belief
+    found = total._weights
+
     def work(part: RowBatch, classes: IntCodes, weights: Floats | None, out: Floats) -> None:
         left_out = LeftOutRows(evidence, part, classes, weights)
-        out[:, :-1] = left_out.scores(choices)
-        if total._temperature is not None:
-            out[:, -1] = total._temperature.at(left_out.sizes)
+        out[:, 0] = left_out.scores(choices)
+        if belief.temperature is not None:
+            out[:, 1] = out[:, 0] * belief.temperature.at(left_out.sizes)[:, None]
+        elif found is not None:
+            terms = ColumnTerms.of(evidence, choices, part, classes, weights, binned=False)
+            corrections = found.corrections(total.belief, total.choices, evidence, part)
+            out[:, 1] = np.where(np.isneginf(out[:, 0]), -np.inf, terms.scores(found, corrections))
 
     size = max(SCORED_ROWS, -(-n // threads))
     missing = total.schema.missing

@@ -63,8 +63,8 @@ class Validation(Result):
         Remarks beside the figures.
     fold_names : tuple or None
         The names of folds or groups given by the user.
-    temperature : ndarray, shape (n,) or (R, n), or None
-        The factor of each row's scores before they are normalised, where models are calibrated.
+    calibrated : ndarray, shape (n, C) or (R, n, C), or None
+        The scores after calibration, where models are calibrated.
     """
 
     how: str
@@ -77,7 +77,7 @@ class Validation(Result):
     weights: Floats | None
     notes: tuple[str, ...]
     fold_names: tuple[Any, ...] | None = None
-    temperature: Floats | None = None
+    calibrated: Floats | None = None
     impossible_priors: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
 
     @property
@@ -109,7 +109,7 @@ class Validation(Result):
 
         A row that is impossible under every class has the class prior of the model that scored it.
         """
-        out = self.scores.copy() if self.temperature is None else self.scores * self.temperature[..., None]
+        out = (self.scores if self.calibrated is None else self.calibrated).copy()
         some = self.scored & ~self._impossible
         part = out if some.all() else out[some]
         flat = part.reshape(-1, len(self.classes))

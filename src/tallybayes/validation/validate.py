@@ -205,9 +205,10 @@ def _plan(how: str, given: dict[str, Any]) -> Plan:
 def _leave_one_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
     """Score each row by all others."""
     total, info, columns = learned
-    scores, temperature = leave_each_out(total, rows, info, columns, threads)
+    scores, calibrated = leave_each_out(total, rows, info, columns, threads)
     impossible_priors = _prior_without(total, info, np.flatnonzero(impossible_rows(scores)))
-    return _result(plan, total, info, None, scores[None], temperature[None], impossible_priors, None, seed)
+    after = None if calibrated is None else calibrated[None]
+    return _result(plan, total, info, None, scores[None], after, impossible_priors, None, seed)
 
 
 def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, threads: int) -> Validation:
@@ -216,12 +217,13 @@ def _hold_out(plan: Plan, rows: Partitioned, learned: Learned, seed: int, thread
     place, names = _places(plan, info, seed)
     K = int(place.max()) + 1
     scores = np.full((len(place), len(info), len(total.classes)), np.nan)
-    priors, temperature = np.empty((len(place), K, len(total.classes))), np.ones(place.shape)
+    priors = np.empty((len(place), K, len(total.classes)))
+    calibrated = scores.copy() if total.choices.open(total.schema) else None
     folds = Folds(total, rows, info, columns, place, K, plan.kind == "prequential", threads)
-    folds.score(scores, priors.reshape(-1, len(total.classes)), temperature)
+    folds.score(scores, priors.reshape(-1, len(total.classes)), calibrated)
     impossible = impossible_rows(scores)
     impossible_priors = np.exp(priors[np.nonzero(impossible)[0], place[impossible]])
-    return _result(plan, total, info, place, scores, temperature, impossible_priors, names, seed)
+    return _result(plan, total, info, place, scores, calibrated, impossible_priors, names, seed)
 
 
 def _places(plan: Plan, rows: RowInfo, seed: int) -> tuple[IntCodes, tuple[Any, ...] | None]:
@@ -253,7 +255,7 @@ def _result(
     rows: RowInfo,
     place: IntCodes | None,
     scores: Floats,
-    temperature: Floats,
+    calibrated: Floats | None,
     impossible_priors: Floats,
     names: tuple[Any, ...] | None,
     seed: int,
@@ -264,11 +266,22 @@ def _result(
     unscored = int((~scored.any(axis=0)).sum())
     notes = remarks(plan, rows.found.values, rows.strata, unscored, unknown & scored, len(impossible_priors))
     if len(place) == 1:
-        place, scores, unknown, temperature = place[0], scores[0], unknown[0], temperature[0]
-    factors = None if (temperature == 1).all() else temperature
+        place, scores, unknown = place[0], scores[0], unknown[0]
+        calibrated = None if calibrated is None else calibrated[0]
     classes, weights = total.evidence.classes, rows.weights
     return Validation(
-        plan.how, seed, classes, rows.classes, scores, place, unknown, weights, notes, names, factors, impossible_priors
+        plan.how,
+        seed,
+        classes,
+        rows.classes,
+        scores,
+        place,
+        unknown,
+        weights,
+        notes,
+        names,
+        calibrated,
+        impossible_priors,
     )
 
 

@@ -1,0 +1,121 @@
+"""A belief with its calibration: scores as predictions use them.
+
+Every calibrated score is a mixture, a · plain + m · weighted: with weights of columns a = 1 − m and m is the share of
+the other columns that the row has; with a temperature a is the temperature and m is 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.inference.choices import Choices
+from tallybayes.inference.estimate import Belief
+from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.score import add_encoded, add_variances, encoded
+from tallybayes.inference.weights import share_of_others
+from tallybayes.schema.schema import Schema
+
+__all__ = ["CalibratedBelief", "Mixture"]
+
+
+class Mixture(NamedTuple):
+    """The factors of the plain and of the weighted score of each row."""
+
+    plain: Floats  # (n,)
+    weighted: Floats  # (n,)
+
+
+@dataclass(frozen=True)
+class CalibratedBelief:
+    """A belief, and the weights or the temperature that calibrate its scores.
+
+    Attributes
+    ----------
+    schema : Schema
+        The columns.
+    choices : Choices
+        How unseen values are treated.
+    plain : Belief
+        The belief that follows from the evidence.
+    weighted : Belief or None
+        The same with weighted columns, for whole rows.
+    temperature : Temperature or None
+        The factor of the scores, where there are no weights.
+    """
+
+    schema: Schema
+    choices: Choices
+    plain: Belief
+    weighted: Belief | None = None
+    temperature: Temperature | None = None
+
+    def encode(self, rows: RowBatch) -> Iterable[Encoded]:
+        """Return the rows as the likelihoods take them."""
+        return encoded(self.schema, self.plain, self.choices, rows)
+
+    def score(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None = None) -> Mixture:
+        """Write the calibrated scores of encoded rows into `out`; return how they are mixed."""
+        if self.weighted is None:
+            return self._temper(blocks, out, rows)
+        blocks, sizes = list(blocks), np.zeros(len(out))
+        add_encoded(self.schema, self.weighted, blocks, out, sizes, rows)
+        share = share_of_others(sizes, len(self.schema.columns))
+        if (share == 1).all():
+            return Mixture(1 - share, share)
+        plain = np.empty_like(out)
+        add_encoded(self.schema, self.plain, blocks, plain, None, rows)
+        mixture = Mixture(1 - share, share)
+        out[:] = mix(mixture, plain, out)
+        return mixture
+
+    @property
+    def changes_scores(self) -> bool:
+        """Whether calibrated scores differ from plain ones."""
+        return self.weighted is not None or self.temperature is not None
+
+    def score_both(self, whole: Belief, rows: RowBatch, plain: Floats, out: Floats) -> None:
+        """Write the log joint under the whole belief, which is not contrasted, and the calibrated scores."""
+        blocks = list(self.encode(rows))
+        add_encoded(self.schema, whole, blocks, plain, None, rows)
+        self.score(blocks, out, rows)
+
+    def prior(self, mixture: Mixture) -> Floats:  # (n, C)
+        """Return the part of the class prior in calibrated scores."""
+        plain = mixture.plain[:, None] * self.plain.log_prior
+        return plain if self.weighted is None else plain + mixture.weighted[:, None] * self.weighted.log_prior
+
+    def score_with_variance(self, rows: RowBatch, out: Floats, variances: Floats, counted: Floats) -> None:
+        """Write calibrated scores, their variances, and the variances before calibration."""
+        blocks = list(self.encode(rows))
+        mixture = self.score(blocks, out, rows)
+        add_variances(self.plain, blocks, counted)
+        if self.weighted is None:
+            variances[:] = (mixture.plain**2)[:, None] * counted
+            return
+        # (a + m·w)² ≤ a + m·w² for a = 1 − m: never too small, and two passes suffice for any row.
+        add_variances(self.weighted, blocks, variances)
+        variances *= mixture.weighted[:, None]
+        variances += mixture.plain[:, None] * counted
+
+    def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None) -> Mixture:
+        temperature = self.temperature
+        sizes = np.zeros(len(out)) if temperature is not None and temperature.by_size else None
+        add_encoded(self.schema, self.plain, blocks, out, sizes, rows)
+        if temperature is None:
+            return Mixture(np.ones(len(out)), np.zeros(len(out)))
+        factors = temperature.factors(out, self.plain.log_prior, sizes)
+        out *= factors[:, None]
+        return Mixture(factors, np.zeros(len(out)))
+
+
+def mix(mixture: Mixture, plain: Floats, weighted: Floats) -> Floats:  # (n, C)
+    """Return the mixture of two scores; −∞ in one is −∞ in both, whatever its factor."""
+    with np.errstate(invalid="ignore"):
+        out = mixture.plain[:, None] * plain + mixture.weighted[:, None] * weighted
+    return np.where(np.isneginf(plain), -np.inf, out) if np.isneginf(plain).any() else out

@@ -1,0 +1,77 @@
+"""Minimise a smooth function of many numbers by L-BFGS, with results that depend on nothing but the function."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+
+import numpy as np
+
+from tallybayes.events.inputs import Floats
+
+__all__ = ["minimise"]
+
+_MEMORY = 8  # pairs of steps and changes of slope: more hardly save steps
+_ENOUGH = 1e-4  # the share of the decrease promised by the slope that a step must reach (Armijo)
+
+
+def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, *, steps: int, gain: float) -> Floats:
+    """Return a point near the minimum, where a step gains less than a share of the value.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a point; returns value and gradient.
+    start : ndarray, shape (K,)
+        The first point; coordinates should be scaled to a curvature of about 1.
+    steps : int
+        The largest number of steps.
+    gain : float
+        The decrease at which to end, relative to the value.
+
+    Examples
+    --------
+    >>> minimise(lambda x: (float(((x - 3) ** 2).sum()), 2 * (x - 3)), np.zeros(2), steps=20, gain=1e-12).round(6)
+    array([3., 3.])
+    """
+    at = start
+    value, slope = function(at)
+    pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    for _ in range(steps):
+        way = -_inverse_times(pairs, slope)
+        fall = float(way @ slope)
+        if not fall < 0:
+            break
+        length = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(slope).max()))
+        while True:
+            there = at + length * way
+            new, new_slope = function(there)
+            if new <= value + _ENOUGH * length * fall:
+                break
+            length /= 2
+            if length < 1e-10:
+                return at
+        moved, turned = there - at, new_slope - slope
+        curved = float(moved @ turned)
+        if curved > 0:
+            pairs.append((moved, turned, curved))
+        gained = value - new
+        at, value, slope = there, new, new_slope
+        if gained <= gain * (1 + abs(value)):
+            break
+    return at
+
+
+def _inverse_times(pairs: deque[tuple[Floats, Floats, float]], slope: Floats) -> Floats:
+    """Return the inverse curvature that the pairs suggest, times the slope: the two-loop recursion."""
+    out, shares = slope.copy(), []
+    for moved, turned, curved in reversed(pairs):
+        share = float(moved @ out) / curved
+        shares.append(share)
+        out -= share * turned
+    if pairs:
+        _, turned, curved = pairs[-1]
+        out *= curved / float(turned @ turned)
+    for (moved, turned, curved), share in zip(pairs, reversed(shares), strict=True):
+        out += (share - float(turned @ out) / curved) * moved
+    return out

@@ -1,0 +1,93 @@
+"""Score rows of any kind, a few plain ones by a shortcut, with the belief and its calibration."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from tallybayes.encoding.encode_rows import encode_rows
+from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.calibrated import CalibratedBelief
+from tallybayes.inference.posterior import normalise
+from tallybayes.inference.score import map_rows
+
+__all__ = ["Scorer", "Uncertain"]
+
+
+class Uncertain(NamedTuple):
+    """Calibrated scores, their variances, and the variances before calibration, (n, C) each."""
+
+    scores: Floats
+    variances: Floats
+    counted: Floats
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A calibrated belief that scores rows; `normalised` turns scores into probabilities."""
+
+    belief: CalibratedBelief
+    normalised: bool
+
+    def few(self, rows: Any) -> Floats | None:  # (n, C)
+        """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""
+        belief = self.belief
+        blocks = encode_rows(rows, belief.schema, belief.plain.likelihoods, belief.choices.unseen)
+        if blocks is None:
+            return None
+        out = self._room(len(rows))
+        belief.score(blocks, out)
+        if not np.isfinite(out.max(axis=1)).all():
+            return None
+        if self.normalised:
+            normalise(out, belief.plain.log_prior)
+        return out
+
+    def many(
+        self,
+        source: Iterable[pa.RecordBatch],
+        threads: int,
+        *,
+        partial: bool = False,
+        work: Callable[[RowBatch, Floats], None] | None = None,
+        each: tuple[int, ...] = (),
+    ) -> Floats:  # (n, *each, C)
+        """Score the rows of record batches, or return what `work` writes for them.
+
+        With `partial`, an absent column is missing in every row.
+        """
+        parts, first, missing = [], 0, self.belief.schema.missing
+        for batch in source:
+            out = self._room(batch.num_rows, *each)
+            map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
+            parts.append(out)
+            first += batch.num_rows
+        if not parts:
+            return self._room(0, *each)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def _score(self, rows: RowBatch, out: Floats) -> None:
+        self.belief.score(self.belief.encode(rows), out, rows)
+        if self.normalised:
+            normalise(out, self.belief.plain.log_prior, first=rows.first)
+
+    def scores_and_variances(
+        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
+    ) -> Uncertain:
+        """Return calibrated scores, and their variances with and without calibration."""
+
+        def fill(rows: RowBatch, out: Floats) -> None:
+            scores, variances, counted = np.empty((3, len(rows), out.shape[-1]))
+            self.belief.score_with_variance(rows, scores, variances, counted)
+            out[:, 0], out[:, 1], out[:, 2] = scores, variances, counted
+
+        parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
+        return Uncertain(parts[:, 0], parts[:, 1], parts[:, 2])
+
+    def _room(self, *shape: int) -> Floats:
+        return np.empty((*shape, len(self.belief.plain.log_prior)))

@@ -1,0 +1,67 @@
+"""The loss of weighted terms, with its gradient and the diagonal of its curvature."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _native
+from .types import Floats
+
+__all__ = ["WeighedTerms", "weigh_terms"]
+
+
+class WeighedTerms(NamedTuple):
+    """The loss; slopes by scale (U,), bias (C,) and table (K·C,); the same of curvatures; and that of all scales."""
+
+    loss: float
+    slopes: Floats  # (U + C + K·C,)
+    curves: Floats  # (U + C + K·C,)
+    all_curve: float
+
+
+def weigh_terms(
+    base: Floats,
+    terms: Floats,
+    codes: NDArray[np.int32],
+    classes: NDArray[np.int32],
+    weights: Floats | None,
+    share: Floats,
+    scale: Floats,
+    bias: Floats,
+    table: Floats,
+    *,
+    curved: bool = False,
+) -> WeighedTerms:
+    """Compute the loss of scores ``base + share * (bias + Σ scale * terms + Σ table[codes])``, and its derivatives.
+
+    Parameters
+    ----------
+    base : float64 ndarray, shape (C, n)
+        Finite scores.
+    terms : float64 ndarray, shape (U, C, n)
+        Finite terms.
+    codes : int32 ndarray, shape (V, n)
+        Rows of the table; -1 adds nothing.
+    classes : int32 ndarray, shape (n,)
+        Each row's class.
+    weights : float64 ndarray, shape (n,), or None
+    share : float64 ndarray, shape (n,)
+    scale, bias, table : float64 ndarray, shapes (U,), (C,) and (K, C)
+    curved : bool
+        Whether to compute curvatures; otherwise they are 0.
+
+    Examples
+    --------
+    >>> none = np.zeros((0, 1), np.int32)
+    >>> found = weigh_terms(np.zeros((2, 1)), np.array([[[1.0], [0.0]]]), none, np.zeros(1, np.int32), None, np.ones(1),
+    ...                     np.zeros(1), np.zeros(2), np.zeros((0, 2)), curved=True)
+    >>> round(found.loss, 6), found.slopes.tolist(), found.curves[0].item()      # log 2; p - 1; p (1 - p)
+    (0.693147, [-0.5, -0.5, 0.5], 0.25)
+    """
+    size = len(scale) + len(bias) + table.size
+    out = np.empty(2 + 2 * size)
+    _native.weigh_terms(base, terms, codes, classes, weights, share, scale, bias, table, out, curved)
+    return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))

@@ -1,0 +1,61 @@
+"""The weights of columns in a model file: numbers as arrays, names and kinds in the header."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tallybayes.categories import Categories
+from tallybayes.evidence import serialize
+from tallybayes.evidence.serialize import require, text
+from tallybayes.inference.weights import ColumnWeight, ColumnWeights
+
+__all__ = ["get", "put"]
+
+_NAME = "calibration"
+
+
+def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
+    """Return the header of weights, and add their arrays to the tensors."""
+    columns = []
+    for k, (name, one) in enumerate(sorted(weights.columns.items())):
+        where = f"{_NAME}.{k}"
+        tensors[f"{where}.table"] = np.concatenate([one.table, one.missing[None]])
+        stored: dict[str, Any] = {"name": name, "weight": one.weight}
+        if isinstance(one.cells, Categories):
+            stored["values"] = serialize.put_labels(f"{where}.values", one.cells, tensors)
+        elif one.cells is not None:
+            tensors[f"{where}.bounds"] = one.cells
+        columns.append(stored)
+    tensors[f"{_NAME}.bias"] = weights.bias
+    return {"classes": serialize.put_labels(f"{_NAME}.classes", weights.classes, tensors), "columns": columns}
+
+
+def get(stored: dict[str, Any], reader: serialize.Reader) -> ColumnWeights:
+    """Return the weights that `put` was given; raise unless they fit together."""
+    classes, columns = reader.labels(f"{_NAME}.classes", stored["classes"]), {}
+    for k, one in enumerate(stored["columns"]):
+        columns[text(one["name"])] = _column(f"{_NAME}.{k}", one, len(classes), reader)
+    require(list(columns) == sorted(columns) and len(columns) == len(stored["columns"]), "weights of different columns")
+    return ColumnWeights(classes, columns, _numbers(reader, f"{_NAME}.bias", (len(classes),)))
+
+
+def _column(where: str, stored: dict[str, Any], n_classes: int, reader: serialize.Reader) -> ColumnWeight:
+    weight = stored["weight"]
+    require(isinstance(weight, float) and np.isfinite(weight), "a weight")
+    cells: Any = None
+    if "values" in stored:
+        cells = reader.labels(f"{where}.values", stored["values"])
+    elif f"{where}.bounds" in reader.tensors:
+        cells = _numbers(reader, f"{where}.bounds", reader.tensors[f"{where}.bounds"].shape)
+        require(cells.ndim == 1 and bool((np.diff(cells) > 0).all()), "rising bounds")
+    rows = 1 if cells is None else len(cells) + 2
+    table = _numbers(reader, f"{where}.table", (rows, n_classes))
+    return ColumnWeight(weight, cells, table[:-1], table[-1])
+
+
+def _numbers(reader: serialize.Reader, name: str, shape: tuple[int, ...]) -> Any:
+    values = reader.tensors[name]
+    require(values.dtype == np.float64 and values.shape == shape and bool(np.isfinite(values).all()), name)
+    return values

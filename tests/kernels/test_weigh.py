@@ -1,0 +1,80 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import reference
+
+
+def _problem(seed, n, C, U, V, weighted):
+    rng = np.random.default_rng(seed)
+    K = 3 * V
+    codes = rng.integers(-1, K, (V, n)).astype(np.int32) if K else np.zeros((V, n), np.int32)
+    return (
+        rng.normal(size=(C, n)) * 5,
+        rng.normal(size=(U, C, n)) * 10 ** rng.uniform(-2, 2, (U, 1, 1)),
+        codes,
+        rng.integers(0, C, n).astype(np.int32),
+        rng.uniform(0, 2, n) if weighted else None,
+        np.where(rng.random(n) < 0.5, 1.0, rng.random(n)),
+        rng.normal(size=U),
+        rng.normal(size=C),
+        rng.normal(size=(K, C)),
+    )
+
+
+@given(
+    seed=st.integers(0, 2**32),
+    n=st.sampled_from([0, 1, 3, 4, 255, 256, 257, 600]),
+    C=st.sampled_from([1, 2, 3, 5]),
+    U=st.sampled_from([0, 1, 4]),
+    V=st.sampled_from([0, 1, 3]),
+    weighted=st.booleans(),
+    curved=st.booleans(),
+)
+@settings(max_examples=100, deadline=None)
+def test_loss_and_derivatives_are_those_of_the_twin(each_isa, seed, n, C, U, V, weighted, curved):
+    given = _problem(seed, n, C, U, V, weighted)
+    want = reference.weigh_terms(*given, curved=curved)
+    first = None
+    for _ in each_isa():
+        got = kernels.weigh_terms(*given, curved=curved)
+        for mine, theirs in zip(got, want, strict=True):
+            np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-7)
+        first = got if first is None else first
+        assert all(np.array_equal(a, b) for a, b in zip(got, first, strict=True))  # the same bits
+
+
+def test_the_slopes_are_those_of_the_loss():
+    base, terms, codes, classes, weights, share, scale, bias, table = _problem(1, 40, 3, 2, 2, True)
+    found = kernels.weigh_terms(base, terms, codes, classes, weights, share, scale, bias, table, curved=True)
+    point, step = np.concatenate([scale, bias, table.ravel()]), 1e-6
+
+    def loss(at):
+        a, b, t = at[:2], at[2:5], at[5:].reshape(-1, 3)
+        return kernels.weigh_terms(base, terms, codes, classes, weights, share, a, b, t).loss
+
+    for k in range(len(point)):
+        nudge = np.zeros(len(point))
+        nudge[k] = step
+        assert (loss(point + nudge) - loss(point - nudge)) / (2 * step) == pytest.approx(found.slopes[k], abs=1e-4)
+
+
+@pytest.mark.parametrize(("place", "value"), [(2, 99), (3, 7)])
+def test_codes_and_classes_out_of_range_are_refused(place, value):
+    given = list(_problem(2, 5, 2, 1, 1, False))
+    given[place] = np.full_like(given[place], value)
+    with pytest.raises(ValueError, match="wanted"):
+        kernels.weigh_terms(*given)
+
+
+def test_shapes_that_do_not_fit_are_refused():
+    given = list(_problem(3, 5, 2, 1, 1, False))
+    for k in (1, 2, 5, 6, 7, 8):
+        wrong = list(given)
+        wrong[k] = np.zeros((*given[k].shape[:-1], given[k].shape[-1] + 1), given[k].dtype)
+        with pytest.raises(ValueError, match="wanted"):
+            kernels.weigh_terms(*wrong)

@@ -19,6 +19,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.count import count, sample
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
@@ -27,7 +28,7 @@ from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
-from tallybayes.inference.posterior import Temperature, normalise
+from tallybayes.inference.posterior import Tempering, normalise
 from tallybayes.inference.score import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.kernels import log_softmax
@@ -108,14 +109,24 @@ class Model:
         return {name: float(a) for block, each in blocks for name, a in zip(block.columns, each, strict=True)}
 
     @property
-    def _temperature(self) -> Temperature | None:
+    def _temperature(self) -> Tempering | None:
         """The temperature that scores are multiplied by before normalising; None leaves them unchanged."""
         return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
 
+    @property
+    def _token_weights(self) -> TokenWeights | None:
+        """The weights of tokens; None for other models than those of one column of texts."""
+        return self._temperature if isinstance(self._temperature, TokenWeights) else None
+
+    @cached_property
+    def _weighted(self) -> Belief:
+        """The belief with the weights of tokens: what the temperature applies to."""
+        return self.belief if self._token_weights is None else self.belief.weighted(self._token_weights)
+
     @cached_property
     def _contrast(self) -> Belief:
-        """The belief without what is equal in all classes; probabilities and explanations use it."""
-        return self.belief.contrasted()
+        """The weighted belief without what is equal in all classes; probabilities and explanations use it."""
+        return self._weighted.contrasted()
 
     @property
     def prior(self) -> dict[Any, float]:

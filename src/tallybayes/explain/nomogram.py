@@ -190,7 +190,7 @@ class _Odds:
 
     def of_value(self, column: str, value: Any) -> float:
         b, f = self.model.schema.place(column)
-        return float(self.difference(self.model.belief.likelihoods[b].of_cell(f, value)[0][None, :])[0])
+        return float(self.difference(self.model._weighted.likelihoods[b].of_cell(f, value)[0][None, :])[0])
 
     def difference(self, log: Floats) -> Floats:
         with np.errstate(invalid="ignore"):  # impossible under both: NaN, which cannot be drawn
@@ -198,7 +198,7 @@ class _Odds:
 
     def size_of(self, column: str, value: Any) -> float:
         b, f = self.model.schema.place(column)
-        return self.model.belief.likelihoods[b].of_cell(f, value)[1]
+        return self.model._weighted.likelihoods[b].of_cell(f, value)[1]
 
     def tempered(self, log_odds: float, size: float | None) -> float:
         if self.model._temperature is None:
@@ -237,7 +237,7 @@ def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats
     """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
     b, f = model.schema.place(column)
-    event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
+    event, likelihood = model.schema.blocks[b].event, model._weighted.likelihoods[b]
     profile = likelihood.profile(f)
     log_odds = odds.difference(profile.log)
     if profile.base is not None:

@@ -19,9 +19,10 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.schema.schema import Schema
 
 __all__ = ["Calibration", "Tried", "calibrate"]
@@ -51,8 +52,8 @@ class Calibration:
     ----------
     alphas : mapping of str to float
         The smoothing of each name or glob that was to be tuned; "*" stands for all columns to tune.
-    temperature : Temperature or None
-        What scores are multiplied by.
+    temperature : Temperature, TokenWeights or None
+        What scores are multiplied by; for one column of texts, with weights of its tokens.
     rows : int
         The number of rows left out, one at a time.
     unscored : int
@@ -66,7 +67,7 @@ class Calibration:
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
-    temperature: Temperature | None = None
+    temperature: Tempering | None = None
     rows: int = 0
     unscored: int = 0
     before: float | None = None
@@ -86,7 +87,7 @@ class Calibration:
         """Return the calibration as plain numbers."""
         return {
             "alphas": dict(self.alphas),
-            "temper": None if self.temperature is None else {"a": self.temperature.a, "b": self.temperature.b},
+            "temper": None if self.temperature is None else self.temperature.to_dict(),
             "rows": self.rows,
             "unscored": self.unscored,
             "before": self.before,
@@ -138,7 +139,7 @@ class _Search:
         threads: int,
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
-        self.threads = threads
+        self.threads, self.rows = threads, rows
         # A row of weight w > 1 stands for w copies: leave one copy out, count its loss w times.
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
         self.left_out = [
@@ -165,12 +166,17 @@ class _Search:
                     alphas[key] = self._best(alphas, key)
             scores, scored = self._scores(alphas)
         weights = self._weight(scored)
-        before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
+        before, after = _mean(losses(scores, self.classes[scored]), weights)[0], None
+        temperature: Tempering | None = None
         if self.choices.calibrate is not None:
-            temperature, left, _ = fit_temper(
-                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
-            )
-            after = _mean(left, weights)[0]
+            fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
+            if fitted is not None:
+                temperature, after = fitted.weights, fitted.loss
+            else:
+                temperature, left, _ = fit_temper(
+                    scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
+                )
+                after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
         return Calibration(alphas, temperature, n, n - len(scored), before, after, tried)
 
@@ -215,7 +221,7 @@ class _Search:
         return self.last[1:]
 
     def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        resolved = self.choices.resolved(self.evidence, alphas)
+        resolved = self._resolved(alphas)
         scores = np.empty((len(self.classes), len(self.evidence.classes)))
 
         def work(k: slice) -> None:
@@ -226,6 +232,9 @@ class _Search:
         has_weight = np.ones(len(scores), bool) if self.weights is None else self.weights > 0
         scored = np.flatnonzero(np.isfinite(scores[np.arange(len(scores)), self.classes]) & has_weight)
         return scores[scored], scored
+
+    def _resolved(self, alphas: Mapping[str, float]) -> Choices:
+        return self.choices.resolved(self.evidence, alphas)
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[scored]

@@ -1,15 +1,15 @@
 """Weights of tokens in cells, fitted on documents left out with their fold.
 
 `events.text.token_cells` has the formula of a score. First the common temperature t and the power b of a document's
-length are found, then the weights of cells and the classes' biases around them,
+length are found, then the weights w of cells and the prior's share v around them,
 
     w = 1 + d_all + d_order + d_order,band + d_order,spread + d_cell,
 
-each d of a level drawn from N(0, 1/λ of the level), and so the biases: convex, solved by Newton's method. Each λ is the
-one under which the documents are most probable (MacKay's evidence).
+each d of a level drawn from N(0, 1/λ of the level), d_all and v from N(0, 1): convex, solved by Newton's method. Each λ
+is the one under which the documents are most probable (MacKay's evidence).
 
-Notation: n documents, C classes, G cells, P numbers: d of each level and the biases. J (G + C, P) is the 0/1 matrix
-that adds up the numbers of each cell, and keeps the biases.
+Notation: n documents, C classes, G cells, P numbers: d of each level, and v. J (G + 1, P) is the 0/1 matrix that adds
+up the numbers of each cell, and keeps v.
 """
 
 from __future__ import annotations
@@ -39,16 +39,17 @@ _DIGITS = 6  # of the numbers kept: what BLAS may compute differently is rounded
 
 
 class FittedWeights(NamedTuple):
-    """The weights, the log-loss of each document under them, and minus the log-evidence per document."""
+    """The weights, the mean log-loss of the documents under them, and minus the log-evidence per document."""
 
     weights: TokenWeights
-    losses: Floats  # (n,)
+    loss: float
     evidence: float
 
 
 class _Documents(NamedTuple):
-    """Documents left out: their scores without weights, terms by cell, classes and weights."""
+    """Documents left out: the class prior, scores without weights, terms by cell, classes and weights."""
 
+    log_prior: Floats  # (C,)
     scores: Floats  # (n, C)
     cells: CellTerms
     classes: npt.NDArray[np.integer]  # (n,)
@@ -78,23 +79,24 @@ def fit_cell_weights(
         The documents' weights.
     """
     scores = log_prior + cells.terms.sum(axis=2, dtype=np.float64)
-    documents = _Documents(scores, cells, classes, np.ones(len(classes)) if weights is None else weights)
+    documents = _Documents(log_prior, scores, cells, classes, np.ones(len(classes)) if weights is None else weights)
     common = _common(documents)
     with threadpool_limits(1, "blas"):  # matrices of some hundred rows: threads would wait for each other
-        each, bias, losses, evidence = _Levels(documents, common).fit()
-    kept = TokenWeights(_rounded(common.t), common.b, _rounded(common.typical), _all_rounded(each), _all_rounded(bias))
-    return FittedWeights(kept, losses, evidence)
+        each, prior, loss, evidence = _Levels(documents, common).fit()
+    t, b, typical, v = map(_rounded, (common.t, common.b, common.typical, prior))
+    kept = TokenWeights(t, b, typical, v, tuple(map(_rounded, each)))
+    return FittedWeights(kept, loss, evidence)
 
 
 def _common(documents: _Documents) -> TokenWeights:
     """Return one temperature for all cells, and the power of the length, of least loss."""
-    lengths, G, C = documents.cells.lengths, documents.cells.terms.shape[2], documents.scores.shape[1]
+    lengths = documents.cells.lengths
     typical = float(np.exp(np.average(np.log1p(lengths), weights=documents.weights * (lengths > 0))))
     found, t = [], 0.3
     for b in _POWERS:
-        m, _ = TokenWeights(1.0, float(b), typical, (), ()).faded(lengths)
+        m, _ = TokenWeights(1.0, float(b), typical, 0.0, ()).faded(lengths)
         t = max(_one_factor(documents, 1.0 - m, m * ((lengths + 1.0) / typical) ** b, t), _LEAST)
-        one = TokenWeights(t, float(b), typical, (1.0,) * G, (0.0,) * C)
+        one = TokenWeights(t, float(b), typical, 0.0, ())
         found.append((documents.loss(one.at(lengths)[:, None] * documents.scores), one))
     return min(found, key=lambda each: each[0])[1]
 
@@ -116,22 +118,22 @@ def _one_factor(documents: _Documents, plain: Floats, tempered: Floats, t: float
 
 
 class _Levels:
-    """The search for the weights of cells and the biases, around a common temperature."""
+    """The search for the weights of cells and of the prior, around a common temperature."""
 
     def __init__(self, documents: _Documents, common: TokenWeights) -> None:
         terms = documents.cells.terms
-        self.documents, self.shape = documents, terms.shape
+        self.documents, self.n_cells = documents, terms.shape[2]
         m, k = common.faded(documents.cells.lengths)
-        self.m = m
         self.full = np.flatnonzero(np.abs(terms).max(axis=(0, 1)) > 0)  # cells that no document has need no search
-        self.x: Floats32 = terms[:, :, self.full] * (m * k).astype(np.float32)[:, None, None]
+        own = m[:, None] * np.where(np.isfinite(documents.log_prior), documents.log_prior, 0.0)
+        each = terms[:, :, self.full] * (m * k).astype(np.float32)[:, None, None]
+        self.x: Floats32 = np.concatenate([each, own.astype(np.float32)[:, :, None]], axis=2)  # (n, C, full + 1)
         self.base = (1.0 - m + m * k)[:, None] * documents.scores
-        self.matrix, self.level = _levels(terms.shape[2], self.full, terms.shape[1])
-        biases = np.arange(len(self.matrix) - terms.shape[1], len(self.matrix))
-        self.J = self.matrix[np.concatenate([self.full, biases])]
+        self.matrix, self.level = _levels(self.n_cells, self.full)
+        self.J = self.matrix[np.append(self.full, self.n_cells)]
 
-    def fit(self) -> tuple[Floats, Floats, Floats, float]:
-        """Return the weights of cells, the biases, the losses, and minus the log-evidence per document."""
+    def fit(self) -> tuple[Floats, float, float, float]:
+        """Return the weights of cells, that of the prior, the mean loss, and minus the log-evidence per document."""
         precision, theta = np.where(self.level == 0, 1.0, _SHAPE / _RATE), np.zeros(len(self.level))
         for turn in range(_ROUNDS):
             last = turn == _ROUNDS - 1
@@ -144,13 +146,12 @@ class _Levels:
                     precision[i] = max(_LEAST_PRECISION, new)
         root = np.sqrt(precision)
         volume = np.linalg.slogdet(np.eye(len(root)) + H / root / root[:, None])[1]
-        found, losses = self.matrix @ theta, self.documents.losses(self._scores(theta))
-        G, n = self.shape[2], self.documents.weights.sum()
-        return 1 + found[:G], found[G:], losses, float((value + volume / 2) / n)
+        found, total = self.matrix @ theta, self.documents.weights.sum()
+        loss = self.documents.loss(self._scores(theta)) / total
+        return 1 + found[:-1], float(found[-1]), loss, float((value + volume / 2) / total)
 
     def _scores(self, theta: Floats) -> Floats:  # (n, C)
-        found, G = self.J @ theta, len(self.full)
-        return np.asarray(self.base + self.x @ found[:G].astype(np.float32) + self.m[:, None] * found[G:])
+        return np.asarray(self.base + self.x @ (self.J @ theta).astype(np.float32))
 
     def _value(self, theta: Floats, precision: Floats) -> float:
         return self.documents.loss(self._scores(theta)) + float(precision @ (theta * theta)) / 2
@@ -172,34 +173,30 @@ class _Levels:
 
     def _derivatives(self, p: Floats) -> tuple[Floats, Floats]:  # (P,), (P, P)
         """Return the slope and the curvature of the loss where the classes have probabilities p (n, C)."""
-        (n, C, _), each, m = self.shape, self.documents.weights, self.m
-        over = p * each[:, None]
-        over[np.arange(n), self.documents.classes] -= each
-        slope = np.concatenate([over.astype(np.float32).reshape(-1) @ self.x.reshape(n * C, -1), m @ over])
-        mean = np.matmul(p.astype(np.float32)[:, None, :], self.x)  # (n, 1, G)
-        centred = (self.x - mean).reshape(n * C, -1)
-        weight = p * each[:, None]
-        scaled = centred * weight.astype(np.float32).reshape(-1, 1)
-        cells = scaled.T @ centred
-        both = np.einsum("ncg,n->gc", scaled.reshape(n, C, -1), m.astype(np.float32))
-        biases = np.diag((m * m) @ weight) - (weight * (m * m)[:, None]).T @ p
-        H = np.block([[cells, both], [both.T, biases]]).astype(np.float64)
-        return self.J.T @ slope, self.J.T @ H @ self.J
+        n, C, width = self.x.shape
+        weight = p * self.documents.weights[:, None]
+        over = weight.copy()
+        over[np.arange(n), self.documents.classes] -= self.documents.weights
+        slope = over.astype(np.float32).reshape(-1) @ self.x.reshape(n * C, width)
+        mean = np.matmul(p.astype(np.float32)[:, None, :], self.x)  # (n, 1, width)
+        root = np.sqrt(weight).astype(np.float32)[:, :, None]
+        centred = ((self.x - mean) * root).reshape(n * C, width)
+        return self.J.T @ slope, self.J.T @ (centred.T @ centred) @ self.J
 
 
-def _levels(n_cells: int, full: npt.NDArray[np.intp], n_classes: int) -> tuple[Floats, npt.NDArray[np.intp]]:
-    """Return the matrix (G + C, P) and the level of each number; numbers without documents are left out."""
+def _levels(n_cells: int, full: npt.NDArray[np.intp]) -> tuple[Floats, npt.NDArray[np.intp]]:
+    """Return the matrix (G + 1, P) and the level of each number; numbers without documents are left out."""
     spreads, cell = len(EDGES) + 1, np.arange(n_cells)
     order, band, spread = cell // (BANDS * spreads), cell // spreads % BANDS, cell % spreads
     keys = [0 * cell, order, order * BANDS + band, order * spreads + spread, cell]
     if order[-1] == 0:
         del keys[1]  # the same as the level above
     levels = [(key[:, None] == np.unique(key[full])).astype(np.float64) for key in keys]
-    sizes = [one.shape[1] for one in levels] + [n_classes]
-    matrix = np.zeros((n_cells + n_classes, sum(sizes)))
-    matrix[:n_cells, :-n_classes] = np.hstack(levels)
-    matrix[n_cells:, -n_classes:] = np.eye(n_classes)
-    return matrix, np.repeat(np.arange(len(sizes)), sizes)
+    sizes = [one.shape[1] for one in levels]
+    matrix = np.zeros((n_cells + 1, sum(sizes) + 1))
+    matrix[:-1, :-1] = np.hstack(levels)
+    matrix[-1, -1] = 1.0
+    return matrix, np.append(np.repeat(np.arange(len(sizes)), sizes), 0)
 
 
 def _log_total(scores: Floats) -> Floats:  # (n,)
@@ -213,7 +210,3 @@ def _softmax(scores: Floats) -> Floats:  # (n, C)
 
 def _rounded(value: float) -> float:
     return float(f"{value:.{_DIGITS}g}")
-
-
-def _all_rounded(values: Floats) -> tuple[float, ...]:
-    return tuple(map(_rounded, values))

@@ -21,7 +21,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.posterior import Temperature, normalise
+from tallybayes.inference.posterior import Tempering, normalise
 from tallybayes.schema.schema import Block, Missing, Schema
 
 __all__ = ["SCORED_ROWS", "Scorer", "add_encoded", "add_scores", "add_variances", "encoded", "map_rows"]
@@ -161,7 +161,7 @@ class Scorer:
     belief: Belief
     choices: Choices
     normalised: bool
-    temperature: Temperature | None = None
+    temperature: Tempering | None = None
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""

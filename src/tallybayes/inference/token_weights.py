@@ -59,16 +59,4 @@ def fit_token_weights(
     if (terms.lengths > 0).sum() < _FEWEST:
         return None
     prior = log_prior(evidence.rows.to_float(), evidence.classes, choices.prior)
-    return fit_cell_weights(terms, classes[some], prior, _as_expected(prior, classes[some], each))
-
-
-def _as_expected(prior: Floats, classes: npt.NDArray[np.int32], weights: Floats | None) -> Floats:  # (n,)
-    """Return the documents' weights, such that each class has the share that the prior says.
-
-    The biases would otherwise turn a given prior back into the shares of the sample.
-    """
-    each = np.ones(len(classes)) if weights is None else weights
-    share = np.bincount(classes, each, minlength=len(prior)) / each.sum()
-    expected = np.where(share > 0, np.exp(prior), 0.0)
-    factor = np.divide(expected / expected.sum(), share, out=np.zeros_like(share), where=share > 0)
-    return np.asarray(each * factor[classes])
+    return fit_cell_weights(terms, classes[some], prior, each)

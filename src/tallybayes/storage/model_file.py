@@ -16,11 +16,12 @@ import numpy as np
 
 from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, wanted
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.storage import atomic_write
@@ -124,7 +125,6 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
         return None
     alphas, temperature = put["alphas"], put["temper"]
     require(all(_is_positive(alpha) for alpha in alphas.values()), "smoothings above 0")
-    require(temperature is None or (_is_positive(temperature["a"]) and np.isfinite(temperature["b"])), "a temperature")
     require(isinstance(put["stale"], bool), "stale")
     require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
     numbers = {k: None if put[k] is None else float(put[k]) for k in ("before", "after")}
@@ -134,13 +134,20 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
     )
     return Calibration(
         {text(name): float(alpha) for name, alpha in alphas.items()},
-        None if temperature is None else Temperature(float(temperature["a"]), float(temperature["b"])),
+        None if temperature is None else _get_temperature(temperature),
         put["rows"],
         put["unscored"],
         **numbers,
         tried=tried,
         stale=put["stale"],
     )
+
+
+def _get_temperature(put: dict[str, Any]) -> Tempering:
+    if "cells" in put:
+        return TokenWeights.from_dict(put)
+    require(_is_positive(put["a"]) and bool(np.isfinite(put["b"])), "a temperature")
+    return Temperature(float(put["a"]), float(put["b"]))
 
 
 def _put_alpha(alpha: Alpha) -> Any:

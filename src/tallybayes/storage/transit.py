@@ -31,8 +31,8 @@ class Models:
 
     @property
     def beliefs(self) -> tuple[Belief | None, ...]:
-        """The belief of each model."""
-        return self.given or tuple(None if model is None else model.belief for model in self.models)
+        """The belief of each model, with the weights that its temperature goes with."""
+        return self.given or tuple(None if model is None else model._weighted for model in self.models)
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions = (model.schema.tokenizers() for model in self.models if model is not None)

@@ -75,7 +75,7 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
 
     def work(part: RowBatch, classes: IntCodes, weights: Floats | None, out: Floats) -> None:
         left_out = LeftOutRows(evidence, part, classes, weights)
-        out[:, :-1] = left_out.scores(choices)
+        out[:, :-1] = left_out.scores(choices, total._token_weights)
         if total._temperature is not None:
             out[:, -1] = total._temperature.at(left_out.sizes)
 

@@ -4,7 +4,7 @@ A cell is the length of an n-gram, a band (how often the token was seen) and a s
 use). Naive Bayes counts words that come together as if each were news, and trusts a rare word as it trusts a common
 one. A weight per cell corrects both. It is a correction for the *other* words, so it fades as they are missing:
 
-    score = (1 − m) · (log prior + Σ L) + m · [k · (log prior + Σ w L) + bias],    m = (n − 1) / (n − 1 + 2),
+    score = (1 − m) · (log prior + Σ L) + m · [v log prior + k · (log prior + Σ w L)],    m = (n − 1) / (n − 1 + 2),
 
 n being the number of tokens, L their log-probabilities, w the weights of their cells, and
 k = t · ((n + 1) / typical)^b, at most 1: a document of one token is answered as counted.
@@ -29,6 +29,7 @@ BANDS = 10  # log2 of how often a token was seen: 1, 2-3, 4-7, ..., 512 and more
 EDGES = (0.1, 0.25, 0.5, 0.75, 1.0, 1.5, 2.0)  # of the spread, in nats
 _SPREADS = len(EDGES) + 1
 _MOST_ORDERS = 4  # longer n-grams share the weights of the fourth order
+_COLDEST = 1e-3  # the least temperature: the prior may fade, and never turns round
 _HALF = 2.0  # other tokens with which half of the correction holds; 1 to 4 do as well
 Cells = npt.NDArray[np.intp]
 
@@ -43,14 +44,14 @@ class TokenWeights:
         The temperature of a document of typical length, and the power of the length.
     typical : float
         The typical number of tokens, plus 1.
+    prior : float
+        v, the share of the log prior that is added untempered: tempering flattens the prior, too.
     cells : tuple of float
         The weight of each cell: by order, then band, then spread.
-    bias : tuple of float
-        What each class gets whatever the tokens are, since tempering flattens the class prior.
 
     Examples
     --------
-    >>> half = TokenWeights(0.5, 0.0, 10.0, (1.0,) * 80, (0.0, 0.0))
+    >>> half = TokenWeights(0.5, 0.0, 10.0, 0.0, (1.0,) * 80)
     >>> half.at(np.array([0.0, 1.0, 3.0, 99.0]))      # one token is answered as counted
     array([1.  , 1.  , 0.75, 0.51])
     """
@@ -58,8 +59,8 @@ class TokenWeights:
     t: float
     b: float
     typical: float
+    prior: float
     cells: tuple[float, ...]
-    bias: tuple[float, ...]
 
     @property
     def by_size(self) -> bool:
@@ -72,9 +73,9 @@ class TokenWeights:
         return others / (others + _HALF), np.minimum(self.t * ((lengths + 1.0) / self.typical) ** self.b, 1.0)
 
     def at(self, lengths: Floats) -> Floats:  # (n,)
-        """Return the temperature of documents: the factor of the class prior, (1 − m) + m k."""
+        """Return the temperature of documents, the factor of the class prior: (1 − m) + m (k + v)."""
         m, k = self.faded(lengths)
-        return 1.0 - m + m * k
+        return np.maximum(1.0 - m + m * (k + self.prior), _COLDEST)
 
     def factors(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> Floats:  # (n,)
         """Return the temperature of each row, as `Temperature.factors` does."""
@@ -95,18 +96,19 @@ class TokenWeights:
         lengths : ndarray, shape (n,)
             The numbers of tokens.
         """
-        m, k = self.faded(lengths)
-        share, one = (m * k / (1.0 - m + m * k))[:, None], (m / (1.0 - m + m * k))[:, None]
-        return np.asarray((1.0 - share) * plain + share * weighted + one * np.array(self.bias))
+        of_plain, of_weighted = self.parts(lengths)
+        return np.asarray(of_plain[:, None] * plain + of_weighted[:, None] * weighted)
 
-    def of_tokens(self, order: Cells, seen: Floats, log: Floats) -> Floats:  # (V,)
-        """Return the weight of each token; see `cells`."""
-        return np.array(self.cells)[cells(order, seen, log)]
+    def parts(self, lengths: Floats) -> tuple[Floats, Floats]:  # (n,), (n,)
+        """Return the factors of the plain sum and of the weighted sum, before tempering."""
+        m, k = self.faded(lengths)
+        t = self.at(lengths)
+        return (1.0 - m) / t, m * k / t
 
     def to_dict(self) -> dict[str, Any]:
         """Return the weights as plain numbers."""
-        numbers = {"t": self.t, "b": self.b, "typical": self.typical}
-        return {**numbers, "cells": list(self.cells), "bias": list(self.bias)}
+        numbers = {"t": self.t, "b": self.b, "typical": self.typical, "prior": self.prior}
+        return {**numbers, "cells": list(self.cells)}
 
     @classmethod
     def from_dict(cls, put: Mapping[str, Any]) -> TokenWeights:
@@ -114,15 +116,15 @@ class TokenWeights:
 
         Examples
         --------
-        >>> TokenWeights.from_dict({"t": 0.5, "b": 0.0, "typical": 0.0, "cells": [], "bias": []})
+        >>> TokenWeights.from_dict({"t": 0.5, "b": 0.0, "typical": 9.0, "prior": 0.0, "cells": [1.0]})
         Traceback (most recent call last):
         ...
         ValueError: weights of tokens
         """
-        listed = (tuple(map(float, put[key])) for key in ("cells", "bias"))
-        new = cls(float(put["t"]), float(put["b"]), float(put["typical"]), *listed)
+        t, b, typical, prior = (float(put[key]) for key in ("t", "b", "typical", "prior"))
+        new = cls(t, b, typical, prior, tuple(map(float, put["cells"])))
         whole = len(new.cells) in [n * BANDS * _SPREADS for n in range(1, _MOST_ORDERS + 1)]
-        finite = bool(np.isfinite((new.t, new.b, new.typical, *new.cells, *new.bias)).all())
+        finite = bool(np.isfinite((new.t, new.b, new.typical, new.prior, *new.cells)).all())
         if not whole or not finite or not (new.t > 0 and new.typical > 0):
             raise ValueError("weights of tokens")
         return new

@@ -19,6 +19,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.count import count, sample
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
@@ -28,7 +29,7 @@ from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
-from tallybayes.inference.posterior import normalise
+from tallybayes.inference.posterior import Tempering, normalise
 from tallybayes.inference.scorer import Scorer
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.inference.weights import ColumnWeights
@@ -114,16 +115,29 @@ class Model:
     @cached_property
     def _calibrated_belief(self) -> CalibratedBelief:
         """The belief with its calibration, without what is equal in all classes, for probabilities and reasons."""
-        belief, weights = self.belief, self._weights
+        belief, weights = self._token_belief, self._weights
         weighted = None if weights is None else weights.apply(belief, self.schema, self.evidence.classes).contrasted()
-        off = self.calibration is None or self.choices.calibrate is None
-        temperature = None if off else self.calibration.temperature  # type: ignore[union-attr]
-        return CalibratedBelief(self.schema, self.choices, belief.contrasted(), weighted, temperature)
+        return CalibratedBelief(self.schema, self.choices, belief.contrasted(), weighted, self._temperature)
 
     @property
     def _weights(self) -> ColumnWeights | None:
         """The weights of columns in use, if any."""
         return None if self.calibration is None or self.choices.calibrate is None else self.calibration.weights
+
+    @property
+    def _temperature(self) -> Tempering | None:
+        """The temperature in use, if any."""
+        return None if self.calibration is None or self.choices.calibrate is None else self.calibration.temperature
+
+    @property
+    def _token_weights(self) -> TokenWeights | None:
+        """The weights of tokens; None for other models than those of one column of texts."""
+        return self._temperature if isinstance(self._temperature, TokenWeights) else None
+
+    @cached_property
+    def _token_belief(self) -> Belief:
+        """The belief with the weights of tokens: what the temperature applies to."""
+        return self.belief if self._token_weights is None else self.belief.weighted(self._token_weights)
 
     @property
     def prior(self) -> dict[Any, float]:

@@ -96,7 +96,8 @@ class ModelSummary(Result):
             return None
         rows = [("rows left out", f"{found.rows:,}"), *((f"alpha of {k}", number(v)) for k, v in found.alphas.items())]
         if found.temperature is not None:
-            rows += [("temperature: a, b", f"{number(found.temperature.a)}, {number(found.temperature.b)}")]
+            first = list(found.temperature.to_dict().items())[:2]
+            rows += [(f"temperature: {', '.join(k for k, _ in first)}", ", ".join(number(v) for _, v in first))]
         losses = [("log-loss before", found.before), ("log-loss after", found.after)]
         rows += [(name, number(loss)) for name, loss in losses if loss is not None]
         notes = ("Older than the last change of the model: calibrate again.",) if found.stale else ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,9 @@ import pyarrow as pa
 from tallybayes.categories import Categories
 from tallybayes.events.inputs import Dense, Encoded, Floats
 from tallybayes.events.statistic import Statistic
+
+if TYPE_CHECKING:
+    from tallybayes.events.text.token_cells import TokenWeights
 
 __all__ = ["Drawn", "EstimateOptions", "Likelihood", "Pixels", "Profile", "add_terms_of", "weigh", "weigh_table"]
 
@@ -42,6 +45,8 @@ class EstimateOptions:
         The least variance, as a share of the column's variance over all rows.
     unseen : {"smooth", "skip", "error"}
         How a value never seen in training is scored: as one more value with a count of zero, as missing, or not at all.
+    weights : TokenWeights, optional
+        The weights of tokens, by which texts left out are scored.
     """
 
     rule: Literal["mle", "map", "bayes"]
@@ -49,6 +54,7 @@ class EstimateOptions:
     ddof: int = 0
     floor: float = 1e-9
     unseen: Literal["smooth", "skip", "error"] = "smooth"
+    weights: TokenWeights | None = None
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.mutual_information import information
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
@@ -199,7 +199,8 @@ class _LeftOut:
         terms, unit_sizes = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
         for u, names in enumerate(units):
             left = LeftOutRows(model.evidence.select(names), part, classes, one)
-            terms[u] = np.where(unknown, 0.0, left.scores(model._resolved_choices) - np.where(unknown, 0.0, prior))
+            scores = left.scores(model._resolved_choices, model._token_weights)
+            terms[u] = np.where(unknown, 0.0, scores - np.where(unknown, 0.0, prior))
             unit_sizes[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0
@@ -245,7 +246,7 @@ class _LeftOut:
         """Return the sizes of the rows, by which scores are tempered."""
         return np.asarray(self.unit_sizes.sum(axis=0) - (0.0 if without is None else self.unit_sizes[without]))
 
-    def losses(self, scores: Floats, sizes: Floats, temperature: Temperature | None) -> Floats:  # (n,)
+    def losses(self, scores: Floats, sizes: Floats, temperature: Tempering | None) -> Floats:  # (n,)
         """Return the log-loss of each row, tempered like the model's predictions."""
         scores = scores.copy() if temperature is None else scores * temperature.at(sizes)[:, None]
         log_softmax(scores)

@@ -182,12 +182,18 @@ class _Odds:
     def check(self, column: str) -> None:
         self.model.schema.place(column)
 
+    @property
+    def plain(self) -> Belief:
+        """The belief of rows of one column, with the weights of tokens, if the model has them."""
+        return self.model._token_belief
+
     @cached_property
     def belief(self) -> Belief:
         """The belief of whole rows: with the weights of columns, if the model has them."""
-        model = self.model
-        weights = model._weights
-        return model.belief if weights is None else weights.apply(model.belief, model.schema, model.evidence.classes)
+        weights = self.model._weights
+        return (
+            self.plain if weights is None else weights.apply(self.plain, self.model.schema, self.model.evidence.classes)
+        )
 
     def of_value(self, column: str, value: Any, belief: Belief | None = None) -> float:
         b, f = self.model.schema.place(column)
@@ -199,7 +205,7 @@ class _Odds:
 
     def of_part(self, given: Mapping[str, Any], whole: float) -> float:
         """Return the log-odds of a row with missing columns, given what whole rows' weights make of it."""
-        plain = self.model.belief
+        plain = self.plain
         if self.belief is plain:
             return whole
         odds = float(self.difference(plain.log_prior[None, :])[0])
@@ -213,7 +219,7 @@ class _Odds:
 
     def size_of(self, column: str, value: Any) -> float:
         b, f = self.model.schema.place(column)
-        return self.model.belief.likelihoods[b].of_cell(f, value)[1]
+        return self.plain.likelihoods[b].of_cell(f, value)[1]
 
     def tempered(self, log_odds: float, size: float | None) -> float:
         temperature = self.model._calibrated_belief.temperature
@@ -253,9 +259,9 @@ def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats
     """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
     b, f = model.schema.place(column)
-    event, likelihood = model.schema.blocks[b].event, odds.belief.likelihoods[b]
-    profile = model.belief.likelihoods[b].profile(f)
-    weighted = profile if odds.belief is model.belief else likelihood.profile(f, profile.values)
+    event, likelihood, plain = model.schema.blocks[b].event, odds.belief.likelihoods[b], odds.plain
+    profile = plain.likelihoods[b].profile(f)
+    weighted = profile if odds.belief is plain else likelihood.profile(f, profile.values)
     log_odds = odds.difference(weighted.log)
     if profile.base is not None:
         base = odds.difference(profile.base[None, :])[0].item()

@@ -46,8 +46,9 @@ def spoken_words(model: Model, blocks: list[Any]) -> Iterator[TextContributions]
             tokens = tuple(found.vocabulary.to_pylist())
             times = np.zeros(len(tokens))
             times[found.indices] = 1.0 if words.distinct else found.data
-            log = likelihood.profile(f, tokens).log
             known = words.vocabulary.find(pa.array(tokens, pa.string())) >= 0
+            length = float(times.sum() if words.unknown is not None else times[known].sum())
+            log = likelihood.profile_in(f, tokens, length).log
             at = statistic.values_of(f)
             place = statistic.labels[f].find(pa.array(tokens, pa.string()))
             counted = [_counts(statistic.sums[key], at, place) for key in ("tokens", "documents")]

@@ -16,7 +16,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import Belief
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.score import add_encoded, add_variances, encoded
 from tallybayes.inference.weights import share_of_others
 from tallybayes.schema.schema import Schema
@@ -45,7 +45,7 @@ class CalibratedBelief:
         The belief that follows from the evidence.
     weighted : Belief or None
         The same with weighted columns, for whole rows.
-    temperature : Temperature or None
+    temperature : Temperature, TokenWeights or None
         The factor of the scores, where there are no weights.
     """
 
@@ -53,7 +53,7 @@ class CalibratedBelief:
     choices: Choices
     plain: Belief
     weighted: Belief | None = None
-    temperature: Temperature | None = None
+    temperature: Tempering | None = None
 
     def encode(self, rows: RowBatch) -> Iterable[Encoded]:
         """Return the rows as the likelihoods take them."""

@@ -22,9 +22,10 @@ from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
-from tallybayes.inference.posterior import Temperature, refuse_nan
+from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.inference.weights import ColumnWeights
 from tallybayes.schema.schema import Schema
 
@@ -56,8 +57,8 @@ class Calibration:
     ----------
     alphas : mapping of str to float
         The smoothing of each name or glob that was to be tuned; "*" stands for all columns to tune.
-    temperature : Temperature or None
-        What scores are multiplied by.
+    temperature : Temperature, TokenWeights or None
+        What scores are multiplied by; for one column of texts, with weights of its tokens.
     rows : int
         The number of rows left out, one at a time.
     unscored : int
@@ -71,7 +72,7 @@ class Calibration:
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
-    temperature: Temperature | None = None
+    temperature: Tempering | None = None
     rows: int = 0
     unscored: int = 0
     before: float | None = None
@@ -92,7 +93,7 @@ class Calibration:
         """Return the calibration as plain numbers."""
         return {
             "alphas": dict(self.alphas),
-            "temper": None if self.temperature is None else {"a": self.temperature.a, "b": self.temperature.b},
+            "temper": None if self.temperature is None else self.temperature.to_dict(),
             "rows": self.rows,
             "unscored": self.unscored,
             "before": self.before,
@@ -173,15 +174,20 @@ class _Search:
                     alphas[key] = self._best(alphas, key)
             scores, scored = self._scores(alphas)
         weights = self._weight(scored)
-        before, after, temperature = _mean(losses(scores, self.classes[scored]), weights)[0], None, None
+        before, after = _mean(losses(scores, self.classes[scored]), weights)[0], None
+        temperature: Tempering | None = None
         columns: ColumnWeights | None = None
         if self.choices.calibrate is not None and self._by_column():
             columns, after = self._weights(alphas, scored)
         elif self.choices.calibrate is not None:
-            temperature, left, _ = fit_temper(
-                scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
-            )
-            after = _mean(left, weights)[0]
+            fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
+            if fitted is not None:
+                temperature, after = fitted.weights, fitted.loss
+            else:
+                temperature, left, _ = fit_temper(
+                    scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
+                )
+                after = _mean(left, weights)[0]
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
         return Calibration(alphas, temperature, n, n - len(scored), before, after, tried, weights=columns)
 
@@ -244,7 +250,7 @@ class _Search:
         return self.last[1:]
 
     def _left_out(self, alphas: Mapping[str, float]) -> tuple[Floats, npt.NDArray[np.intp]]:
-        resolved = self.choices.resolved(self.evidence, alphas)
+        resolved = self._resolved(alphas)
         scores = np.empty((len(self.classes), len(self.evidence.classes)))
 
         def work(k: slice) -> None:
@@ -257,6 +263,9 @@ class _Search:
         refuse_nan(own)
         scored = np.flatnonzero(np.isfinite(own) & has_weight)
         return scores[scored], scored
+
+    def _resolved(self, alphas: Mapping[str, float]) -> Choices:
+        return self.choices.resolved(self.evidence, alphas)
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[scored]

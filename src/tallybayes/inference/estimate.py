@@ -21,6 +21,8 @@ from tallybayes.events import EstimateOptions, Event, Likelihood
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Floats
 from tallybayes.events.statistic import Statistic
+from tallybayes.events.text.likelihood import TextLikelihood
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices, Prior
 from tallybayes.schema.schema import Block
@@ -57,15 +59,21 @@ class Belief:
         """
         return np.zeros_like(self.log_prior) if self.counted is None else trigamma(self.counted)
 
+    def weighted(self, weights: TokenWeights) -> Belief:
+        """Return the belief with weights for tokens: scores to be tempered by them (see `events.text.token_cells`)."""
+        [likelihood] = self.likelihoods
+        assert isinstance(likelihood, TextLikelihood)
+        return replace(self, likelihoods=(likelihood.weighted(weights),))
+
     def contrasted(self) -> Belief:
         """Return the belief less the part that all classes share: other scores, the same probabilities."""
         return replace(self, likelihoods=tuple(likelihood.contrasted() for likelihood in self.likelihoods))
 
 
-def options_for(block: Block, choices: Choices) -> EstimateOptions:
-    """Return the choices as one block's event model takes them."""
+def options_for(block: Block, choices: Choices, weights: TokenWeights | None = None) -> EstimateOptions:
+    """Return the choices, and the weights of tokens, as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
-    return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
+    return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen, weights)
 
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:

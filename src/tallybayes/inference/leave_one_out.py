@@ -7,6 +7,7 @@ import numpy as np
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior, options_for
@@ -41,13 +42,16 @@ class LeftOutRows:
         """The length of each row."""
         return np.sum([part.sizes for part in self._parts], axis=0) if self._parts else np.zeros(len(self._classes))
 
-    def scores(self, choices: Choices) -> Floats:  # (n, C)
-        """Return each row's log joint probability with each class, under resolved choices."""
+    def scores(self, choices: Choices, weights: TokenWeights | None = None) -> Floats:  # (n, C)
+        """Return each row's log joint probability with each class, under resolved choices.
+
+        With weights of tokens these are scores to be tempered by them.
+        """
         out = _prior_without(self._evidence, choices, self._classes, self._weights)
         unknown = np.isneginf(out)  # a class that only this row had would not exist
         with np.errstate(all="ignore"):  # the caller refuses NaN
             for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
-                part.add(options_for(block, choices), out)
+                part.add(options_for(block, choices, weights), out)
         out[unknown] = -np.inf
         return out
 

@@ -7,14 +7,16 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
 from tallybayes import kernels
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.events.text.token_cells import TokenWeights
 
-__all__ = ["ImpossibleRowWarning", "Temperature", "normalise", "refuse_nan"]
+__all__ = ["ImpossibleRowWarning", "Temperature", "Tempering", "normalise", "refuse_nan"]
 
 
 class ImpossibleRowWarning(UserWarning):
@@ -58,9 +60,16 @@ class Temperature:
         factors[same[(log_joint[same] == log_prior).all(axis=1)]] = 1.0
         return factors
 
+    def to_dict(self) -> dict[str, float]:
+        """Return the two numbers."""
+        return {"a": self.a, "b": self.b}
+
     def apply(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> None:
         """Multiply scores by the temperature, in place."""
         log_joint *= self.factors(log_joint, log_prior, sizes)[:, None]
+
+
+Tempering: TypeAlias = Temperature | TokenWeights
 
 
 def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats:

@@ -16,12 +16,13 @@ import numpy as np
 from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, BadOption, wanted
 from tallybayes.events import parse
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.estimate import log_prior
-from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.storage import atomic_write, column_weights
@@ -151,7 +152,6 @@ def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None
         return None
     alphas, temperature = put["alphas"], put["temper"]
     require(all(_is_positive(alpha) for alpha in alphas.values()), "smoothings above 0")
-    require(temperature is None or (_is_positive(temperature["a"]) and np.isfinite(temperature["b"])), "a temperature")
     require(isinstance(put["stale"], bool), "stale")
     require(all(isinstance(put[k], int) and put[k] >= 0 for k in ("rows", "unscored")), "rows")
     before, after = (None if put[k] is None else float(put[k]) for k in ("before", "after"))
@@ -161,7 +161,7 @@ def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None
     )
     return Calibration(
         {text(name): float(alpha) for name, alpha in alphas.items()},
-        None if temperature is None else Temperature(float(temperature["a"]), float(temperature["b"])),
+        None if temperature is None else _get_temperature(temperature),
         put["rows"],
         put["unscored"],
         before,
@@ -170,6 +170,13 @@ def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None
         put["stale"],
         None if "weights" not in put or reader is None else column_weights.get(put["weights"], reader),
     )
+
+
+def _get_temperature(put: dict[str, Any]) -> Tempering:
+    if "cells" in put:
+        return TokenWeights.from_dict(put)
+    require(_is_positive(put["a"]) and bool(np.isfinite(put["b"])), "a temperature")
+    return Temperature(float(put["a"]), float(put["b"]))
 
 
 def _put_alpha(alpha: Alpha) -> Any:

@@ -31,7 +31,7 @@ class Models:
 
     @property
     def beliefs(self) -> tuple[Belief | None, ...]:
-        """The belief of each model."""
+        """The belief of each model, with the weights that its temperature goes with."""
         return self.given or tuple(None if model is None else model.belief for model in self.models)
 
     @property

@@ -72,7 +72,8 @@ def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, 
         left_out = LeftOutRows(evidence, part, classes, weights)
         out[:, 0] = left_out.scores(choices)
         if belief.temperature is not None:
-            out[:, 1] = out[:, 0] * belief.temperature.at(left_out.sizes)[:, None]
+            scores = out[:, 0] if total._token_weights is None else left_out.scores(choices, total._token_weights)
+            out[:, 1] = scores * belief.temperature.at(left_out.sizes)[:, None]
         elif found is not None:
             terms = ColumnTerms.of(evidence, choices, part, classes, weights, binned=False)
             corrections = found.corrections(total.belief, total.choices, evidence, part)

@@ -57,13 +57,13 @@ class OwnCounts:
         self.total[np.arange(rows.n), rows.own] = totals.less((rows.own,), rows.weight, rows.before)
         self.total += cells.total(left)
 
-    def scores(self, alpha: Alpha) -> Floats:  # (n, C)
-        """Return Σ times · log share."""
-        rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
+    def scores(self, alpha: Alpha, worth: Floats | None = None) -> Floats:  # (n, C)
+        """Return Σ times · log share; each token times its weight `worth` (V,), if given."""
+        rows, mine, times = self.rows, (np.arange(self.rows.n), self.rows.own), self.rows.times(worth)
         scores = np.zeros_like(self.total)
-        rows.add_products(self._logs(alpha), scores)
-        scores[mine] = rows.total(rows.kept, _product(rows.kept.times, self.own.logs(alpha)))
-        return _shares(rows, scores, self.total, alpha, smooth=self.smooth)
+        rows.add_products(self._logs(alpha), scores, times)
+        scores[mine] = rows.total(rows.kept, _product(times, self.own.logs(alpha)))
+        return _shares(rows, scores, self.total, alpha, times, smooth=self.smooth)
 
     def _logs(self, alpha: Alpha) -> Floats:  # (used, C)
         """Return the logarithm of each count plus α; a token's counts of zero share one."""
@@ -98,18 +98,18 @@ class OutsideCounts:
         # The amount taken is mostly 1: then there are hardly more pairs than tokens, and their counts are kept.
         self.counts = self._left() if len(self.pairs.token) <= 2 * len(rows.used) else None
 
-    def scores(self, alpha: Alpha) -> Floats:  # (n, C)
-        """Return minus Σ times · log share among all other classes."""
+    def scores(self, alpha: Alpha, worth: Floats | None = None) -> Floats:  # (n, C)
+        """Return minus Σ times · log share among all other classes; each token times its weight, if given."""
         alpha = max(alpha, LEAST_ALPHA) if isinstance(alpha, float) else np.maximum(alpha, LEAST_ALPHA)
-        rows, mine = self.rows, (np.arange(self.rows.n), self.rows.own)
+        rows, mine, times = self.rows, (np.arange(self.rows.n), self.rows.own), self.rows.times(worth)
         base, counts, at = self._left() if self.counts is None else self.counts
         few = alpha if isinstance(alpha, float) else alpha[rows.used]
         logs = np.repeat(base.logs(few), self.C)
         logs[at] = counts.logs(few)
         scores = np.zeros_like(self.total)
-        kernels.score_sparse(rows.starts, self.pair, rows.kept.times, logs.reshape(-1, self.C), scores)
-        scores[mine] = rows.total(rows.kept, _product(rows.kept.times, self.own.logs(alpha)))
-        return -_shares(rows, scores, self.total, alpha, smooth=self.smooth)
+        kernels.score_sparse(rows.starts, self.pair, times, logs.reshape(-1, self.C), scores)
+        scores[mine] = rows.total(rows.kept, _product(times, self.own.logs(alpha)))
+        return -_shares(rows, scores, self.total, alpha, times, smooth=self.smooth)
 
     def _totals(self, counts: SparseExact, whole: Exact) -> Floats:  # (n, C)
         """Return the count of all vocabulary tokens outside of each class, without the row."""
@@ -156,9 +156,11 @@ class OutsideCounts:
         return LogCounts(np.maximum(base, 0.0), token), LogCounts(np.maximum(left, 0.0), token[pair]), cells
 
 
-def _shares(rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, *, smooth: bool) -> Floats:  # (n, C)
+def _shares(
+    rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, times: Floats, *, smooth: bool
+) -> Floats:  # (n, C)
     """Return Σ times · log share, given Σ times · log(count + α) and totals; `smooth` adds unknown tokens."""
-    whole, length = total + rows.mass(alpha), rows.length[:, None]
+    whole, length = total + rows.mass(alpha), rows.total(rows.kept, times)[:, None]
     size = np.maximum(rows.size, 1)[:, None]
     log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
     scores = np.where(whole > 0, logs - length * log_whole, -length * np.log(size))  # no counts: equal shares
@@ -170,4 +172,4 @@ def _shares(rows: BagRows, logs: Floats, total: Floats, alpha: Alpha, *, smooth:
 
 def _product(times: Floats, log: Floats) -> Floats:
     """Return times · log, taking 0 · −∞ as 0: an impossible token may occur zero times."""
-    return np.asarray(np.multiply(times, log, out=np.zeros_like(log), where=times > 0))
+    return np.asarray(np.multiply(times, log, out=np.zeros_like(log), where=times != 0))

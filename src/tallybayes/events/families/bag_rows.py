@@ -160,9 +160,13 @@ class BagRows:
         whole = alpha * self.size if isinstance(alpha, float) else np.full(self.n, alpha[self.view].sum())
         return np.asarray(whole)[:, None]
 
-    def add_products(self, table: Floats, out: Floats) -> None:
-        """Add to each row the table's rows (used, C) times the occurrences of their tokens."""
-        kernels.score_sparse(self.starts, self.place, self.kept.times, table, out)
+    def add_products(self, table: Floats, out: Floats, times: Floats | None = None) -> None:
+        """Add to each row the table's rows (used, C) times the occurrences of their tokens, or `times`."""
+        kernels.score_sparse(self.starts, self.place, self.kept.times if times is None else times, table, out)
+
+    def times(self, worth: Floats | None) -> Floats:  # (entries,)
+        """Return the number of occurrences of each entry that is kept, times the weight (V,) of its token."""
+        return self.kept.times if worth is None else self.kept.times * worth[self.kept.token]
 
 
 class ChangedCells:

@@ -23,6 +23,8 @@ from tallybayes.kernels.text import BadText, BadTokens
 
 if TYPE_CHECKING:
     from tallybayes.events.text.text import Text
+    from tallybayes.events.text.token_cells import TokenWeights
+    from tallybayes.events.text.weighted import WeightedTextLikelihood
 
 __all__ = ["TextLikelihood", "refused_of"]
 
@@ -99,6 +101,10 @@ class TextLikelihood(Likelihood):
         log[found >= 0] = words.table[found[found >= 0]]
         return Profile("words", tuple(at), log, words.base)
 
+    def profile_in(self, f: int, at: Sequence[Any] | None, length: float) -> Profile:
+        """Return the `profile` in a text of some number of tokens; only weights depend on it."""
+        return self.profile(f, at)
+
     def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
         """Return the log-probability of one text of column f under each class, and its number of tokens."""
         scores = np.zeros((1, len(self.columns[f].base)))
@@ -143,6 +149,12 @@ class TextLikelihood(Likelihood):
         else:
             values = np.exp(words.table if self.event.bag != "complement" else -words.table)
         return words.vocabulary.values, counts.to_float().T, values
+
+    def weighted(self, weights: TokenWeights) -> WeightedTextLikelihood:
+        """Return the likelihood of one column with weights for its tokens: scores to be tempered by them."""
+        from tallybayes.events.text.weighted import weighted
+
+        return weighted(self, weights)
 
     def contrasted(self) -> TextLikelihood:
         """Return each token's log-shares less the largest."""

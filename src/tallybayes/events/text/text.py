@@ -243,7 +243,7 @@ class Text(Event):
 
         Tokens are found once, however many smoothings are tried.
         """
-        parts: list[tuple[int, npt.NDArray[np.intp], Callable[[float], Floats]]] = []
+        parts: list[tuple[int, npt.NDArray[np.intp], Callable[..., Floats]]] = []
         sizes = np.zeros(len(data))
         for f, (part, column) in enumerate(zip(columns_of(statistic), data.columns, strict=True)):
             present = np.flatnonzero(~column.is_null().to_numpy(zero_copy_only=False))
@@ -258,10 +258,24 @@ class Text(Event):
                     parts.append((f, rows[block], self._without(left_out, part)))
 
         def add(options: EstimateOptions, out: Floats) -> None:
+            worth = None if options.weights is None else self._worth(statistic, options)
             for f, rows, scores in parts:
-                out[rows] += scores(float(options.alpha[f]))
+                plain = scores(float(options.alpha[f]))
+                if worth is None or options.weights is None:
+                    out[rows] += plain
+                else:
+                    out[rows] += options.weights.blend(plain, scores(float(options.alpha[f]), worth), sizes[rows])
 
         return LeftOut(add, lambda: sizes)
+
+    def _worth(self, statistic: Statistic, options: EstimateOptions) -> Floats:  # (V,)
+        """Return the weight of each token of one column; 1 outside of the vocabulary."""
+        assert options.weights is not None
+        found = self.estimate(statistic, options).weighted(options.weights)
+        labels = statistic.labels[0]
+        worth = np.ones(len(labels))
+        worth[labels.find(found.columns[0].vocabulary.array)] = found.worth
+        return worth
 
     def _bag(self, texts: Vectors, n_tokens: int) -> Sparse:
         """Return the texts as a bag: each token times its occurrences, or once."""
@@ -276,8 +290,8 @@ class Text(Event):
         after = self._kept(documents.less((token,), np.full(len(token), weight)), others)
         return BagRows(bag, own, weights, self._kept(documents.to_float(), others), after)
 
-    def _without(self, rows: BagRows, part: Column) -> Callable[[float], Floats]:
-        """Return a function from a smoothing to the leave-one-out scores of texts."""
+    def _without(self, rows: BagRows, part: Column) -> Callable[..., Floats]:
+        """Return a function from a smoothing, and weights of tokens, to the leave-one-out scores of texts."""
         smooth = self.unknown == "smooth"
         if self.bag == "bernoulli":
             return Presence(rows, part.documents, part.present).scores

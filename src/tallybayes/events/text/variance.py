@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -33,11 +34,16 @@ class TokenVariance:
         die = ShareVariance.of(numbers, counts.sum(axis=1).to_float(), np.full(len(numbers), alpha))
         return cls(lookup, die, distinct, smooth)
 
-    def add(self, column: pa.Array, out: Floats) -> None:
-        """Add the variance of each text's score; a missing text adds nothing."""
+    def add(self, column: pa.Array, out: Floats, weigh: Callable[[Sparse, Floats], Sparse] | None = None) -> None:
+        """Add the variance of each text's score; a missing text adds nothing.
+
+        `weigh` takes the texts and their lengths, and returns them with other numbers of occurrences.
+        """
         found = self.lookup.vectorise(column)
         times = np.ones(len(found.data)) if self.distinct else found.data.astype(np.float64)
         texts = Sparse(found.indptr, found.indices, times, len(self.lookup))
+        if weigh is not None:
+            texts = weigh(texts, np.bincount(texts.entries()[0], times, minlength=len(texts)).astype(np.float64))
         self.die.add(self._with_unknown(texts, column) if self.smooth else texts, out)
 
     def _with_unknown(self, texts: Sparse, column: pa.Array) -> Sparse:

@@ -149,7 +149,7 @@ def test_contributions_of_words_add_up_to_the_probability(text: str) -> None:
     assert explanation.probability == pytest.approx(p)
     assert explanation.log_odds == pytest.approx(np.log(p / (1 - p)))
     [words] = explanation.texts
-    expected = MODEL._contrast.likelihoods[0].log_prob(Texts((pa.array([text]),)))
+    expected = MODEL._calibrated_belief.plain.likelihoods[0].log_prob(Texts((pa.array([text]),)))
     assert np.allclose(words.log.sum(axis=0), expected[0], atol=1e-9)
 
 
@@ -161,7 +161,7 @@ def test_leaving_a_document_out_weighs_the_tokens_that_are_left(bag: str, more: 
     assert weights is not None
     out = LeftOutRows(model.evidence, RowBatch(rows, 0, "skip"), KINDS[:20].astype(np.int32), None)
     found = out.scores(model._resolved_choices, weights)
-    whole = model._weighted.likelihoods[0]
+    whole = model._token_belief.likelihoods[0]
     assert isinstance(whole, WeightedTextLikelihood)
     for i in range(20):
         kept = [k for k in range(N) if k != i]
@@ -177,14 +177,14 @@ def test_leaving_a_document_out_weighs_the_tokens_that_are_left(bag: str, more: 
 
 
 def test_variances_are_those_of_the_weighted_sum() -> None:
-    likelihood = MODEL._weighted.likelihoods[0]
+    likelihood = MODEL._token_belief.likelihoods[0]
     assert isinstance(likelihood, WeightedTextLikelihood)
     lengths, data = np.array([4.0]), Texts((pa.array(["w3 w3 w7 w44"]),))
     plain, found = np.zeros((1, 3)), np.zeros((1, 3))
     MODEL.belief.likelihoods[0].add_variance(data, plain)
     replace(likelihood, worth=np.full_like(likelihood.worth, 2.0)).add_variance(data, found)
-    of_plain, of_weighted = likelihood.weights.parts(lengths)
-    assert np.allclose(found, plain * (of_plain + 2 * of_weighted) ** 2)
+    of_plain, of_token_belief = likelihood.weights.parts(lengths)
+    assert np.allclose(found, plain * (of_plain + 2 * of_token_belief) ** 2)
 
 
 def test_learning_keeps_the_weights_and_says_that_they_are_stale() -> None:

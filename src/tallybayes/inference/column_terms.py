@@ -17,6 +17,7 @@ from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.fit_weights import FittedWeights, Terms
 from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
 __all__ = ["ColumnTerms"]
@@ -84,6 +85,7 @@ class ColumnTerms:
         for u, name in enumerate(names):
             alone = evidence.select((name,))
             left = LeftOutRows(alone, rows, classes, weights).scores(choices)
+            refuse_nan(left)
             with np.errstate(invalid="ignore"):
                 term = np.where(unknown, 0.0, left - prior)
             greatest = term.max(axis=1, keepdims=True)
@@ -96,7 +98,8 @@ class ColumnTerms:
                 present[:, u] = ~absent[:, 0]
             if not binned:
                 continue
-            likelihood = block.event.estimate(statistic, options_for(block, choices))
+            with np.errstate(all="ignore"):
+                likelihood = block.event.estimate(statistic, options_for(block, choices))
             bins.append(_bins_of(likelihood.cells(0), data, present[:, u]))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_Bins(None, np.full(n, -1, np.int32), 0)] * len(names)

@@ -8,7 +8,19 @@ import platform
 import sys
 from pathlib import Path
 
-from benchmarks import cli, engines, estimators, explain, foundation, memory, probabilities, report, texts, validation
+from benchmarks import (
+    cli,
+    engines,
+    estimators,
+    explain,
+    foundation,
+    memory,
+    probabilities,
+    quality,
+    report,
+    texts,
+    validation,
+)
 
 SUITES = {
     "foundation": (foundation.run, "fitting in one pass, and scoring, compared with scikit-learn"),
@@ -16,6 +28,7 @@ SUITES = {
     "texts": (texts.run, "strings to a model and to probabilities, compared with CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),
     "probabilities": (probabilities.run, "log-loss, compared with scikit-learn and with no calibration"),
+    "quality": (quality.run, "accuracy and log-loss on tables, compared with logistic regression and a random forest"),
     "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
     "cli": (cli.run, "the start-up time of the command line, and a large csv file compared with pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),

@@ -19,7 +19,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms
+from tallybayes.inference.column_terms import ColumnTerms, rows_to_weigh
 from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering, refuse_nan
@@ -200,7 +200,8 @@ class _Search:
 
     def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
         """Return the weights of columns, and the mean loss under them."""
-        resolved, batch = self.choices.resolved(self.evidence, alphas), self.rows.batch
+        resolved, batch = self._resolved(alphas), self.rows.batch
+        scored = scored[: rows_to_weigh(len(self.evidence.schema.columns), len(self.evidence.classes))]  # in hash order
         rows = RowBatch(batch if len(scored) == len(batch) else batch.take(pa.array(scored)), 0, self.rows.missing)
         weights, classes = self._weight(scored), self.classes[scored]
         one = None if weights is None else np.minimum(weights, 1.0)

@@ -20,14 +20,22 @@ from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
-__all__ = ["ColumnTerms"]
+__all__ = ["ColumnTerms", "rows_to_weigh"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
-_MOST_CELLS = 1 << 22  # numbers of all terms (32 MB): beyond, more rows no longer change the weights
-_FEWEST_ROWS = 2000
+# Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
+_MOST_CELLS, _FEWEST_ROWS = 1 << 22, 2000
+# Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
+# fifth of them is enough.
+_PARTIAL, _MANY_ROWS = 5, 1000
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
+
+
+def rows_to_weigh(columns: int, classes: int) -> int:
+    """Return how many rows are enough to fit the weights of so many columns and classes."""
+    return max(_FEWEST_ROWS, _MOST_CELLS // max(1, columns * classes))
 
 
 @dataclass(frozen=True)
@@ -106,17 +114,37 @@ class ColumnTerms:
         return cls(evidence, names, prior, terms, present, tuple(bins))
 
     def to_fit(self, classes: ClassCodes, weights: RowWeights) -> Terms:
-        """Return the terms as the fit takes them."""
+        """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
+
+        Rows to be answered may lack columns at random, which rows to learn from do not: without the second part, what
+        a missing value tells in whole rows would be believed of any row.
+        """
+        n, U = self.present.shape
+        each = 1 if n < _MANY_ROWS else _PARTIAL
+        some = np.arange(0, n, each)
+        left = self.present[some] & _some_columns(len(some), U)
         sizes = np.array([one.size for one in self.bins])
-        starts = np.cumsum(sizes) - sizes
         tables = [
-            np.where(one.codes < 0, -1, one.codes + at) for one, at in zip(self.bins, starts, strict=True) if one.size
+            np.concatenate([one.codes, np.where(left[:, u], one.codes[some], one.size - 1)]) + np.int32(at)
+            for u, (one, at) in enumerate(zip(self.bins, np.cumsum(sizes) - sizes, strict=True))
+            if one.size
         ]
-        codes = np.array(tables, np.int32).reshape(len(tables), len(classes))
-        share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
+        codes = np.array(tables, np.int32).reshape(len(tables), n + len(some))
+        share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), U)
+        terms = np.concatenate([self.terms, self.terms[:, :, some] * left.T[:, None, :]], axis=2)
         prior = np.maximum(self.prior, -_LARGEST).T
-        base = prior + self.terms.sum(axis=0)
-        return Terms(base, self.terms, np.ones(len(self.columns)), codes, int(sizes.sum()), share, classes, weights)
+        base = np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0)
+        weight = np.ones(n) if weights is None else weights
+        return Terms(
+            base,
+            terms,
+            np.ones(U),
+            codes,
+            int(sizes.sum()),
+            share,
+            np.concatenate([classes, classes[some]]),
+            np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
+        )
 
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
@@ -160,7 +188,7 @@ def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDAr
         size = len(kept) + 1
     else:
         return _Bins(None, np.full(n, -1, np.int32), 0)
-    return _Bins(kept, codes.astype(np.int32), size + (not present.all()))
+    return _Bins(kept, codes.astype(np.int32), size + 1)
 
 
 def _cuts(x: Floats) -> Floats:
@@ -170,3 +198,10 @@ def _cuts(x: Floats) -> Floats:
     ordered = np.sort(x)
     bounds = ordered[np.arange(1, _BINS) * len(x) // _BINS]
     return np.unique(bounds[bounds > ordered[0]])
+
+
+def _some_columns(n: int, columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
+    """Return which columns each row keeps when some are dropped: any number of them, the same for the same n and F."""
+    draws = np.random.Generator(np.random.PCG64(0)).random((n, columns + 1))
+    rank = np.argsort(np.argsort(draws[:, 1:], axis=1), axis=1)
+    return np.asarray(rank < 1 + np.floor(draws[:, :1] * columns))

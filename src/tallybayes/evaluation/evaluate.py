@@ -227,10 +227,6 @@ def evaluate(
     bins : int or sequence of float
         The number of equally wide calibration bins, or the edges of the bins.
 
-    Returns
-    -------
-    Evaluation
-
     Examples
     --------
     >>> p = [[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]]

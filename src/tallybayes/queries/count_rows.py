@@ -72,10 +72,6 @@ def probability(
     threads : int, optional
         Number of threads.
 
-    Returns
-    -------
-    Probability
-
     Examples
     --------
     >>> import tallybayes as tb

@@ -81,10 +81,6 @@ def report(
     **fit_options
         As in `fit`; with a model only weights and the options of reading.
 
-    Returns
-    -------
-    ReportData
-
     Examples
     --------
     >>> import tallybayes as tb

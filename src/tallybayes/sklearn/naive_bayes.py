@@ -156,10 +156,6 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             The classes: text, whole numbers or booleans.
         sample_weight : array-like of shape (n_samples,), optional
             The weights of the rows.
-
-        Returns
-        -------
-        NaiveBayes
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)

@@ -113,10 +113,6 @@ def read(
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. The query runs again for each pass over its rows.
 
-    Returns
-    -------
-    Source
-
     Raises
     ------
     BadData

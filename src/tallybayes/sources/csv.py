@@ -87,9 +87,7 @@ class Layout:
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
         parsed = arrow_csv.ParseOptions(
-            delimiter=self.delimiter,
-            newlines_in_values=b'"' in text,
-            invalid_row_handler=skip if self.skips else None,
+            delimiter=self.delimiter, newlines_in_values=b'"' in text, invalid_row_handler=skip if self.skips else None
         )
         return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted), bad
 

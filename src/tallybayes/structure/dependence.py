@@ -262,10 +262,6 @@ def dependence(
     threads : int, optional
         Number of threads; the result does not depend on it.
 
-    Returns
-    -------
-    Dependence
-
     Examples
     --------
     >>> import tallybayes as tb

@@ -74,10 +74,6 @@ def compare(
     threads : int, optional
         The number of threads.
 
-    Returns
-    -------
-    Comparison
-
     Notes
     -----
     Candidates are tried only where the values allow them: lognormal for numbers above 0, exponential for those not

@@ -181,10 +181,6 @@ def learning_curve(
     threads : int, optional
         The number of threads that count and score.
 
-    Returns
-    -------
-    LearningCurve
-
     Notes
     -----
     Naive Bayes is not refitted for each size: the rows between one size and the next are counted and added. Rows are

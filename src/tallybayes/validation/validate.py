@@ -70,10 +70,6 @@ def validate(
     weights, **options
         As in `fit`.
 
-    Returns
-    -------
-    Validation
-
     Notes
     -----
     Only the model of all rows is fitted. Evidence adds, so the evidence of all rows but a fold's is exactly the total

@@ -31,13 +31,7 @@ def dependence_chart(points: list[dict[str, Any]], columns: Sequence[str], label
 
 
 def _map(
-    points: list[dict[str, Any]],
-    columns: Sequence[str],
-    title: str,
-    colour: Any,
-    size: int,
-    most: float,
-    level: float,
+    points: list[dict[str, Any]], columns: Sequence[str], title: str, colour: Any, size: int, most: float, level: float
 ) -> Any:
     second = title == "overall"
     x = alt.X("a:N", sort=list(columns), title=None).axis(labelAngle=-45, ticks=False, domain=False)

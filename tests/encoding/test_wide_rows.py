@@ -44,7 +44,7 @@ class Listed:
 @pytest.fixture(autouse=True)
 def _from_zero() -> Iterator[None]:
     Searched.times = 0
-    yield
+    return
 
 
 NAMES = [f"c{k}" for k in range(500)]

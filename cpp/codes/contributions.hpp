@@ -81,14 +81,14 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
             constant[c * padded + f] = task.constant[c * F + f];
             if constexpr (Student) power[c * padded + f] = task.power[c * F + f];
         }
-    const Column& first = task.table.columns[0];
+    const Column* first = task.table.columns;  // none if F is 0
     const bool rows = F > 0 && side_by_side(task.table);
     ClassWeights weights(C);
     for (i64 start = 0; start < n; start += kTile) {
         const i64 count = smaller(kTile, n - start);
         if (rows)
             for (i64 i = 0; i < count; ++i)
-                std::memcpy(values.get() + i * padded, first.base + (start + i) * first.stride, F * sizeof(double));
+                std::memcpy(values.get() + i * padded, first->base + (start + i) * first->stride, F * sizeof(double));
         else
             for (i64 f = 0; f < F; ++f)
                 for (i64 i = 0; i < count; ++i)

@@ -136,3 +136,19 @@ def test_a_model_of_many_columns_is_shown_in_short() -> None:
     page = model._repr_html_()
     assert "and 4,988 more columns" in page
     assert len(page) < 10_000
+
+
+CONTROLS = [chr(code) for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"]
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=ascii)
+def test_no_control_character_of_a_cell_or_a_name_reaches_a_terminal(control: str) -> None:
+    name = f"a{control}]0;b"
+    model = tb.fit({name: [name, "q", name], "y": [name, "no", "no"]}, "y", calibrate=None)
+    grid = Grid(name, (name, "count"), ((name, name),), (name,))
+    for shown in (grid, Sheet(name, (grid,), (name,)), model.table(name), model.explain({name: name})):
+        page = io.StringIO()
+        Console(file=page, force_terminal=True, color_system=None, width=200).print(shown)
+        for text in (page.getvalue(), str(shown)):
+            assert control not in text
+            assert f"\\x{ord(control):02x}" in text

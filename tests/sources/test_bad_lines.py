@@ -167,3 +167,34 @@ def test_lines_of_rows_skip_blank_ones_and_those_within_quotation_marks():
     text = b'a,b\r\n\r\n"1\n2",x\n\ny"y,3\n'
     assert lines_of_rows(text, [1, 2, 3]) == [1, 3, 6]
     assert lines_of_rows(text, []) == []
+
+
+def test_rows_that_are_not_utf8_are_skipped_and_reported(tmp_path, skipped):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b'a,b\n1,x\ncaf\xe9,y\n2,"two\nl\xffnes"\n3,z,4\n4,\xc3\xa9\n')
+    table, said = skipped(path)
+    assert table.to_pydict() == {"a": [1, 4], "b": ["x", "é"]}
+    assert said == (
+        f"skipped 3 of 5 lines: {path} line 3 has other bytes than UTF-8 (from byte 4), "
+        f"{path} line 4 has other bytes than UTF-8 (from byte 9), {path} line 6 has 3 values instead of 2."
+    )
+
+
+def test_json_lines_with_other_bytes_or_bad_escapes_are_skipped_and_reported(tmp_path, skipped):
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b'{"a": "x"}\n{"a": "\xff"}\n{"a": "\\uZZ"}\n{"a": "\\ud800"}\n{"a": "y"}\n' + b"[" * 5000 + b"\n")
+    table, said = skipped(path)
+    assert table.to_pydict() == {"a": ["x", "y"]}
+    assert said.startswith(f"skipped 4 of 6 lines: {path} line 2 has other bytes than UTF-8 (from byte 8), ")
+    assert f"{path} line 4 has the lone surrogate '\\ud800', and 1 more." in said
+
+
+@pytest.mark.parametrize("bad", [b"\xff,a", b'"\xe9\n",a', b"1,a\xc3", b"\x80,\x80"])
+def test_bytes_that_are_no_text_leave_the_other_rows_as_they_are(tmp_path, all_of, bad):
+    rows = [b"%d,%s" % (k, b"ab"[k % 2 : k % 2 + 1]) for k in range(200)]
+    clean, dirty = tmp_path / "clean.csv", tmp_path / "dirty.csv"
+    clean.write_bytes(b"x,y\n" + b"\n".join(rows))
+    dirty.write_bytes(b"x,y\n" + b"\n".join(row + b"\n" + bad if k % 7 == 3 else row for k, row in enumerate(rows)))
+    with pytest.warns(SkippedLinesWarning, match=r"^skipped 29 of 229 lines: "):
+        table = all_of(read(dirty, bad_lines="skip"))
+    assert table.equals(all_of(read(clean)))

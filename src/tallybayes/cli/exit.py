@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from tallybayes.display.tables import visible
 from tallybayes.errors import TallyError, wanted
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
@@ -26,7 +27,7 @@ _Misused: Any = typer.BadParameter.__mro__[2]
 
 def note(sentence: str) -> None:
     """Print a note on standard error, beside the answer on standard output."""
-    print(f"tally: {sentence}", file=sys.stderr)
+    print(f"tally: {visible(sentence)}", file=sys.stderr)
 
 
 def run(work: Callable[[], Any]) -> int:

@@ -16,6 +16,8 @@ from html import escape
 from typing import Any
 
 _WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
+# Every control character but tab and line feed, which only move on.
+_CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,17 @@ def number(value: float, digits: int = 4) -> str:
     return f"{value:.0f}" if value == round(value) and abs(value) < 1e15 else f"{value:.{digits}f}"
 
 
+def visible(text: str) -> str:
+    """Return text with control characters escaped, so that no cell or name can command a terminal.
+
+    Examples
+    --------
+    >>> visible("red \\x1b[31m")
+    'red \\\\x1b[31m'
+    """
+    return text.translate(_CONTROLS)
+
+
 def plain(value: Any) -> Any:
     """Convert to plain values: arrays to lists, records to dicts, NaN and infinities to None, dates to text.
 
@@ -182,14 +195,14 @@ def _rich(shown: Grid | Sheet) -> Any:
     from rich.console import Group
     from rich.text import Text
 
-    parts: list[Any] = [Text(shown.title, style="bold")] if shown.title else []
+    parts: list[Any] = [Text(visible(shown.title), style="bold")] if shown.title else []
     if isinstance(shown, Grid):
         parts.append(_table(shown))
     else:
         for k, grid in enumerate(shown.grids):
             parts += [Text("")] * bool(k or shown.title) + [_rich(grid)]
         parts += [Text("")] * bool(shown.notes)
-    return Group(*parts, *(Text(note, style="dim") for note in shown.notes))
+    return Group(*parts, *(Text(visible(note), style="dim") for note in shown.notes))
 
 
 def _table(grid: Grid) -> Any:
@@ -199,9 +212,9 @@ def _table(grid: Grid) -> Any:
 
     table = Table(box=box.SIMPLE_HEAD, header_style="dim", pad_edge=False, show_edge=False, padding=(0, 1))
     for column in grid.heads():
-        table.add_column(Text(column.name), justify="right" if column.right else "left")
+        table.add_column(Text(visible(column.name)), justify="right" if column.right else "left")
     for row in grid.rows:
-        table.add_row(*(Text(cell) for cell in row))  # Text: a class called [red] is a name, not a colour
+        table.add_row(*(Text(visible(cell)) for cell in row))  # Text: a class called [red] is a name, not a colour
     return table
 
 

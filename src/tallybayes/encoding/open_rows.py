@@ -99,7 +99,8 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
         if sources.names_of(fields[0]) is None and sources.width_of(fields[0]) == len(schema.columns):
             return engines.read(rows, names=schema.columns)
         return source
-    useful = [f.name for f in fields if sources.kind_of(f) != "column" or f.name in schema.columns]
+    known = schema.columns if isinstance(schema.columns, NumberedNames) else frozenset(schema.columns)
+    useful = [f.name for f in fields if sources.kind_of(f) != "column" or f.name in known]
     if not useful:
         have = [f.name for f in fields]
         raise BadData(

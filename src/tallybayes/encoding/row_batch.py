@@ -51,6 +51,7 @@ class RowBatch:
     ) -> None:
         self.batch, self.first, self.missing, self.partial = batch, first, missing, partial
         self._encoded: dict[int, tuple[Block, Encoded]] = {}
+        self._members: list[tuple[int, NumberedNames | dict[str, int]]] | None = None
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -99,10 +100,14 @@ class RowBatch:
         at = self.batch.schema.get_field_index(name)
         if at >= 0:
             return self.batch.column(at)
-        for k, field in enumerate(self.batch.schema):
-            position = _position(field, name)
-            if position is None:
+        if self._members is None:
+            fields = enumerate(self.batch.schema)
+            self._members = [(k, _members(field)) for k, field in fields if sources.kind_of(field) != "column"]
+        for k, members in self._members:
+            if name not in members:
                 continue
+            field = self.batch.schema.field(k)
+            position = members.index(name) if isinstance(members, NumberedNames) else members[name]
             if sources.kind_of(field) == "sparse":
                 return pa.array(_sparse_column(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
             return pa.array(sources.matrix_of(self.batch.column(k))[:, position])
@@ -269,11 +274,10 @@ def _names(field: pa.Field) -> Sequence[str]:
     return NumberedNames(sources.width_of(field)) if given is None else given
 
 
-def _position(field: pa.Field, name: str) -> int | None:
-    if sources.kind_of(field) == "column":
-        return None
-    members = _names(field)
-    return members.index(name) if name in members else None
+def _members(field: pa.Field) -> NumberedNames | dict[str, int]:
+    """Return the columns of a matrix field with their positions."""
+    names = _names(field)
+    return names if isinstance(names, NumberedNames) else {name: at for at, name in enumerate(names)}
 
 
 def _sparse_column(sparse: Sparse, position: int) -> npt.NDArray[np.float64]:

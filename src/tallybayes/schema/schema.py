@@ -78,9 +78,10 @@ class Schema:
 
     def select(self, columns: Sequence[str]) -> Schema:
         """Return the schema of some of the columns, in the order of this one."""
-        for name in columns:
-            self.place(name)
         selected = set(columns)
+        if not selected <= set(self.columns):
+            for name in columns:
+                self.place(name)  # raises at the first that is unknown
 
         def kept(given: Sequence[str]) -> Sequence[str]:
             return names(name for name in given if name in selected)

@@ -162,7 +162,8 @@ def open_source(
         rows = steps.blank(_in_memory(source, names), missing)
     rows = steps.project(rows, needed)
     if types:
-        rows = steps.retype(rows, {name: kind for name, kind in types.items() if name in rows.schema.names})
+        known = set(rows.schema.names)
+        rows = steps.retype(rows, {name: kind for name, kind in types.items() if name in known})
     if predicate is not None:
         rows = steps.project(predicate.filter(rows), columns)
     return steps.slice_rows(rows, batch_rows)

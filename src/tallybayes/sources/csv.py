@@ -26,6 +26,7 @@ from tallybayes.sources.text_chunks import (
     open_text,
     replace_invalid,
     whole_rows,
+    without_invalid,
 )
 
 # Bytes. A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use,
@@ -50,7 +51,7 @@ class Layout:
     columns: list[str]
     missing: tuple[str, ...]
     replace: bool = False  # replace bytes that are not UTF-8 by U+FFFD
-    skips: bool = False  # skip rows with too few or too many values
+    skips: bool = False  # skip rows with too few or too many values, or bytes that are not UTF-8
 
     @property
     def path(self) -> str:
@@ -223,15 +224,20 @@ def _delimiter(lines: list[str], default: str) -> str:
 
 def _parse(layout: Layout, text: bytes, types: Types, declared: Types, progress: Pass) -> pa.Table:
     """Return a table of the rows in the next piece of text."""
-    text = replace_invalid(text) if layout.replace else text
+    delimiter = layout.delimiter.encode()
+    invalid: list[tuple[int, str]] = []
+    if layout.replace:
+        text = replace_invalid(text)
+    elif layout.skips:
+        text, invalid = without_invalid(text, delimiter)
     try:
         table, bad = _parse_fast(layout, text, types, progress)
     except pa.ArrowInvalid as error:
         raise _explain(str(error), layout, types, declared, progress.rows, text) from None
     numbers = [row.number for row in bad if row.number is not None]
-    lines = lines_of_rows(text, numbers, layout.delimiter.encode())
+    lines = lines_of_rows(text, numbers, delimiter)
     places = [(line, _fault(row)) for line, row in zip(lines, bad[: len(lines)], strict=True)]
-    progress.advance(text, table.num_rows, len(bad), places)
+    progress.advance(text, table.num_rows, len(bad) + len(invalid), sorted([*places, *invalid]))
     return table
 
 

@@ -121,7 +121,20 @@ def _numbered(text: bytes) -> Iterator[tuple[int, bytes]]:
 
 def _bad_lines(text: bytes) -> dict[int, str]:
     """Return the fault of each line that is not a JSON object, by line number."""
-    return {n: f"has {_start(line)}, not a JSON object" for n, line in _numbered(text) if _load(line) is None}
+    faults = {n: _fault(line) for n, line in _numbered(text)}
+    return {n: fault for n, fault in faults.items() if fault}
+
+
+def _fault(line: bytes) -> str:
+    """Return what is wrong with a line; "" if nothing is."""
+    try:
+        value = _load(line)
+        json.dumps(value, ensure_ascii=False).encode()  # fails at half of a surrogate pair
+    except UnicodeDecodeError as error:
+        return f"has other bytes than UTF-8 (from byte {error.start + 1})"
+    except UnicodeEncodeError as error:
+        return f"has the lone surrogate {error.object[error.start]!a}"
+    return f"has {_start(line)}, not a JSON object" if value is None else ""
 
 
 def _types(schema: pa.Schema) -> dict[str, pa.DataType]:
@@ -169,7 +182,7 @@ def _load(line: bytes) -> dict[str, Any] | None:
     text = line.decode("utf-8-sig")
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
 

@@ -36,10 +36,12 @@ def columns_to_read(schema: pa.Schema, columns: Sequence[str] | None, where: str
         return [name for name in schema.names if name not in index]
     if not columns:
         raise BadOption(wanted("columns", "at least one name", "none"))
+    names = schema.names  # makes a list each time
+    known = set(names)
     for name in columns:
-        if name not in schema.names:
-            near = difflib.get_close_matches(name, schema.names, n=1)
-            listed = ", ".join(f"'{each}'" for each in schema.names[:10]) + (", ..." if len(schema.names) > 10 else "")
+        if name not in known:
+            near = difflib.get_close_matches(name, names, n=1)
+            listed = ", ".join(f"'{each}'" for each in names[:10]) + (", ..." if len(names) > 10 else "")
             do = f"Did you mean '{near[0]}'" if near else f"It has {listed}"
             raise BadData(wanted(where, f"a column '{name}'", "none of that name", do))
     return list(columns)

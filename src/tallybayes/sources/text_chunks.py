@@ -166,8 +166,41 @@ def lines_of_rows(text: bytes, rows: Sequence[int], delimiter: bytes = b",") -> 
     """
     if not rows:
         return []
+    begins = [row.start() for row in islice(_rows(text, delimiter), max(rows))]
+    return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]
+
+
+def without_invalid(text: bytes, delimiter: bytes = b",") -> tuple[bytes, list[tuple[int, str]]]:
+    """Return delimited text without the rows that are not UTF-8, and the line and the fault of each.
+
+    Their line ends stay, so that the other rows keep their lines.
+
+    Examples
+    --------
+    >>> without_invalid(b"tea,1\\ncaf\\xe9,2\\n")
+    (b'tea,1\\n\\n', [(2, 'has other bytes than UTF-8 (from byte 4)')])
+    """
+    try:
+        text.decode()
+        return text, []
+    except UnicodeDecodeError:
+        kept, bad, at, line = [], [], 0, 1
+    for row in _rows(text, delimiter):
+        content = text[row.start() : row.end()]
+        try:
+            content.decode()
+        except UnicodeDecodeError as error:
+            line += text.count(b"\n", at, row.start())
+            kept += [text[at : row.start()], re.sub(rb"[^\r\n]", b"", content)]
+            bad.append((line, f"has other bytes than UTF-8 (from byte {error.start + 1})"))
+            line += content.count(b"\n")
+            at = row.end()
+    return b"".join([*kept, text[at:]]), bad
+
+
+def _rows(text: bytes, delimiter: bytes) -> Iterator[re.Match[bytes]]:
+    """Yield where each row of delimited text is; a blank line is not a row."""
     flat = text
     if b'"' in text:  # blank out line ends inside values: every one left then ends a row
         flat = _quoted(delimiter).sub(lambda v: v[0][:1] + re.sub(rb"[\r\n]", b" ", v[0][1:]), text)
-    begins = [row.start() for row in islice(re.finditer(rb"[^\r\n]+", flat), max(rows))]
-    return [text.count(b"\n", 0, begins[row - 1]) + 1 for row in rows]
+    return re.finditer(rb"[^\r\n]+", flat)

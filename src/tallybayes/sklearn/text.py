@@ -26,9 +26,10 @@ class TextNB(NaiveBayes):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement", "binary"}
+    event : {"multinomial", "bernoulli", "complement", "binary", "auto"}
         Whether a word counts as often as it occurs, by presence or absence, by how the other classes use it, or once
-        per document.
+        per document. "auto" counts words and pairs, and chooses between "multinomial" and "binary", with and without
+        the pairs.
     ngram_range : tuple of int
         The smallest and largest number of words (or characters) in a token.
     lowercase : bool

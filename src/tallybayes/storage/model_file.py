@@ -22,6 +22,7 @@ from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.posterior import Temperature, Tempering
+from tallybayes.inference.text_view import TextView
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.storage import atomic_write
@@ -140,6 +141,7 @@ def _get_calibration(put: dict[str, Any] | None) -> Calibration | None:
         **numbers,
         tried=tried,
         stale=put["stale"],
+        view=TextView.from_dict(put["view"]) if "view" in put else None,
     )
 
 

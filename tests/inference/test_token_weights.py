@@ -15,14 +15,17 @@ from sklearn.model_selection import train_test_split
 
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadModelFile
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.fold_terms import FOLDS, FoldTerms
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.events.text.weighted import WeightedTextLikelihood, weighted
+from tallybayes.evidence import serialize
 from tallybayes.inference.cell_weights import fit_cell_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
+from tallybayes.storage import model_file
 
 RNG = np.random.default_rng(5)
 N = 300
@@ -267,3 +270,12 @@ def test_auto_is_validated_and_explained() -> None:
         assert tb.validate(TEXTS, kinds, plan, events="text(bag='auto')", alpha=0.5).evaluation.log_loss < 0.6
     assert model_of(events="text(bag='auto')").explain(TEXTS[0]).probability > 0.3
     assert model_of(TEXTS[:50], KINDS[:50], events="text(bag='auto')").calibration.view == VIEWS[0]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("change", [{"cells": [1.0]}, {"cells": [1.0] * 160}, {"t": 0.0}, {"typical": 0.0}])
+def test_weights_that_are_none_are_refused_in_a_file(change: dict[str, Any]) -> None:
+    assert MODEL.calibration is not None
+    header, tensors = serialize.unpack(model_file.dump(MODEL), "file")
+    header["calibration"]["temper"] |= change
+    with pytest.raises(BadModelFile, match="weights of tokens"):
+        model_file.parse_bytes(serialize.pack(header, tensors))

@@ -110,7 +110,8 @@ def fit(
         The smallest variance of a Gaussian column, as a share of its variance over all rows.
     calibrate : {"loo", None}
         Whether probabilities are calibrated by a temperature, fitted on the leave-one-out scores of at most 50,000 rows
-        (a bottom-k sample). Calibration never changes which class is the most probable.
+        (a bottom-k sample). A temperature never changes which class is the most probable. A column of texts alone also
+        gets weights for its words, which may.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}

@@ -279,3 +279,11 @@ def test_weights_that_are_none_are_refused_in_a_file(change: dict[str, Any]) -> 
     header["calibration"]["temper"] |= change
     with pytest.raises(BadModelFile, match="weights of tokens"):
         model_file.parse_bytes(serialize.pack(header, tensors))
+
+
+def test_a_class_that_is_not_expected_has_no_say() -> None:
+    model = model_of(prior={"a": 0.5, "b": 0.5, "c": 0.0})
+    assert isinstance(model.calibration.temperature, TokenWeights)  # type: ignore[union-attr]
+    assert (model.predict_proba(TEXTS)[:, 2] == 0).all()
+    right = model.predict(TEXTS)[KINDS < 2] == np.array(["a", "b"])[KINDS[KINDS < 2]]
+    assert right.mean() > 0.9

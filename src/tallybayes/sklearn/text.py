@@ -54,7 +54,7 @@ class TextNB(NaiveBayes):
     estimate : {"bayes", "map", "mle"}
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     calibrate : {"loo", None}
-        Whether probabilities are calibrated by a temperature, fitted on leave-one-out scores.
+        Whether probabilities are calibrated by weights of words and a temperature, fitted on documents left out.
     unknown : {"skip", "smooth"}
         Whether an unknown or pruned token is skipped, or counts as one more token with a count of zero.
     threads : int, optional

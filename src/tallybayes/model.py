@@ -31,6 +31,7 @@ from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import Tempering, normalise
 from tallybayes.inference.scorer import Scorer
+from tallybayes.inference.text_view import viewed
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.inference.weights import ColumnWeights
 from tallybayes.kernels import log_softmax
@@ -92,12 +93,17 @@ class Model:
     @cached_property
     def _resolved_choices(self) -> Choices:
         """The choices with every smoothing as a number."""
-        return self.choices.resolved(self.evidence, {} if self.calibration is None else self.calibration.alphas)
+        return self.choices.resolved(self._viewed, {} if self.calibration is None else self.calibration.alphas)
+
+    @cached_property
+    def _viewed(self) -> Evidence:
+        """The evidence in the bag that was chosen for a text whose bag is "auto"; otherwise the evidence itself."""
+        return viewed(self.evidence, None if self.calibration is None else self.calibration.view)
 
     @cached_property
     def belief(self) -> Belief:
         """The class prior and the likelihood of each block."""
-        return estimate(self.evidence, self._resolved_choices)
+        return estimate(self._viewed, self._resolved_choices)
 
     @property
     def alphas(self) -> dict[str, float]:
@@ -275,7 +281,7 @@ class Model:
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
-            parts.append(leave_one_out(self.evidence, self._resolved_choices, part, codes, w))
+            parts.append(leave_one_out(self._viewed, self._resolved_choices, part, codes, w))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:

@@ -15,14 +15,17 @@ from sklearn.model_selection import train_test_split
 
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.errors import BadModelFile
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.fold_terms import FOLDS, FoldTerms
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.events.text.weighted import WeightedTextLikelihood, weighted
+from tallybayes.evidence import serialize
 from tallybayes.inference.cell_weights import fit_cell_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
+from tallybayes.storage import model_file
 
 RNG = np.random.default_rng(5)
 N = 300
@@ -228,3 +231,59 @@ def test_log_loss_on_real_documents_is_not_above_that_of_one_temperature(name: s
     found = tb.TextNB().fit(train, y)
     p = found.predict_proba(test)[np.arange(len(test)), np.searchsorted(found.classes_, truth)]
     assert -np.log(p).mean() < BEFORE[name] + 0.006
+
+
+VIEWS = [("multinomial", (1, 1)), ("binary", (1, 1)), ("multinomial", (1, 2)), ("binary", (1, 2))]
+PAIRED = [
+    f"{'w1' if (i * 7) % 3 == KINDS[i] else 'w0'} {'w2' if KINDS[i] else 'w3'} {text}" for i, text in enumerate(TEXTS)
+]
+
+
+@pytest.mark.parametrize("given", [TEXTS, PAIRED])
+def test_auto_is_the_best_of_its_views_to_the_bit(given: list[str]) -> None:
+    auto = model_of(given, events="text(bag='auto')")
+    assert auto.calibration is not None
+    each = [model_of(given, events=f"text(bag='{bag}', ngrams={ngrams})") for bag, ngrams in VIEWS]
+    assert auto.calibration.view in VIEWS
+    chosen = each[VIEWS.index(auto.calibration.view)]
+    assert auto._viewed == chosen.evidence
+    assert (auto.predict_proba(given) == chosen.predict_proba(given)).all()
+    kinds = np.array(["a", "b", "c"])[KINDS]
+    assert (auto.leave_one_out(given, kinds) == chosen.leave_one_out(given, kinds)).all()
+
+
+def test_auto_is_learned_forgotten_added_and_saved_as_any_bag(tmp_path: Path) -> None:
+    kinds, half = np.array(["a", "b", "c"])[KINDS], N // 2
+    auto = model_of(events="text(bag='auto')")
+    halves = [tb.fit(TEXTS[s], kinds[s], events="text(bag='auto')", alpha=0.5) for s in (slice(half), slice(half, N))]
+    assert (halves[0] + halves[1]).calibrate(TEXTS, kinds) == auto
+    assert halves[0].learn(TEXTS[half:], kinds[half:]).calibrate(TEXTS, kinds) == auto
+    auto.save(tmp_path / "m.tally")
+    assert tb.load(tmp_path / "m.tally") == auto
+    parts = tb.TextNB("auto", alpha=0.5).partial_fit(TEXTS[:half], kinds[:half]).partial_fit(TEXTS[half:], kinds[half:])
+    assert parts.model_.calibration == tb.TextNB("auto", alpha=0.5).fit(TEXTS, kinds).model_.calibration
+
+
+def test_auto_is_validated_and_explained() -> None:
+    kinds = np.array(["a", "b", "c"])[KINDS]
+    for plan in ("3-fold", "loo"):
+        assert tb.validate(TEXTS, kinds, plan, events="text(bag='auto')", alpha=0.5).evaluation.log_loss < 0.6
+    assert model_of(events="text(bag='auto')").explain(TEXTS[0]).probability > 0.3
+    assert model_of(TEXTS[:50], KINDS[:50], events="text(bag='auto')").calibration.view == VIEWS[0]  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("change", [{"cells": [1.0]}, {"cells": [1.0] * 160}, {"t": 0.0}, {"typical": 0.0}])
+def test_weights_that_are_none_are_refused_in_a_file(change: dict[str, Any]) -> None:
+    assert MODEL.calibration is not None
+    header, tensors = serialize.unpack(model_file.dump(MODEL), "file")
+    header["calibration"]["temper"] |= change
+    with pytest.raises(BadModelFile, match="weights of tokens"):
+        model_file.parse_bytes(serialize.pack(header, tensors))
+
+
+def test_a_class_that_is_not_expected_has_no_say() -> None:
+    model = model_of(prior={"a": 0.5, "b": 0.5, "c": 0.0})
+    assert isinstance(model.calibration.temperature, TokenWeights)  # type: ignore[union-attr]
+    assert (model.predict_proba(TEXTS)[:, 2] == 0).all()
+    right = model.predict(TEXTS)[KINDS < 2] == np.array(["a", "b"])[KINDS[KINDS < 2]]
+    assert right.mean() > 0.9

@@ -121,11 +121,15 @@ class Statistic:
         for name, sum_ in self.declared.items():
             if sum_.axis == "value":
                 used |= self.sums[name].used()
-        if used.all():
+        return self.of_values(used)
+
+    def of_values(self, kept: npt.NDArray[np.bool_]) -> Statistic:
+        """Return the sums of some of the values, given a mask of all columns' values."""
+        if kept.all():
             return self
-        parts = np.split(used, np.cumsum(self.sizes)[:-1])
+        parts = np.split(kept, np.cumsum(self.sizes)[:-1])
         labels = tuple(old.take(part) for old, part in zip(self.labels, parts, strict=True))
-        sums = {k: v.take(used, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
+        sums = {k: v.take(kept, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 
     @property

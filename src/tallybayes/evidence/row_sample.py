@@ -24,7 +24,7 @@ from tallybayes.schema.schema import Schema
 
 __all__ = ["BottomKSample"]
 
-# Two numbers and a smoothing are fitted to the sample: more rows, or more bytes of text, would not improve them.
+# A smoothing, a temperature and at most some hundred weights are fitted: more rows or bytes would hardly improve them.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
 # Texts that each partition sends at least, however long: the few in the sample may all be in one partition.

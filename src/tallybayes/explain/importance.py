@@ -194,11 +194,11 @@ class _LeftOut:
             raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
         weight = row_weights(part, sample.schema.weight)
         one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
-        prior = LeftOutRows(model.evidence.select(()), part, classes, one).scores(model._resolved_choices)
+        prior = LeftOutRows(model._viewed.select(()), part, classes, one).scores(model._resolved_choices)
         unknown = np.isneginf(prior)  # a class that only this row had
         terms, unit_sizes = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
         for u, names in enumerate(units):
-            left = LeftOutRows(model.evidence.select(names), part, classes, one)
+            left = LeftOutRows(model._viewed.select(names), part, classes, one)
             scores = left.scores(model._resolved_choices, model._token_weights)
             terms[u] = np.where(unknown, 0.0, scores - np.where(unknown, 0.0, prior))
             unit_sizes[u] = left.sizes

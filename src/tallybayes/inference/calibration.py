@@ -25,6 +25,7 @@ from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
+from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
 from tallybayes.inference.weights import ColumnWeights
 from tallybayes.schema.schema import Schema
@@ -69,6 +70,8 @@ class Calibration:
         The smoothings tried, with their losses.
     stale : bool
         Whether rows or choices changed since.
+    view : TextView or None
+        The bag and the n-grams chosen for a text whose bag is "auto".
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
@@ -80,6 +83,7 @@ class Calibration:
     tried: tuple[Tried, ...] = ()
     stale: bool = False
     weights: ColumnWeights | None = None
+    view: TextView | None = None
 
     def outdated(self) -> Calibration:
         """Return the calibration marked as stale."""
@@ -91,7 +95,8 @@ class Calibration:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as plain numbers."""
-        return {
+        view = {} if self.view is None else {"view": self.view.to_dict()}
+        return view | {
             "alphas": dict(self.alphas),
             "temper": None if self.temperature is None else self.temperature.to_dict(),
             "rows": self.rows,
@@ -129,7 +134,13 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
     if not counted.all():  # rows of a class that is not in the evidence
         rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
         weights = None if weights is None else weights[counted]
-    return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
+    workers, choice = engines.default_threads(threads), views(evidence)
+    if not choice:
+        return _Search(viewed(evidence, None), choices, rows, classes, weights, workers).run()
+    searches = [_Search(viewed(evidence, view), choices, rows, classes, weights, workers) for view in choice]
+    calibrations = [search.run() for search in searches]
+    best = min(range(len(choice)), key=lambda k: searches[k].surprise)
+    return replace(calibrations[best], view=choice[best])
 
 
 class _Search:
@@ -146,6 +157,7 @@ class _Search:
     ) -> None:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
         self.threads, self.rows = threads, rows
+        self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
         # A row of weight w > 1 stands for w copies: leave one copy out, count its loss w times.
         one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
         self.left_out = [
@@ -182,7 +194,7 @@ class _Search:
         elif self.choices.calibrate is not None:
             fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
             if fitted is not None:
-                temperature, after = fitted.weights, fitted.loss
+                temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
             else:
                 temperature, left, _ = fit_temper(
                     scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start

@@ -34,6 +34,7 @@ _SHAPE, _RATE = 2.0, 0.1  # prior of each λ: a weight differs from its parent's
 _LEAST_PRECISION = 1.0
 _ROUNDS = 5  # λ and d in turn; more rounds change the log-loss by less than 0.005
 _STEPS = 15
+_IMPOSSIBLE = -1e8  # log-probability of a class that is not expected; unlike −∞, its product with 0 is 0
 _CLOSE, _NEAR = 1e-6, 1e-4  # nats per document: a smaller gain ends the last search, and those before
 _DIGITS = 6  # of the numbers kept: what BLAS may compute differently is rounded off
 
@@ -49,7 +50,7 @@ class FittedWeights(NamedTuple):
 class _Documents(NamedTuple):
     """Documents left out: the class prior, scores without weights, terms by cell, classes and weights."""
 
-    log_prior: Floats  # (C,)
+    log_prior: Floats  # (C,) 0 for a class that is not expected
     scores: Floats  # (n, C)
     cells: CellTerms
     classes: npt.NDArray[np.integer]  # (n,)
@@ -78,13 +79,15 @@ def fit_cell_weights(
     weights : ndarray, shape (n,), optional
         The documents' weights.
     """
-    scores = log_prior + cells.terms.sum(axis=2, dtype=np.float64)
-    documents = _Documents(log_prior, scores, cells, classes, np.ones(len(classes)) if weights is None else weights)
+    possible = np.isfinite(log_prior)  # documents of a class that is not expected have no say
+    each = np.where(possible[classes], 1.0 if weights is None else weights, 0.0)
+    scores = np.maximum(log_prior, _IMPOSSIBLE) + cells.terms.sum(axis=2, dtype=np.float64)
+    documents = _Documents(np.where(possible, log_prior, 0.0), scores, cells, classes, each)
     common = _common(documents)
     with threadpool_limits(1, "blas"):  # matrices of some hundred rows: threads would wait for each other
-        each, prior, loss, evidence = _Levels(documents, common).fit()
+        found, prior, loss, evidence = _Levels(documents, common).fit()
     t, b, typical, v = map(_rounded, (common.t, common.b, common.typical, prior))
-    kept = TokenWeights(t, b, typical, v, tuple(map(_rounded, each)))
+    kept = TokenWeights(t, b, typical, v, tuple(map(_rounded, found)))
     return FittedWeights(kept, loss, evidence)
 
 
@@ -125,7 +128,7 @@ class _Levels:
         self.documents, self.n_cells = documents, terms.shape[2]
         m, k = common.faded(documents.cells.lengths)
         self.full = np.flatnonzero(np.abs(terms).max(axis=(0, 1)) > 0)  # cells that no document has need no search
-        own = m[:, None] * np.where(np.isfinite(documents.log_prior), documents.log_prior, 0.0)
+        own = m[:, None] * documents.log_prior
         each = terms[:, :, self.full] * (m * k).astype(np.float32)[:, None, None]
         self.x: Floats32 = np.concatenate([each, own.astype(np.float32)[:, :, None]], axis=2)  # (n, C, full + 1)
         self.base = (1.0 - m + m * k)[:, None] * documents.scores

@@ -24,9 +24,10 @@ class TextNB(NaiveBayes):
 
     Parameters
     ----------
-    event : {"multinomial", "bernoulli", "complement", "binary"}
+    event : {"multinomial", "bernoulli", "complement", "binary", "auto"}
         Whether a word counts as often as it occurs, by presence or absence, by how the other classes use it, or once
-        per document.
+        per document. "auto" counts words and pairs, and chooses between "multinomial" and "binary", with and without
+        the pairs.
     ngram_range : tuple of int
         The smallest and largest number of words (or characters) in a token.
     lowercase : bool
@@ -51,7 +52,7 @@ class TextNB(NaiveBayes):
     estimate : {"bayes", "map", "mle"}
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     calibrate : {"auto", "loo", "one", None}
-        Whether probabilities are calibrated by rows left out.
+        Whether probabilities are calibrated by weights of words and a temperature, fitted on documents left out.
     unknown : {"skip", "smooth"}
         Whether an unknown or pruned token is skipped, or counts as one more token with a count of zero.
     threads : int, optional

@@ -16,13 +16,15 @@ import numpy as np
 from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, BadOption, wanted
 from tallybayes.events import parse
-from tallybayes.events.text.token_cells import TokenWeights
+from tallybayes.events.text.text import Text
+from tallybayes.events.text.token_cells import TokenWeights, n_cells
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import FORMAT, require, text
 from tallybayes.inference.calibration import Calibration, Tried
 from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.estimate import log_prior
 from tallybayes.inference.posterior import Temperature, Tempering
+from tallybayes.inference.text_view import TextView, views
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.storage import atomic_write, column_weights
@@ -105,7 +107,8 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         choices = _get_choices(header["choices"], evidence.classes)
         choices.check(evidence.schema)
         _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
-        return Model(evidence, choices, _get_calibration(header["calibration"], serialize.Reader(header, tensors)))
+        calibration = _get_calibration(header["calibration"], serialize.Reader(header, tensors))
+        return _checked(Model(evidence, choices, calibration))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
@@ -169,7 +172,19 @@ def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None
         tried,
         put["stale"],
         None if "weights" not in put or reader is None else column_weights.get(put["weights"], reader),
+        TextView.from_dict(put["view"]) if "view" in put else None,
     )
+
+
+def _checked(model: Model) -> Model:
+    """Return the model; raise unless its weights and its view are those of its texts."""
+    if model.calibration is not None and model.calibration.view is not None:
+        require(model.calibration.view in views(model.evidence), "a view of texts")
+    if model._token_weights is not None:
+        [block] = model._viewed.schema.blocks
+        fit = isinstance(block.event, Text) and len(model._token_weights.cells) == n_cells(block.event.ngrams)
+        require(fit and len(block.columns) == 1, "weights of tokens")
+    return model
 
 
 def _get_temperature(put: dict[str, Any]) -> Tempering:

@@ -60,7 +60,7 @@ class LeaveOneOut(engines.Task[Floats]):
 
 def _score(total: Model, batch: pa.RecordBatch, first: int, own: PartitionRows, out: Floats, threads: int) -> None:
     assert own.classes is not None
-    evidence, choices, n = total.evidence, total._resolved_choices, batch.num_rows
+    evidence, choices, n = total._viewed, total._resolved_choices, batch.num_rows
     # Rows of a class without weight weigh nothing: subtracting them from another class changes nothing.
     classes = np.maximum(own.classes[first : first + n], 0)
     weights = None if own.weights is None else own.weights[first : first + n]

@@ -11,7 +11,7 @@ Notation: V tokens of a column, α the pseudo-count of each.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
@@ -35,6 +35,7 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
 from tallybayes.events.text.likelihood import TextLikelihood, refused_of
+from tallybayes.events.text.token_cells import orders
 from tallybayes.events.text.vocabulary import Words, log_shares, log_shares_outside
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
@@ -42,7 +43,7 @@ from tallybayes.kernels.text import Lookup, TextOptions, Tokenizer, Vectors, vec
 
 __all__ = ["Bag", "Text", "name_of"]
 
-Bag = Literal["multinomial", "bernoulli", "complement", "binary"]
+Bag = Literal["multinomial", "bernoulli", "complement", "binary", "auto"]
 _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
 
 
@@ -52,9 +53,10 @@ class Text(Event):
 
     Parameters
     ----------
-    bag : {"multinomial", "bernoulli", "complement", "binary"}
+    bag : {"multinomial", "bernoulli", "complement", "binary", "auto"}
         Whether a word counts as often as it occurs, by its presence or absence, by its use in the other classes, or
-        once per document.
+        once per document. "auto" counts words and pairs, and chooses between "multinomial" and "binary", with and
+        without the pairs, by the documents that calibrate the model.
     ngrams : tuple of int
         The shortest and the longest run of words (or characters) that is a token.
     analyzer : {"word", "char", "char_wb"}
@@ -108,8 +110,8 @@ class Text(Event):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.bag not in _BAGS:
-            raise BadOption(wanted("text bag", f"one of {', '.join(_BAGS)}", repr(self.bag)))
+        if self.bag not in (*_BAGS, "auto"):
+            raise BadOption(wanted("text bag", f"one of {', '.join(_BAGS)}, auto", repr(self.bag)))
         if self.unknown not in ("skip", "smooth"):
             raise BadOption(wanted("text unknown", "'skip' or 'smooth'", repr(self.unknown)))
         if not isinstance(self.ngrams, tuple) or len(self.ngrams) != 2:
@@ -123,6 +125,9 @@ class Text(Event):
                 raise BadOption(wanted(f"text {name}", want, repr(getattr(self, name))))
         if self.max_features is not None and (not isinstance(self.max_features, int) or self.max_features < 1):
             raise BadOption(wanted("text max_features", "a whole number above 0, or None", repr(self.max_features)))
+        least, most = self.ngrams
+        widened = (least, most + 1) if self.bag == "auto" and least == most else (least, most)
+        object.__setattr__(self, "ngrams", widened)
         if self.tokenizer is not None and not callable(self.tokenizer) and not isinstance(self.tokenizer, str):
             raise BadOption(wanted("text tokenizer", "a function", repr(self.tokenizer)))
         try:
@@ -135,6 +140,19 @@ class Text(Event):
         """Return each kind of bag, one with a pruned vocabulary of word pairs, and one with a tokenizer."""
         pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
         return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
+
+    def views(self) -> tuple[Text, ...]:
+        """Return the event models that "auto" chooses from, the first by default; only this one for other bags."""
+        if self.bag != "auto":
+            return (self,)
+        bags: tuple[Bag, ...] = ("multinomial", "binary")
+        return tuple(replace(self, bag=bag, ngrams=(self.ngrams[0], most)) for most in self.ngrams for bag in bags)
+
+    def viewed(self, statistic: Statistic, view: Text) -> Statistic:
+        """Return the sums that one of `views` would have counted."""
+        words, most = self.analyzer == "word", view.ngrams[1] - view.ngrams[0]
+        lengths = [orders(labels.array, self.ngrams, words=words) for labels in statistic.labels]
+        return statistic.of_values(np.concatenate(lengths) <= most)
 
     def options(self) -> dict[str, Any]:
         """Return the options that differ from their default; a tokenizer by its name."""

@@ -5,10 +5,10 @@ Because all are sums, this file adds, subtracts and aligns them, and has their z
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,7 @@ from tallybayes.exact.array import Exact
 __all__ = ["Index", "Statistic", "Sum"]
 
 Index: TypeAlias = npt.NDArray[np.intp]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,17 @@ class Statistic:
         """Return the positions of a column's values on the axis "value"."""
         start = sum(len(labels) for labels in self.labels[:f])
         return np.arange(start, start + len(self.labels[f]))
+
+    def derive(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` computes from the sums, computed on first use and kept under a name."""
+        if name not in self._derived:
+            self._derived[name] = make()
+        found: T = self._derived[name]
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:  # (F,)

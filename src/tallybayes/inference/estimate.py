@@ -64,7 +64,8 @@ class Belief:
 def options_for(block: Block, choices: Choices) -> EstimateOptions:
     """Return the choices as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
-    return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen)
+    alpha, averaged = choices.alphas(block), choices.averaged(block)
+    return EstimateOptions(choices.estimate, alpha, ddof, choices.floor, choices.unseen, averaged)
 
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:

@@ -9,6 +9,7 @@ Types and shapes are checked strictly (``TypeError``, ``ValueError``), and no in
 
 from __future__ import annotations
 
+from .buckets import MOST_BUCKETS, BucketCodes, find_buckets, find_cells, join_buckets, ordered, unordered
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
@@ -28,7 +29,9 @@ from .scores import (
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 
 __all__ = [
+    "MOST_BUCKETS",
     "BadEntry",
+    "BucketCodes",
     "Codes",
     "Coefficients",
     "Columns",
@@ -39,12 +42,16 @@ __all__ = [
     "count_pairs",
     "count_sparse",
     "exact_moments",
+    "find_buckets",
+    "find_cells",
     "hash_codes",
     "hash_dense",
     "hash_sparse",
     "hash_texts",
+    "join_buckets",
     "leave_dense",
     "log_softmax",
+    "ordered",
     "power_sums",
     "score_codes",
     "score_gaussian",
@@ -56,6 +63,7 @@ __all__ = [
     "terms_codes",
     "terms_dense",
     "to_float",
+    "unordered",
 ]
 
 choose()

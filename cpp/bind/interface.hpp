@@ -74,6 +74,25 @@ struct CountCodesTask {
     std::int64_t* outside;  // OUT (F,), zero on entry
 };
 
+// Numbers as codes of buckets that are found while reading: see dense/buckets.hpp.
+struct FindBucketsTask {
+    static constexpr std::int64_t kMost = 1024;  // buckets of a column
+    Table table;
+    std::int16_t* codes;   // OUT (F, n)
+    std::int64_t* keys;    // OUT (F, smaller(n, kMost)), in the order of their codes
+    std::int64_t* sizes;   // OUT (F,)
+    std::int64_t* shifts;  // OUT (F,)
+};
+
+// Numbers as codes of cells between rising edges.
+struct FindCellsTask {
+    static constexpr std::int64_t kMissing = 255;  // the code of NaN
+    Table table;
+    const double* edges;          // (offsets[F],)
+    const std::int64_t* offsets;  // (F + 1,) running sum of the numbers of edges
+    std::uint8_t* codes;          // OUT (F, n)
+};
+
 struct CountPairsTask {
     Table table;
     const std::int32_t* classes;  // (n,)
@@ -268,6 +287,8 @@ struct Kernels {
     Fault (*power_sums)(const PowerTask&);
     Fault (*count_codes)(const CountCodesTask&);
     Fault (*count_pairs)(const CountPairsTask&);
+    Fault (*find_buckets)(const FindBucketsTask&);
+    Fault (*find_cells)(const FindCellsTask&);
     Fault (*count_sparse)(const CountSparseTask&);
     Fault (*score_gaussian)(const ScoreDenseTask&);
     Fault (*score_student)(const ScoreDenseTask&);

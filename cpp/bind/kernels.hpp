@@ -5,6 +5,7 @@
 #include "codes/count_and_score.hpp"
 #include "codes/hash.hpp"
 #include "bind/interface.hpp"
+#include "dense/buckets.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
 #include "exact/power_sums.hpp"
@@ -19,7 +20,8 @@
 namespace tally::TALLY_ISA {
 
 inline const Kernels* table(const char* name) {
-    static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
+    static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
+                                 find_cells,  count_sparse,
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
                                  hash_sparse, softmax,       temper,       weigh_terms,     exact_moments,

@@ -82,6 +82,7 @@ void raise_fault(const Fault& fault) {
 
 NB_MODULE(_native, m) {
     tally::bind_counts(m);
+    tally::bind_buckets(m);
     tally::bind_scores(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);

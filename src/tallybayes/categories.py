@@ -11,7 +11,7 @@ scoring.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import date, datetime
 from functools import cached_property
 from typing import Any, Self
@@ -65,6 +65,11 @@ class Categories:
     def __init__(self, array: pa.Array) -> None:
         # An empty array, or nulls alone, has no kind of its own and merges with values of any kind.
         self.array = array if array.null_count < len(array) else pa.nulls(len(array))
+
+    @classmethod
+    def empty(cls) -> Self:
+        """Return no values."""
+        return cls(pa.nulls(0))
 
     @classmethod
     def of(cls, values: Iterable[Any] | pa.Array) -> Self:
@@ -127,6 +132,19 @@ class Categories:
             return Categories(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
         both = self | other
         return both, both.find(self.array), both.find(other.array)
+
+    @staticmethod
+    def join_all(
+        mine: Sequence[Categories], theirs: Sequence[Categories]
+    ) -> tuple[tuple[Categories, ...], npt.NDArray[np.intp], npt.NDArray[np.intp]]:
+        """Return the union for each column, and the places of each side's values among those of all columns."""
+        joined = [left.join(right) for left, right in zip(mine, theirs, strict=True)]
+        starts = np.cumsum([0, *(len(both) for both, _, _ in joined)])
+        left, right = (
+            np.concatenate([start + places[side] for start, places in zip(starts, joined, strict=False)])
+            for side in (1, 2)
+        )
+        return tuple(both for both, _, _ in joined), left, right
 
     def find(self, values: pa.Array, *, where: str = "labels") -> npt.NDArray[np.intp]:
         """Return the position of each value, −1 if it is not one of the categories.

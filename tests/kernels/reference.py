@@ -13,6 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from tallybayes.kernels.buckets import MOST_BUCKETS, BucketCodes, JoinedBuckets, Keys, ordered
 from tallybayes.kernels.hashes import Words
 from tallybayes.kernels.leave_one_out import Coefficients
 from tallybayes.kernels.sparse_pattern import Rows, Starts
@@ -128,6 +129,59 @@ def count_pairs(
                 table[c, u, v] += 1 << 32 * WORD if weights is None else _units(weights[i])
         tables.append(table.reshape(n_classes, -1))
     return limbs(np.concatenate(tables, axis=1), WORD)
+
+
+def _shift_of(keys: list[int], shift: int) -> int:
+    """Return the least shift, from the given one on, with which the keys fall into few enough buckets."""
+    while len({key >> shift for key in keys}) > MOST_BUCKETS:
+        shift += 1
+    return shift
+
+
+def find_buckets(columns: Columns) -> BucketCodes:
+    """Return the bucket of each value, and the buckets of each column."""
+    codes, keys, shifts = [], [], []
+    for column in _columns(columns):
+        bits = [None if np.isnan(x) else int(ordered(float(x))) for x in column]
+        shift = _shift_of([b for b in bits if b is not None], 0)
+        found: dict[int, int] = {}
+        codes.append([-1 if b is None else found.setdefault(b >> shift << shift, len(found)) for b in bits])
+        keys.append(list(found))
+        shifts.append(shift)
+    sizes = np.array([len(one) for one in keys], np.int64)
+    flat = np.array([key for one in keys for key in one], np.int64)
+    n = len(codes[0]) if codes else 0
+    return BucketCodes(np.array(codes, np.int16).reshape(len(codes), n), flat, sizes, np.array(shifts, np.int64))
+
+
+def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:
+    """Return how many of a column's edges are at most each value."""
+    ends = np.cumsum(sizes)
+    found = [
+        [255 if np.isnan(x) else int((edges[end - size : end] <= x).sum()) for x in column]
+        for column, size, end in zip(_columns(columns), sizes, ends, strict=True)
+    ]
+    return np.array(found, np.uint8).reshape(len(found), len(found[0]) if found else 0)
+
+
+def join_buckets(
+    keys: Keys, sizes: Sizes, shifts: Keys, other_keys: Keys, other_sizes: Sizes, other_shifts: Keys
+) -> JoinedBuckets:
+    """Return the buckets that all rows would have, given those of two parts."""
+    joint: list[int] = []
+    mine: list[int] = []
+    theirs: list[int] = []
+    new_sizes, new_shifts = [], []
+    left, right = (np.split(k, np.cumsum(s)[:-1]) for k, s in ((keys, sizes), (other_keys, other_sizes)))
+    for a, b, shift, other in zip(left, right, shifts, other_shifts, strict=True):
+        shift = _shift_of([*a.tolist(), *b.tolist()], max(int(shift), int(other)))
+        both = sorted({key >> shift << shift for key in [*a.tolist(), *b.tolist()]})
+        for part, places in ((a, mine), (b, theirs)):
+            places += [len(joint) + both.index(key >> shift << shift) for key in part.tolist()]
+        joint += both
+        new_sizes.append(len(both))
+        new_shifts.append(shift)
+    return JoinedBuckets(*(np.array(part, np.int64) for part in (joint, new_sizes, new_shifts, mine, theirs)))
 
 
 def count_sparse(

@@ -1,7 +1,8 @@
 """Categorical: a column takes one of a few values, each with its own probability in each class.
 
 Counted: how often each value occurs in each class. Estimated: (count + α) / (total + α·K), K the number of values
-seen. A value never seen counts as one more value with a count of zero.
+seen. A value never seen counts as one more value with a count of zero. With α averaged (`families.tree`), the prior is
+not α of each value but α rows that look like the column over all classes.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
+from tallybayes.events.families.tree import Level
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.families.weighted import times
 from tallybayes.events.inputs import Codes, Floats
@@ -26,7 +28,7 @@ from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pix
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["Categorical"]
+__all__ = ["Categorical", "CategoricalTable", "level_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,7 @@ class CategoricalTable(Likelihood):
     """Log-probabilities of every value, with a row after each column's values for one never seen."""
 
     log: Floats  # (Σ (V + 1), C)
+    scale: Floats | None = None  # (F,) the weights of the columns, where they are weighted
 
     def add_variance(self, data: Codes, out: Floats) -> None:
         """Look up minus the variance of each value's log-share, as if it were a log-probability."""
@@ -43,8 +46,14 @@ class CategoricalTable(Likelihood):
 
     @cached_property
     def _minus_variances(self) -> CategoricalTable:
-        log = _log_shares(self.statistic, self.options, *_counts(self.statistic), minus_variance)
-        return CategoricalTable(self.statistic, self.options, log)
+        statistic, options = self.statistic, self.options
+        log = _log_shares(statistic, options, *_counts(statistic), minus_variance)
+        if options.averaged is not None:
+            unseen = log[np.cumsum(statistic.sizes + 1) - 1]  # as with α = 1
+            log = _averaged(statistic, options, log, -level_of(statistic).variances(), unseen)
+        if self.scale is not None:
+            log = log * np.repeat(self.scale, statistic.sizes + 1)[:, None] ** 2
+        return CategoricalTable(statistic, options, log)
 
     def add_log_prob(self, data: Codes, out: Floats) -> None:
         """Look up each value's log-probability."""
@@ -105,7 +114,9 @@ class CategoricalTable(Likelihood):
 
     def cells(self, f: int) -> Categories:
         """Return the values seen in column f."""
-        return self.statistic.labels[f]
+        labels = self.statistic.labels[f]
+        assert isinstance(labels, Categories)
+        return labels
 
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> CategoricalTable:
         """Return the table with each column's rows times its weight, plus the additions."""
@@ -113,7 +124,7 @@ class CategoricalTable(Likelihood):
         starts = np.cumsum(self.statistic.sizes + 1) - self.statistic.sizes - 1
         for f, addition in additions.items():
             log[starts[f] : starts[f] + len(addition)] += addition
-        return replace(self, log=log)
+        return replace(self, log=log, scale=weights)
 
     def contrasted(self) -> CategoricalTable:
         """Return each value's log-probabilities less the largest."""
@@ -159,7 +170,7 @@ class Categorical(Event):
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> CategoricalTable:
         """Return the log-share of each value, smoothed."""
-        return CategoricalTable(statistic, options, _log_shares(statistic, options, *_counts(statistic)))
+        return CategoricalTable(statistic, options, _log_table(statistic, options))
 
     def empirical_bayes_alpha(self, statistic: Statistic) -> Floats:
         """Return the smoothing under which each column's counts are most probable."""
@@ -191,6 +202,12 @@ def _add_without_one(
     counts, totals = _counts(statistic)
     full = _log_shares(statistic, options, counts, totals)
     less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
+    if options.averaged is not None:
+        level = level_of(statistic)
+        pooled, unseen = level.log_pooled_without(np.arange(len(counts)), 1.0), level.log_shares_unseen()
+        other, own = level.log_ratios_without_one()
+        full = _averaged(statistic, options, full, pooled + other, unseen)
+        less = _averaged(statistic, options, less, pooled + own, unseen)
     if options.unseen == "skip":  # what only one row has is unseen without it
         at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
         full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
@@ -201,7 +218,8 @@ def _add_without_weight(
     statistic: Statistic, data: Codes, classes: ClassCodes, weights: Floats, options: EstimateOptions, out: Floats
 ) -> None:
     """Add log-probabilities, the row's own class having the row's weight less."""
-    table = _log_shares(statistic, options, *_counts(statistic))
+    table = _log_table(statistic, options)
+    level = None if options.averaged is None else level_of(statistic)
     counts, totals = statistic.sums["counts"], _totals(statistic)
     everywhere = counts.sum(axis=0)
     for rows in chunks(len(data)):
@@ -212,12 +230,45 @@ def _add_without_weight(
             if not len(seen):
                 continue
             value, own, w = at[code[seen]], classes[rows][seen], weights[rows][seen]
-            terms = table[value + f]
-            count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
-            terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
+            if level is not None and options.averaged is not None and options.averaged[f]:
+                terms = level.log_pooled_without(value, w) + level.log_ratios_without(value, own, w)
+            else:
+                terms = table[value + f]
+                count, total = counts.less((own, value), w), totals.less((own, np.full(len(own), f)), w)
+                terms[np.arange(len(seen)), own] = log_share(count, total, options.alpha[f], float(size))
             if options.unseen == "skip":
                 terms[everywhere.less((value,), w) <= 0] = 0.0
             out[rows.start + seen] += terms
+
+
+def _log_table(statistic: Statistic, options: EstimateOptions) -> Floats:  # (Σ (V + 1), C)
+    """Return the log-probability of each value, and after each column's values that of one never seen."""
+    log = _log_shares(statistic, options, *_counts(statistic))
+    if options.averaged is None:
+        return log
+    level = level_of(statistic)
+    return _averaged(statistic, options, log, level.log_shares(), level.log_shares_unseen())
+
+
+def level_of(statistic: Statistic) -> Level:
+    """Return the counts as a level of a tree: the parent of a value is its column."""
+
+    def make() -> Level:
+        counts, totals = _counts(statistic)
+        columns = np.arange(len(statistic.sizes))
+        return Level(counts, np.repeat(columns, statistic.sizes), totals, columns)
+
+    return statistic.derive("level", make)
+
+
+def _averaged(
+    statistic: Statistic, options: EstimateOptions, log: Floats, seen: Floats, unseen: Floats
+) -> Floats:  # (Σ (V + 1), C)
+    """Return a table with the columns that are averaged over α taken from `seen` (ΣV, C) and `unseen` (F, C)."""
+    assert options.averaged is not None
+    unseen = np.zeros_like(unseen) if options.unseen == "skip" else unseen
+    averages = np.insert(seen, np.cumsum(statistic.sizes), unseen, axis=0)
+    return np.where(np.repeat(options.averaged, statistic.sizes + 1)[:, None], averages, log)
 
 
 def _log_shares(

@@ -18,12 +18,13 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.buckets import Buckets
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.events.options import is_finite, is_number, plain_option, shown
-from tallybayes.events.statistic import NEVER_THERE, Statistic, Sum
+from tallybayes.events.statistic import NEVER_THERE, Labels, Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["AddScores", "ClassCodes", "Counted", "Event", "LeftOut", "Weights"]
@@ -31,7 +32,7 @@ __all__ = ["AddScores", "ClassCodes", "Counted", "Event", "LeftOut", "Weights"]
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
-Counted: TypeAlias = tuple[Mapping[str, Exact], tuple[Categories, ...]]
+Counted: TypeAlias = tuple[Mapping[str, Exact], Labels]
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,7 @@ class Event(ABC):
     domain: ClassVar[str] = "finite numbers"
     discrete: ClassVar[bool] = False
     sums: ClassVar[Mapping[str, Sum]] = {}
+    labels: ClassVar[type[Categories] | type[Buckets]] = Categories
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:

@@ -39,6 +39,8 @@ class EstimateOptions:
         The most likely parameters, the most probable ones, or the average over all of them.
     alpha : ndarray, shape (F,)
         The weight of the prior: pseudo-counts per value, or pseudo-rows. All zero under "mle".
+    averaged : ndarray of bool, shape (F,), optional
+        Whether a column whose values are counted is averaged over α instead: see `families.tree`.
     ddof : {0, 1}
         Variances divide by n − ddof where the rule is "mle" or "map".
     floor : float
@@ -55,6 +57,7 @@ class EstimateOptions:
     floor: float = 1e-9
     unseen: Literal["smooth", "skip", "error"] = "smooth"
     weights: TokenWeights | None = None
+    averaged: npt.NDArray[np.bool_] | None = None
 
 
 @dataclass(frozen=True)

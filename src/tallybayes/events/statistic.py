@@ -5,21 +5,23 @@ Because all are sums, this file adds, subtracts and aligns them, and has their z
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.categories import Categories
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
 
-__all__ = ["Index", "Statistic", "Sum"]
+__all__ = ["Index", "Labels", "Statistic", "Sum"]
 
 Index: TypeAlias = npt.NDArray[np.intp]
+# Of columns whose values are counted. A tuple has one kind; `Any` spares every event a check for the other.
+Labels: TypeAlias = tuple[Any, ...]
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -53,14 +55,14 @@ class Statistic:
         One per name in `declared`. V is the number of values of all columns, one column after the other.
     declared : mapping of str to Sum
         The event model's declaration of each sum: its second axis, and its sign.
-    labels : tuple of Categories, length F
+    labels : tuple of Categories or Buckets, length F
         The values seen in each column; empty unless a sum has the axis "value".
     """
 
     rows: Exact
     sums: Mapping[str, Exact]
     declared: Mapping[str, Sum]
-    labels: tuple[Categories, ...] = ()
+    labels: Labels = ()
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Statistic):
@@ -101,6 +103,17 @@ class Statistic:
         """Return the positions of a column's values on the axis "value"."""
         start = sum(len(labels) for labels in self.labels[:f])
         return np.arange(start, start + len(self.labels[f]))
+
+    def derive(self, name: str, make: Callable[[], T]) -> T:
+        """Return what `make` computes from the sums, computed on first use and kept under a name."""
+        if name not in self._derived:
+            self._derived[name] = make()
+        found: T = self._derived[name]
+        return found
+
+    @cached_property
+    def _derived(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def sizes(self) -> npt.NDArray[np.int64]:  # (F,)
@@ -154,24 +167,22 @@ class Statistic:
     def _align(self, other: Statistic) -> tuple[Statistic, Statistic]:
         if self.labels == other.labels:
             return self, other
-        joined = [mine.join(theirs) for mine, theirs in zip(self.labels, other.labels, strict=True)]
-        labels = tuple(both for both, _, _ in joined)
-        starts = np.cumsum([0, *map(len, labels)])
-        size = int(starts[-1])
-        left, right = (
-            np.concatenate([start + places[side] for start, places in zip(starts, joined, strict=False)])
-            for side in (1, 2)
-        )
+        labels, left, right = self.labels[0].join_all(self.labels, other.labels)
+        size = sum(map(len, labels))
         return self._with_labels(labels, left, size), other._with_labels(labels, right, size)
 
-    def _with_labels(self, labels: tuple[Categories, ...], index: Index, size: int) -> Statistic:
-        """Return the sums among more values: value v becomes value ``index[v]`` of `size`."""
-        sums = {
-            k: v.spread(index, size, axis=1) if self.declared[k].axis == "value" else v for k, v in self.sums.items()
-        }
+    def _with_labels(self, labels: Labels, index: Index, size: int) -> Statistic:
+        """Return the sums among other values: value v becomes value ``index[v]`` of `size`, where they add up."""
+        first = np.flatnonzero(np.diff(index, prepend=-1))  # values that become one are neighbours
+
+        def moved(value: Exact) -> Exact:
+            value = value if len(first) == len(index) else value.group(first, axis=1)
+            return value.spread(index[first], size, axis=1)
+
+        sums = {k: moved(v) if self.declared[k].axis == "value" else v for k, v in self.sums.items()}
         return self._replace(self.rows, sums, labels)
 
-    def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: tuple[Categories, ...]) -> Statistic:
+    def _replace(self, rows: Exact, sums: Mapping[str, Exact], labels: Labels) -> Statistic:
         return Statistic(rows, sums, self.declared, labels)
 
 

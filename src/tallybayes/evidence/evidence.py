@@ -18,7 +18,7 @@ from tallybayes.categories import Categories, encode
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
-from tallybayes.events.statistic import Statistic
+from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
@@ -137,7 +137,7 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
 
 
-def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: tuple[Categories, ...]) -> Statistic:
+def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: Labels) -> Statistic:
     if "present" in sums:  # missing weight is stored instead, since it is mostly zero
         present = sums.pop("present")
         sums["missing"] = Statistic(rows, {"missing": present}, event.sums).present().settle()
@@ -148,7 +148,7 @@ def _nothing(event: Event, width: int, rows: Exact) -> Statistic:
     open_axis = any(sum_.axis == "value" for sum_ in event.sums.values())
     sizes = {"column": width, "value": 0}
     sums = {name: Exact.zeros((0, sizes[sum_.axis])) for name, sum_ in event.sums.items()}
-    return Statistic(rows, sums, event.sums, (Categories(pa.nulls(0)),) * width if open_axis else ())
+    return Statistic(rows, sums, event.sums, (event.labels.empty(),) * width if open_axis else ())
 
 
 def class_codes(rows: RowBatch, label: str) -> tuple[ClassCodes, Categories]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.buckets import Buckets
 from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import parse
@@ -26,6 +27,7 @@ from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact, SparsityPattern
+from tallybayes.kernels import MOST_BUCKETS
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
 
@@ -48,6 +50,8 @@ _KEY = "tallybayes"
 _CLASSES, _LENGTHS = ".of_class", ".per_column"
 # A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no valid sum needs more limbs.
 _MOST_LIMBS = 400
+# A double's sign and exponent have 12 bits: without the 54 others, a column has at most 1,024 buckets.
+_MOST_SHIFT = 55
 # Bytes; a larger sum is stored sparsely where that is smaller. A smaller one stays a table, which is simpler to read.
 _LARGE = 1 << 16
 # Zeros are not stored, so a header may declare more numbers than there are bytes: at most these per byte, or in all.
@@ -121,7 +125,11 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
                 k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
                 for k, v in statistic.sums.items()
             },
-            "labels": [put_labels(f"{b}.labels.{f}", one, tensors) for f, one in enumerate(statistic.labels)],
+            "labels": [
+                put_one(f"{b}.labels.{f}", one, tensors)
+                for put_one in (_put_buckets if block.event.labels is Buckets else put_labels,)
+                for f, one in enumerate(statistic.labels)
+            ],
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
     ]
@@ -165,7 +173,8 @@ class Reader:
         """Return the statistic of a block."""
         declared = block.event.sums
         width = len(block.columns)
-        found = tuple(self.labels(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
+        read: Callable[..., Any] = self.buckets if block.event.labels is Buckets else self.labels
+        found = tuple(read(f"{b}.labels.{f}", one) for f, one in enumerate(stored["labels"]))
         labelled = any(sum_.axis == "value" for sum_ in declared.values())
         require(len(found) == (width if labelled else 0), "labels for each column")
         sizes = {"column": width, "value": sum(map(len, found))}
@@ -237,6 +246,17 @@ class Reader:
             require(values.ndim == 1, name)
             array = pa.array(values.astype(bool)) if type_ == pa.bool_() else plain(pa.array(values).cast(type_))
         return _sorted(array, count, null, name)
+
+    def buckets(self, name: str, stored: dict[str, Any]) -> Buckets:
+        """Return the buckets of a column of numbers."""
+        keys, shift = self.tensors[name], stored["shift"]
+        require(isinstance(shift, int) and 0 <= shift < _MOST_SHIFT and (len(keys) > 0 or shift == 0), name)
+        require(keys.dtype == np.int64 and keys.ndim == 1 and len(keys) <= MOST_BUCKETS, name)
+        require(bool((np.diff(keys) > 0).all()), f"{name} sorted and different")
+        require(not (keys & ((1 << shift) - 1)).any(), f"{name} without low bits")
+        found = Buckets(keys, shift)
+        require(bool(np.isfinite(found.low).all()), f"{name} of finite numbers")
+        return found
 
     def names(self, stored: Any) -> Any:
         """Return names of columns."""
@@ -342,6 +362,11 @@ def put_labels(name: str, labels: Categories, tensors: Tensors) -> dict[str, Any
         stored = {pa.date32(): pa.int32(), pa.timestamp("us"): pa.int64()}.get(type_, type_)
         tensors[name] = array.cast(stored).to_numpy()
     return {"kind": kind(type_), "count": len(labels), "null": len(array) < len(labels)}
+
+
+def _put_buckets(name: str, buckets: Buckets, tensors: Tensors) -> dict[str, Any]:
+    tensors[name] = np.ascontiguousarray(buckets.keys)
+    return {"shift": buckets.shift}
 
 
 def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:

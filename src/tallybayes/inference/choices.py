@@ -8,6 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
@@ -20,7 +21,7 @@ __all__ = ["Alpha", "Calibrate", "Choices", "Chooser", "Prior", "Rule", "Unseen"
 Rule: TypeAlias = Literal["mle", "map", "bayes"]
 Unseen: TypeAlias = Literal["smooth", "skip", "error"]
 Calibrate: TypeAlias = Literal["auto", "loo", "one"] | None
-Chooser: TypeAlias = Literal["loo", "evidence"]
+Chooser: TypeAlias = Literal["loo", "evidence", "average"]
 Alpha: TypeAlias = float | Chooser | Literal["auto"] | Mapping[str, float | Chooser]
 Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
 
@@ -33,10 +34,11 @@ class Choices:
     ----------
     estimate : {"bayes", "map", "mle"}
         The rule.
-    alpha : float, "loo", "evidence", "auto" or mapping
+    alpha : float, "loo", "evidence", "average", "auto" or mapping
         The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
         takes the number with the least leave-one-out loss, "evidence" the one under which the counts are most
-        probable (1 where a column has no counts), "auto" is "loo" for text and 1 otherwise. A mapping sets columns by
+        probable (1 where a column has no counts), "average" weighs all by how probable they make the counts (for
+        categories under "bayes"; 1 otherwise), "auto" is "loo" for text and 1 otherwise. A mapping sets columns by
         name or glob; all others have 1.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities: the share of the rows, all equal, or given.
@@ -84,8 +86,18 @@ class Choices:
         if self.estimate == "mle":
             return np.zeros(len(block.columns))
         if not isinstance(self.alpha, Mapping):
-            return np.full(len(block.columns), float(self.alpha))
-        return np.array([float(self.alpha_of(name)) for name in block.columns], np.float64)
+            return np.full(len(block.columns), _number(self.alpha))
+        return np.array([_number(self.alpha_of(name)) for name in block.columns], np.float64)
+
+    def averaged(self, block: Block) -> npt.NDArray[np.bool_] | None:  # (F,)
+        """Return which columns of a block are averaged over α; None if none is."""
+        if self.estimate != "bayes":
+            return None
+        if not isinstance(self.alpha, Mapping):
+            return np.ones(len(block.columns), bool) if self.alpha == "average" else None
+        if "average" not in self.alpha.values():
+            return None
+        return np.array([self.alpha_of(name) == "average" for name in block.columns])
 
     def alpha_of(self, name: str) -> float | Chooser:
         """Return the smoothing of a column from a mapping."""
@@ -108,7 +120,9 @@ class Choices:
         return self.calibrate is not None or bool(self.tuned(schema))
 
     def resolved(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
-        """Return the choices with a number for each alpha: given, tuned (else 1), or estimated from counts."""
+        """Return the choices with a number (or "average") for each alpha: given, tuned (else 1), or from counts."""
+        if self.alpha == "average" and self.estimate != "mle":
+            return self
         if self.estimate == "mle" or is_number(self.alpha):
             return self if is_number(self.alpha) else replace(self, alpha=0.0)
         blocks = evidence.schema.blocks
@@ -162,3 +176,8 @@ def _plain_prior(prior: Mapping[Any, float] | Sequence[float]) -> Mapping[Any, f
 def _one_of(where: str, value: Any, allowed: Sequence[str | None]) -> None:
     if not isinstance(value, str | None) or value not in allowed:
         raise BadOption(wanted(where, f"one of {', '.join(map(repr, allowed))}", repr(value)))
+
+
+def _number(alpha: float | str) -> float:
+    """Return a smoothing as a number: 1 where the event model averages, for those who show or ignore it."""
+    return 1.0 if alpha == "average" else float(alpha)

@@ -73,7 +73,8 @@ class Belief:
 def options_for(block: Block, choices: Choices, weights: TokenWeights | None = None) -> EstimateOptions:
     """Return the choices, and the weights of tokens, as one block's event model takes them."""
     ddof = 1 if choices.variance == "n-1" else 0
-    return EstimateOptions(choices.estimate, choices.alphas(block), ddof, choices.floor, choices.unseen, weights)
+    alpha, averaged = choices.alphas(block), choices.averaged(block)
+    return EstimateOptions(choices.estimate, alpha, ddof, choices.floor, choices.unseen, weights, averaged)
 
 
 def estimate(evidence: Evidence, choices: Choices) -> Belief:

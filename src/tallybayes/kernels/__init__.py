@@ -22,6 +22,7 @@ out                     OUT, C-contiguous, what the results are added to: float6
 
 from __future__ import annotations
 
+from .buckets import MOST_BUCKETS, BucketCodes, find_buckets, find_cells, join_buckets, ordered, unordered
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
@@ -42,7 +43,9 @@ from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
 from .weigh import WeighedTerms, weigh_terms
 
 __all__ = [
+    "MOST_BUCKETS",
     "BadEntry",
+    "BucketCodes",
     "Codes",
     "Coefficients",
     "Columns",
@@ -54,12 +57,16 @@ __all__ = [
     "count_pairs",
     "count_sparse",
     "exact_moments",
+    "find_buckets",
+    "find_cells",
     "hash_codes",
     "hash_dense",
     "hash_sparse",
     "hash_texts",
+    "join_buckets",
     "leave_dense",
     "log_softmax",
+    "ordered",
     "power_sums",
     "score_codes",
     "score_gaussian",
@@ -71,6 +78,7 @@ __all__ = [
     "terms_codes",
     "terms_dense",
     "to_float",
+    "unordered",
     "weigh_terms",
 ]
 

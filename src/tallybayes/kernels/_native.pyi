@@ -22,6 +22,13 @@ def count_codes(
 def count_pairs(
     columns: _Columns, classes: _Array, n_classes: int, sizes: _Sizes, weights: _Array | None
 ) -> _Limbs: ...
+def find_buckets(
+    columns: _Columns, /
+) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def find_cells(columns: _Columns, edges: _Array, sizes: _Sizes, /) -> NDArray[np.uint8]: ...
+def join_buckets(
+    keys: _Array, sizes: _Sizes, shifts: _Array, other_keys: _Array, other_sizes: _Sizes, other_shifts: _Array, /
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def count_sparse(
     indptr: _Array,
     indices: _Array,

@@ -157,7 +157,8 @@ class _ModelQuery:
 
     def _labels(self, column: str) -> Categories:
         b, f = self.model.schema.place(column)
-        return self.model.evidence.statistics[b].labels[f]
+        labels: Categories = self.model.evidence.statistics[b].labels[f]
+        return labels
 
     def _cell(self, term: Term) -> Any:
         """Return the value of a term in the type of its column."""

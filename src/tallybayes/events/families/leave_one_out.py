@@ -19,7 +19,7 @@ from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.array import nearest
 
-__all__ = ["leave_normals_out"]
+__all__ = ["ExactColumn", "downdate", "leave_normals_out"]
 
 # A difference of doubles below this share of the minuend has lost digits that matter: use the exact sums instead.
 _CANCELLED = 1e-4
@@ -46,7 +46,7 @@ def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, we
         """Add some rows of one column, of any weight, with exact sums where doubles do not suffice."""
         x = data.column(f)[rows].astype(np.float64)
         rows, x = rows[~np.isnan(x)], x[~np.isnan(x)]
-        c, n, exact = classes[rows], len(rows), _ExactColumn(statistic, f)
+        c, n, exact = classes[rows], len(rows), ExactColumn(statistic, f)
         w = np.ones(n) if weights is None else weights[rows]
         mine = _downdate(Moments(*(part[c, f] for part in own)), x, w, exact, c)
         others = _downdate(Moments(*(np.full(n, part[f]) for part in whole)), x, w, exact, None)
@@ -59,7 +59,7 @@ def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, we
     return add
 
 
-class _ExactColumn:
+class ExactColumn:
     """The exact sums of one column, by class and over all classes."""
 
     def __init__(self, statistic: Statistic, f: int) -> None:
@@ -79,8 +79,16 @@ class _ExactColumn:
         return (nearest(n), nearest(first / n), nearest(second - first * first / n)) if n > 0 else (0.0, 0.0, 0.0)
 
 
-def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: ClassCodes | None) -> Moments:
+def _downdate(moments: Moments, x: Floats, w: Floats, exact: ExactColumn, own: ClassCodes | None) -> Moments:
     """Return the moments without a row of value x and weight w, row by row."""
+    less, fine = downdate(moments, x, w)
+    for i in np.flatnonzero(~fine):
+        less.n[i], less.mean[i], less.m2[i] = exact.without(None if own is None else int(own[i]), x[i], w[i])
+    return less
+
+
+def downdate(moments: Moments, x: Floats, w: Floats) -> tuple[Moments, npt.NDArray[np.bool_]]:
+    """Return the moments without a row of value x and weight w, and where doubles were exact enough for that."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = moments.n - w
         away = x - moments.mean
@@ -89,6 +97,4 @@ def _downdate(moments: Moments, x: Floats, w: Floats, exact: _ExactColumn, own: 
     same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, the remaining ones too
     mean, m2 = np.where(same, moments.mean, mean), np.where(same, 0.0, m2)
     fine = same | ((m2 > _CANCELLED * moments.m2) & (n > _CANCELLED * moments.n))
-    for i in np.flatnonzero(~fine):
-        n[i], mean[i], m2[i] = exact.without(None if own is None else int(own[i]), x[i], w[i])
-    return Moments(n, mean, m2)
+    return Moments(n, mean, m2), fine

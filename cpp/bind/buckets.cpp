@@ -1,0 +1,180 @@
+// Python bindings of find_buckets, find_cells and join_buckets.
+#include <algorithm>
+
+#include "bind/buffers.hpp"
+
+namespace tally {
+
+std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns);  // bind/counts.cpp
+
+namespace {
+
+using std::int64_t;
+
+// An array that a kernel fills and Python owns afterwards.
+template <class T>
+class OwnedArray {
+public:
+    explicit OwnedArray(int64_t size)
+        : data(static_cast<T*>(std::malloc(static_cast<std::size_t>(size > 0 ? size : 1) * sizeof(T)))) {
+        if (data == nullptr) throw std::bad_alloc();
+    }
+    OwnedArray(const OwnedArray&) = delete;
+    OwnedArray& operator=(const OwnedArray&) = delete;
+    ~OwnedArray() { std::free(data); }
+
+    nb::object give(std::initializer_list<int64_t> shape) {
+        std::vector<std::size_t> lengths(shape.begin(), shape.end());
+        const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
+        T* given = std::exchange(data, nullptr);
+        return nb::cast(nb::ndarray<nb::numpy, T>(given, lengths.size(), lengths.data(), owner));
+    }
+
+    T* data;
+};
+
+int64_t need_codes(int64_t n_rows, int64_t n_columns) {
+    if (n_columns != 0 && n_rows > (int64_t{1} << 40) / n_columns)
+        refuse("columns", "at most 2^40 values", std::to_string(n_rows) + " rows");
+    return n_rows * n_columns;
+}
+
+int64_t rows_of(nb::handle columns) {
+    if (PyObject_CheckBuffer(columns.ptr())) {
+        const Buffer buffer(columns, "columns");
+        buffer.need_axes(2);
+        return buffer.size(0);
+    }
+    const nb::object items = nb::steal(PySequence_Tuple(columns.ptr()));
+    if (!items.is_valid()) {
+        PyErr_Clear();
+        refuse_type("columns", "an array or a sequence of arrays", columns);
+    }
+    for (nb::handle item : nb::borrow<nb::tuple>(items)) {
+        const Buffer buffer(item, "columns");
+        buffer.need_axes(1);
+        return buffer.size(0);
+    }
+    return 0;
+}
+
+nb::tuple find_buckets(nb::handle columns) {
+    const int64_t n = rows_of(columns);
+    const TableBuffer table(columns, n, true);
+    const int64_t F = table.table().n_columns, room = std::min(n, FindBucketsTask::kMost);
+    OwnedArray<std::int16_t> codes(need_codes(n, F));
+    OwnedArray<int64_t> sizes(F), shifts(F);
+    std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
+    std::fill_n(sizes.data, F, 0);  // without rows no column is visited
+    std::fill_n(shifts.data, F, 0);
+    run(&Kernels::find_buckets, FindBucketsTask{table.table(), codes.data, keys.data(), sizes.data, shifts.data});
+    int64_t total = 0;
+    for (int64_t f = 0; f < F; ++f) total += sizes.data[f];
+    OwnedArray<int64_t> found(total);
+    int64_t* to = found.data;
+    for (int64_t f = 0; f < F; ++f) to = std::copy_n(keys.data() + f * room, sizes.data[f], to);
+    return nb::make_tuple(codes.give({F, n}), found.give({total}), sizes.give({F}), shifts.give({F}));
+}
+
+nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
+    const int64_t n = rows_of(columns);
+    const TableBuffer table(columns, n, true);
+    const int64_t F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Buffer all(edges, "edges");
+    all.need_axes(1);
+    const auto* from = all.all<const double>(Type::f64, "float64");
+    all.need_length(offsets.back());
+    for (int64_t f = 0; f < F; ++f) {
+        if (offsets[f + 1] - offsets[f] >= FindCellsTask::kMissing) refuse("edges", "at most 254 per column", "more");
+        if (!std::is_sorted(from + offsets[f], from + offsets[f + 1])) refuse("edges", "rising numbers", "others");
+    }
+    OwnedArray<std::uint8_t> codes(need_codes(n, F));
+    run(&Kernels::find_cells, FindCellsTask{table.table(), from, offsets.data(), codes.data});
+    return codes.give({F, n});
+}
+
+// The buckets of some columns, as Python holds them.
+class BucketsBuffer {
+public:
+    BucketsBuffer(nb::handle keys, nb::handle sizes, nb::handle shifts, int64_t n_columns)
+        : keys_(keys, "keys"), shifts_(shifts, "shifts"), offsets(offsets_of(sizes, n_columns)) {
+        keys_.need_axes(1);
+        shifts_.need_axes(1);
+        this->keys = keys_.all<const int64_t>(Type::i64, "int64");
+        this->shifts = shifts_.all<const int64_t>(Type::i64, "int64");
+        keys_.need_length(offsets.back());
+        shifts_.need_length(n_columns);
+        for (int64_t f = 0; f < n_columns; ++f)
+            if (this->shifts[f] < 0 || this->shifts[f] > 63) refuse("shifts", "numbers from 0 to 63", "others");
+    }
+
+private:
+    Buffer keys_, shifts_;
+
+public:
+    std::vector<int64_t> offsets;
+    const int64_t *keys, *shifts;
+};
+
+// Merge two rising lists of keys without their `shift` low bits; return how many remain.
+int64_t merge_keys(const BucketsBuffer& left, const BucketsBuffer& right, int64_t f, int64_t shift, int64_t* out) {
+    const int64_t *a = left.keys + left.offsets[f], *a_end = left.keys + left.offsets[f + 1];
+    const int64_t *b = right.keys + right.offsets[f], *b_end = right.keys + right.offsets[f + 1];
+    int64_t size = 0;
+    while (a != a_end || b != b_end) {
+        const bool first = b == b_end || (a != a_end && *a <= *b);
+        const int64_t key = (first ? *a++ : *b++) >> shift;
+        if (size == 0 || out[size - 1] != key) out[size++] = key;
+    }
+    return size;
+}
+
+void place_keys(const BucketsBuffer& side, int64_t f, int64_t shift, const int64_t* merged, int64_t start,
+                int64_t* places) {
+    int64_t at = 0;
+    for (int64_t k = side.offsets[f]; k < side.offsets[f + 1]; ++k) {
+        while (merged[at] != side.keys[k] >> shift) ++at;
+        places[k] = start + at;
+    }
+}
+
+nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb::handle other_keys,
+                       nb::handle other_sizes, nb::handle other_shifts) {
+    const auto F = static_cast<int64_t>(nb::len(shifts));
+    const BucketsBuffer left(keys, sizes, shifts, F), right(other_keys, other_sizes, other_shifts, F);
+    OwnedArray<int64_t> both(left.offsets.back() + right.offsets.back()), joint_sizes(F), joint_shifts(F);
+    OwnedArray<int64_t> mine(left.offsets.back()), theirs(right.offsets.back());
+    int64_t total = 0;
+    for (const BucketsBuffer* side : {&left, &right})
+        for (int64_t f = 0; f < F; ++f)
+            if (!std::is_sorted(side->keys + side->offsets[f], side->keys + side->offsets[f + 1]))
+                refuse("keys", "rising numbers", "others");
+    {
+        const nb::gil_scoped_release unlocked;
+        for (int64_t f = 0; f < F; ++f) {
+            int64_t shift = std::max(left.shifts[f], right.shifts[f]), *merged = both.data + total;
+            int64_t size = merge_keys(left, right, f, shift, merged);
+            while (size > FindBucketsTask::kMost) size = merge_keys(left, right, f, ++shift, merged);
+            place_keys(left, f, shift, merged, total, mine.data);
+            place_keys(right, f, shift, merged, total, theirs.data);
+            for (int64_t k = 0; k < size; ++k)
+                merged[k] = static_cast<int64_t>(static_cast<std::uint64_t>(merged[k]) << shift);
+            joint_sizes.data[f] = size;
+            joint_shifts.data[f] = shift;
+            total += size;
+        }
+    }
+    return nb::make_tuple(both.give({total}), joint_sizes.give({F}), joint_shifts.give({F}),
+                          mine.give({left.offsets.back()}), theirs.give({right.offsets.back()}));
+}
+
+}  // namespace
+
+void bind_buckets(nb::module_& m) {
+    m.def("find_buckets", &find_buckets);
+    m.def("find_cells", &find_cells);
+    m.def("join_buckets", &join_buckets);
+}
+
+}  // namespace tally

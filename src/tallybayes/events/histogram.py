@@ -1,0 +1,276 @@
+"""Histogram: a real column as counts of buckets, whatever the shape of its distribution.
+
+Counted: Σw, Σwx and Σwx² as for `gaussian`, and the weight of each bucket: a run of doubles with equal leading bits, at
+most 1,024 to a column. Estimated from these sums alone: a tree of counts cut at pooled medians, and a Student t,
+averaged by how well each predicts the classes of rows left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal, get_args
+
+import numpy as np
+
+from tallybayes import kernels
+from tallybayes.buckets import Buckets
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.families.cells import choose_cells
+from tallybayes.events.families.experts import Experts
+from tallybayes.events.families.normal import by_class, centre, over_all
+from tallybayes.events.gaussian import Gaussian
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.statistic import Statistic, Sum
+from tallybayes.exact.array import Exact
+
+__all__ = ["Histogram", "HistogramTable"]
+
+Method = Literal["average", "tree", "student"]
+_MISSING = 255  # the code of a missing value
+_LARGEST = 1e307  # so that a margin can be added
+_GRID = 121  # points at which a density is plotted
+
+
+@dataclass(frozen=True, eq=False)
+class HistogramTable(Likelihood):
+    """Log-terms of the cells of each column: scoring a number is looking up its cell.
+
+    Attributes
+    ----------
+    experts : Experts
+        The cells, and what they follow from.
+    log : ndarray, shape (ΣK, C)
+        The log-density of each cell in each class, or only the part in which classes differ.
+    scale : ndarray, shape (F,), or None
+        The weights of the columns, where they are weighted.
+    """
+
+    experts: Experts
+    log: Floats
+    scale: Floats | None = None
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Look up the cell of each value."""
+        cells = self.experts.cells
+        kernels.score_codes(tuple(cells.find(data)), self.log, cells.sizes, out)
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Look up the cell of each value, weighted, column by column."""
+        cells = self.experts.cells
+        kernels.terms_codes(tuple(cells.find(data)), self.log, cells.sizes, weights, out)
+
+    def add_variance(self, data: Dense, out: Floats) -> None:
+        """Look up the variance of each value's cell."""
+        cells = self.experts.cells
+        kernels.score_codes(tuple(cells.find(data)), self._variances, cells.sizes, out)
+
+    @cached_property
+    def _variances(self) -> Floats:  # (ΣK, C)
+        variances = self.experts.variances()
+        return variances if self.scale is None else self.scale[self.experts.cells.column, None] ** 2 * variances
+
+    def contrasted(self) -> HistogramTable:
+        """Return the terms without the density that all classes share; weighted terms never have it."""
+        return self if self.scale is not None else replace(self, log=self.experts.mixed())
+
+    def cells(self, f: int) -> Floats:
+        """Return the value that stands for each cell of column f."""
+        cells = self.experts.cells
+        return cells.value[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
+
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> HistogramTable:
+        """Return the terms of each column times its weight, plus the additions."""
+        cells = self.experts.cells
+        log = weights[cells.column, None] * self.experts.mixed()
+        for f, addition in additions.items():
+            log[cells.starts[f] : cells.starts[f] + cells.sizes[f]] += addition
+        return replace(self, log=log, scale=weights)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """Return the log-density at the given values, or over the range of the column."""
+        values = self._grid(f) if at is None else tuple(at)
+        cell = self.experts.cells.of_values(f, np.array(values, np.float64))
+        return Profile("numbers", values, self.log[cell])
+
+    def _grid(self, f: int) -> Sequence[float]:
+        cells = self.experts.cells
+        first, last = int(cells.starts[f]), int(cells.starts[f] + cells.sizes[f]) - 1
+        low, high = cells.low[first], cells.high[last]
+        margin = (high / 20 - low / 20) or 1.0
+        steps = np.linspace(0, 1, _GRID)
+        low, high = max(low, -_LARGEST) - margin, min(high, _LARGEST) + margin
+        values: list[float] = (low * (1 - steps) + high * steps).tolist()
+        return values
+
+    def support(self, data: Dense) -> Floats:  # (F, C)
+        """Return the weight of the rows of each class in the same leaf of the tree."""
+        leaf, counts = self.experts.leaves, self.experts.counts
+        cells = self.experts.cells
+        code = cells.find(Dense(data.first()[None]))[:, 0].astype(np.intp)
+        by_leaf = np.stack([np.bincount(leaf, counts[:, c]) for c in range(counts.shape[1])], axis=1)
+        found = by_leaf[leaf[cells.starts + np.minimum(code, cells.sizes - 1)]]
+        return np.where((code == _MISSING)[:, None], 0.0, found)
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw cells by weight over all classes, times the class's share there; then a value inside the cell."""
+        cells, shares = self.experts.cells, self._shares()
+        drawn: Drawn = []
+        for start, size in zip(cells.starts, cells.sizes, strict=True):
+            p = shares[start : start + size, c]
+            if not p.sum() > 0:
+                drawn.append(np.full(n, np.nan))  # no row has a value
+                continue
+            at = start + rng.choice(size, n, p=p / p.sum())
+            between = rng.random(n)
+            drawn.append(cells.low[at] * (1 - between) + cells.high[at] * between)
+        return drawn
+
+    def _shares(self) -> Floats:  # (ΣK, C)
+        """Return the probability of each cell in each class, up to a factor: weight over all classes times p(c | x)."""
+        return self.experts.cells.pooled[:, None] * np.exp(self.experts.mixed())
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Return a row per leaf of the tree: counts beside probabilities."""
+        cells, shares = self.experts.cells, self._shares()
+        at = np.flatnonzero((cells.column == f) & (cells.pooled > 0))
+        first = np.flatnonzero(np.diff(self.experts.leaves[at], prepend=-1))
+        if not len(at):  # no row has a value
+            return (), np.zeros((0, shares.shape[1])), np.zeros((0, shares.shape[1]))
+        counts, weight = (np.add.reduceat(part[at], first, axis=0) for part in (self.experts.counts, shares))
+        last = np.append(first[1:], len(at)) - 1
+        ends = zip(cells.low[at][first], cells.high[at][last], strict=True)
+        names = tuple(f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}" for low, high in ends)
+        total = weight.sum(axis=0)
+        return names, counts, np.divide(weight, total, out=np.zeros_like(weight), where=total > 0)
+
+    def pixels(self) -> Pixels:
+        """Return the mean; dark and lit are one standard deviation of the column below and above its mean."""
+        middle, deviation = centre(over_all(self.statistic))
+        mean = by_class(self.statistic).mean
+        dark, lit = (
+            np.stack([self.profile(f, [x]).log[0] for f, x in enumerate(middle + side * deviation)], axis=1)
+            for side in (-1, 1)
+        )
+        return Pixels("mean", mean, dark, lit)
+
+    @property
+    def n_parameters(self) -> int:
+        """The free shares of the leaves, and location and scale of each column."""
+        return int(self.experts.leaves[-1]) + 1 - len(self.experts.cells.sizes) + 2 * len(self.experts.cells.sizes)
+
+    def on(self, statistic: Statistic) -> HistogramTable:
+        """Return the likelihood that other sums give with the same cells, cuts, ω and weights.
+
+        This is what a row left out is scored by.
+        """
+        experts = Experts.planned(statistic, self.experts.plan, self.options.floor)
+        return replace(self, statistic=statistic, experts=experts, log=experts.mixed() + experts.log_density())
+
+
+@dataclass(frozen=True)
+class Histogram(Event):
+    """Counts of buckets in each class: a tree of shares, averaged with a Student t.
+
+    Parameters
+    ----------
+    method : {"average", "tree", "student"}
+        Both, weighted by how well each predicts rows left out, or only one of them.
+
+    Notes
+    -----
+    Adding never makes buckets finer, and neither does subtracting: ``(a + b) - b`` equals ``a`` at the resolution of
+    ``a + b``. With at most 1,024 distinct values there is nothing to lose, and it equals ``a`` to the bit.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> rows = {"x": [0.0, 0.0, 0.0, 0.0, 1.0, 2.0, 3.0, 4.0], "y": list("aaaabbbb")}
+    >>> tb.fit(rows, "y", events="histogram").table("x").rows
+    ('0', '1 to 4')
+    """
+
+    method: Method = "average"
+
+    name: ClassVar[str] = "histogram"
+    labels: ClassVar[type[Buckets]] = Buckets
+    sums: ClassVar[dict[str, Sum]] = {**Gaussian.sums, "counts": Sum("value")}
+
+    def __post_init__(self) -> None:
+        if self.method not in get_args(Method):
+            raise BadOption(wanted("method", "'average', 'tree' or 'student'", repr(self.method)))
+
+    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """Count the exact moments of each class, and the weight of each bucket."""
+        if weights is not None and not weights.all():  # a row without weight must not make buckets coarser
+            some = weights > 0
+            data, classes, weights = data.map(lambda values: values[some]), classes[some], weights[some]
+        sums, _ = Gaussian().count(data, classes, n_classes, weights)
+        found = kernels.find_buckets(data.columns)
+        counts, _ = kernels.count_codes(tuple(found.codes), classes, n_classes, found.sizes, weights=weights)
+        column = np.repeat(np.arange(len(found.sizes)), found.sizes)
+        order = np.lexsort((found.keys, column))
+        parts = np.split(found.keys[order], np.cumsum(found.sizes)[:-1])
+        labels = tuple(Buckets(keys, shift) for keys, shift in zip(parts, found.shifts.tolist(), strict=True))
+        return {**sums, "counts": Exact.from_limbs(counts).take(order, axis=1)}, labels
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Return whether no variance is below zero, and every value that is present is in a bucket."""
+        counts, sizes = statistic.sums["counts"], statistic.sizes
+        some = np.flatnonzero(sizes)
+        totals = Exact.zeros((counts.shape[0], len(sizes)))
+        if len(some):
+            totals = counts.group((np.cumsum(sizes) - sizes)[some]).spread(some, len(sizes), axis=1)
+        return Gaussian().consistent(statistic) and statistic.present() == totals
+
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> HistogramTable:
+        """Return the table of each column's cells. It needs neither a rule nor a smoothing: both are averaged."""
+        experts = self._experts(statistic, options)
+        return HistogramTable(statistic, options, experts, experts.mixed() + experts.log_density())
+
+    def _experts(self, statistic: Statistic, options: EstimateOptions) -> Experts:
+        methods = (self.method != "student", self.method != "tree")
+
+        def make() -> Experts:
+            return Experts.of(statistic, choose_cells(statistic), options.floor, methods)
+
+        return statistic.derive(f"experts {self.method} {options.floor}", make)
+
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its cell, its class and the column as a whole.
+
+        Cells, cuts, ω and the experts' weights stay those of all rows, and the density that all classes share is left
+        out: it is the same as a new estimate with these kept (`HistogramTable.on`), up to that density.
+        """
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            _add_without(self._experts(statistic, options), data, classes, weights, out)
+
+        return LeftOut(add, lambda: self.length(data))
+
+    @classmethod
+    def test_variants(cls) -> list[Event]:
+        """Return the average and its two parts."""
+        return [cls(), cls("tree"), cls("student")]
+
+
+def _add_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights, out: Floats) -> None:
+    """Add the terms of rows left out, column by column."""
+    C = out.shape[1]
+    for f, codes in enumerate(experts.cells.find(data)):
+        start = int(experts.cells.starts[f])
+        if weights is None:  # rows of one class in one cell have the same terms
+            present = np.flatnonzero(codes != _MISSING)
+            pair = codes[present].astype(np.intp) * C + classes[present]
+            seen = np.flatnonzero(np.bincount(pair, minlength=1))
+            place = np.zeros(int(seen[-1]) + 1 if len(seen) else 1, np.intp)
+            place[seen] = np.arange(len(seen))
+            out[present] += experts.mixed_without(start + seen // C, seen % C, None)[place[pair]] if len(seen) else 0.0
+            continue
+        for rows in chunks(len(codes)):
+            present = rows.start + np.flatnonzero(codes[rows] != _MISSING)
+            cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
+            out[present] += experts.mixed_without(cell, own, weights[present])

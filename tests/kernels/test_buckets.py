@@ -1,0 +1,103 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tallybayes import kernels
+from tallybayes.kernels import MOST_BUCKETS, reference
+
+FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
+EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, 1e308, -1e308, np.inf, -np.inf, np.nan]
+
+
+@st.composite
+def numbers(draw):
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    n, columns = draw(st.sampled_from([0, 1, 255, 256, 257, 3000])), draw(st.sampled_from([0, 1, 3, 8, 9]))
+    x = rng.normal(size=(n, columns))
+    if draw(st.booleans()):
+        x *= 10.0 ** rng.integers(-300, 300, x.shape)
+    if draw(st.booleans()):
+        x = np.rint(rng.normal(size=(n, columns)) * 10)
+    x[rng.random(x.shape) < 0.1] = draw(st.sampled_from(EXTREMES))
+    with np.errstate(over="ignore"):
+        return x.astype(draw(st.sampled_from([np.float64, np.float32]))), draw(st.sampled_from(FORMS))
+
+
+@given(drawn=numbers())
+@settings(max_examples=40, deadline=None)
+def test_buckets(each_isa, as_table, drawn):
+    x, form = drawn
+    want = reference.find_buckets(x)
+    for _ in each_isa():
+        got = kernels.find_buckets(as_table(x, form))
+        for one, other in zip(got, want, strict=True):
+            assert one.dtype == other.dtype
+            if x.shape[1] or form != "columns":
+                assert (one.tolist() == other.tolist()) or one.size == other.size == 0
+
+
+@given(drawn=numbers(), seed=st.integers(0, 2**32))
+@settings(max_examples=40, deadline=None)
+def test_cells(each_isa, as_table, drawn, seed):
+    x, form = drawn
+    rng = np.random.default_rng(seed)
+    sizes = rng.choice([0, 1, 15, 16, 17, 200, 254], x.shape[1])
+    edges = [
+        np.sort(rng.choice(x[:, f][~np.isnan(x[:, f])].astype(float), size))
+        if (~np.isnan(x[:, f])).any()
+        else np.arange(size, dtype=float)
+        for f, size in enumerate(sizes)
+    ]
+    flat = np.concatenate([*edges, np.zeros(0)])
+    want = reference.find_cells(x, flat, sizes)
+    for _ in each_isa():
+        got = kernels.find_cells(as_table(x, form), flat, sizes)
+        assert got.dtype == want.dtype
+        assert got.tolist() == want.tolist() or got.size == want.size == 0
+
+
+def sorted_buckets(x):
+    """Return keys, sizes and shifts with the keys of each column sorted."""
+    found = kernels.find_buckets(x)
+    column = np.repeat(np.arange(len(found.sizes)), found.sizes)
+    return found.keys[np.lexsort((found.keys, column))], found.sizes, found.shifts
+
+
+@given(seed=st.integers(0, 2**32), n=st.sampled_from([0, 1, 700, 1024, 3000]), digits=st.sampled_from([0, 2, 9]))
+@settings(max_examples=40, deadline=None)
+def test_buckets_of_parts_join_to_those_of_all_rows(seed, n, digits):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=(n, 3)).round(digits) * [1.0, 1e-9, 1e12]
+    parts = [sorted_buckets(x[:k]) + sorted_buckets(x[k:]) for k in (0, n // 3, n)]
+    whole = sorted_buckets(x)
+    for part in parts:
+        got, want = kernels.join_buckets(*part), reference.join_buckets(*part)
+        assert all((one == other).all() for one, other in zip(got, want, strict=True))
+        assert all((one == other).all() for one, other in zip(got[:3], whole, strict=True))
+    assert (whole[1] <= MOST_BUCKETS).all()
+
+
+@pytest.mark.parametrize("order", ["given", "reversed", "sorted"])
+def test_the_order_of_rows_does_not_matter(order):
+    x = np.random.default_rng(0).normal(size=(5000, 1))
+    other = {"given": x, "reversed": x[::-1].copy(), "sorted": np.sort(x, axis=0)}[order]
+    assert all((one == two).all() for one, two in zip(sorted_buckets(x), sorted_buckets(other), strict=True))
+
+
+@pytest.mark.parametrize("bad", [[3.0, 2.0], np.zeros(255)], ids=["falling", "too many"])
+def test_edges_that_are_none_are_refused(bad):
+    with pytest.raises(ValueError, match="edges: wanted"):
+        kernels.find_cells(np.zeros((2, 1)), np.asarray(bad), [len(bad)])
+    with pytest.raises(ValueError, match="edges: wanted"):
+        kernels.find_cells(np.zeros((2, 1)), np.zeros(2), [1])
+
+
+def test_keys_and_shifts_that_are_none_are_refused():
+    one, shift = np.array([1, 2]), np.array([0])
+    with pytest.raises(ValueError, match="keys: wanted"):
+        kernels.join_buckets(one[::-1].copy(), [2], shift, one, [2], shift)
+    with pytest.raises(ValueError, match="shifts: wanted"):
+        kernels.join_buckets(one, [2], np.array([64]), one, [2], shift)

@@ -56,11 +56,10 @@ class Against(Result):
             y, x = divmod(int(at), self.lit.shape[1])
             figures = (self.lit[y, x], self.dark[y, x], self.log_odds[y, x])
             rows.append((f"row {y + 1}, column {x + 1}", *(number(float(v), 2) for v in figures)))
-        title = f"{self.classes[0]} against {self.classes[1]}: the pixels that say most"
-        return Grid(title, ("pixel", "lit", "dark", "lit rather than dark"), tuple(rows), (self._note(),))
-
-    def _note(self) -> str:
-        return f"Natural log-odds: above 0 for {self.classes[0]}, below 0 for {self.classes[1]}."
+        one, other = self.classes
+        notes = (f"Natural log-odds: above 0 for {one}, below 0 for {other}.",)
+        title = f"{one} against {other}: the pixels that say most"
+        return Grid(title, ("pixel", "lit", "dark", "lit rather than dark"), tuple(rows), notes)
 
     def points(self) -> list[dict[str, Any]]:
         """Return the records that the chart draws, one per pixel; infinities are cut to the largest finite size."""

@@ -11,7 +11,7 @@ import jinja2
 from markupsafe import Markup
 
 from tallybayes.display.charts.web import CONFIG, panels, unchecked
-from tallybayes.display.tables import Grid, Sheet, html
+from tallybayes.display.tables import html
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.sections import SECTIONS
 
@@ -50,10 +50,6 @@ def _in_a_script(value: Any) -> Markup:
     return Markup(json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"))
 
 
-def _table(shown: Grid | Sheet) -> Markup:
-    return Markup(html(shown))
-
-
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -63,7 +59,7 @@ def _environment() -> jinja2.Environment:
         lstrip_blocks=True,
         undefined=jinja2.StrictUndefined,
     )
-    environment.filters["table"] = _table
+    environment.filters["table"] = lambda shown: Markup(html(shown))
     environment.globals["raw"] = lambda name: Markup(_template(name))
     return environment
 

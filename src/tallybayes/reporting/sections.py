@@ -138,7 +138,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     return {
         "of": of,
         "charts": charts.add("reliability", reliability_chart(points, list(stages), of)),
-        "tables": [(when, _reliability_table(bins)) for when, bins in reversed(stages.items())],
+        "tables": [(when, replace(bins.shown(), title="")) for when, bins in reversed(stages.items())],
         "before": number(answer.before.ece, 3),
         "after": number(answer.after.ece, 3),
         "calibrated": answer.calibrated,
@@ -150,10 +150,6 @@ def _bins(when: str, bins: Calibration) -> list[dict[str, Any]]:
     filled = [row for row in zip(*(getattr(bins, name) for name in names), strict=True) if row[-1] > 0]
     keys = ("given", "observed", "low", "high", "rows")
     return [{"when": when, **dict(zip(keys, map(float, row), strict=True))} for row in filled]
-
-
-def _reliability_table(bins: Calibration) -> Grid:
-    return replace(bins.shown(), title="")
 
 
 def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from tallybayes.events.statistic import Statistic
 __all__ = ["Experts", "Plan", "Student", "Tree", "normalise"]
 
 _MOST_LOSS = 1e6  # nats, of one value: finite, so that terms and losses can be compared
+_LEAST_LOG = -600.0  # of a number whose exponential is accurate
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which experts are weighed
 
 
@@ -213,7 +214,8 @@ class Experts:
             total = each.sum(axis=1, keepdims=True)
             # all classes but its own; a difference that cancels is small against what is left
             others = np.maximum(total - each, np.finfo(float).eps * total) if C > 1 else np.zeros_like(each)
-            loss = np.logaddexp(log_own - top, np.log(np.maximum(others, np.finfo(float).tiny))) - (log_own - top)
+            with np.errstate(divide="ignore", over="ignore"):
+                loss = np.log1p(others / np.exp(log_own - top))
             lost = (self.counts * np.where(self.counts > 0, np.minimum(loss, _MOST_LOSS), 0.0)).sum(axis=1)
             scores[k] = -np.add.reduceat(lost, self.cells.starts)
         top = scores.max(axis=0)
@@ -268,8 +270,12 @@ class Experts:
         return np.asarray(w[0] * self.tree.variances(*self.counts.shape) + w[1] * self.student.variances())
 
     def _mix(self, terms: tuple[Floats, ...] | list[Floats], column: Places) -> Floats:
-        w = self.log_weights[:, column][:, :, None]
-        return np.asarray(np.logaddexp(*(w[k] + normalise(one) for k, one in enumerate(terms))))
+        w, normal = self.log_weights[:, column][:, :, None], [normalise(one) for one in terms]
+        with np.errstate(divide="ignore"):
+            mixed = np.log(np.exp(w[0] + normal[0]) + np.exp(w[1] + normal[1]))
+        low = np.flatnonzero((mixed < _LEAST_LOG).any(axis=1))  # exponentials of these underflow
+        mixed[low] = np.logaddexp(w[0][low] + normal[0][low], w[1][low] + normal[1][low])
+        return np.asarray(mixed)
 
 
 def normalise(log: Floats) -> Floats:

@@ -238,11 +238,12 @@ def _half_step(z: Floats) -> Floats:
     array([-0.225791, -0.120782, -0.      ])
     """
     low = z < _SERIES
-    k = np.arange(_SERIES)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        small = np.where(low, z, 1.0)[..., None]
-        lifted = np.log(np.prod((small + k) / (small + k + 0.5), axis=-1)) + 0.5 * np.log1p(_SERIES / small[..., 0])
     big = np.where(low, z + _SERIES, z)
-    r = 1 / big**2
-    series = -(1 / 8 - r * (1 / 192 - r * (1 / 640 - r * (17 / 14336 - r * 31 / 18432)))) / big
-    return np.asarray(series + np.where(low, lifted, 0.0))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        r = 1 / big**2
+        series = np.asarray(-(1 / 8 - r * (1 / 192 - r * (1 / 640 - r * (17 / 14336 - r * 31 / 18432)))) / big)
+        if low.any():
+            small, k = z[low], np.arange(_SERIES)
+            product = np.prod((small[:, None] + k) / (small[:, None] + k + 0.5), axis=-1)
+            series[low] += np.log(product) + 0.5 * np.log1p(_SERIES / small)
+    return series

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -11,6 +11,7 @@ from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.event import Weights as RowWeights
+from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
@@ -48,6 +49,19 @@ class _Bins:
 
 
 @dataclass(frozen=True)
+class _Missing:
+    """What it tells that a column is missing or not: log-ratios to the share of all classes."""
+
+    column: int
+    ratios: Floats  # (2, C) of a value, and of none
+    terms: Floats  # (C, n) of rows left out
+
+    def dropped(self, some: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Floats:  # (C, n)
+        """Return the terms of some rows in which the column may have been dropped."""
+        return np.where(kept, self.terms[:, some], self.ratios[1][:, None])
+
+
+@dataclass(frozen=True)
 class ColumnTerms:
     """Left-out terms of rows, and the columns that they belong to.
 
@@ -63,6 +77,8 @@ class ColumnTerms:
         The log-likelihood of each value without its row; 0 where it is missing, −∞ is a large negative number.
     bins : tuple of _Bins
         The corrections of each column.
+    missing : tuple of _Missing
+        The columns with missing values, and what that tells.
     """
 
     evidence: Evidence
@@ -71,6 +87,7 @@ class ColumnTerms:
     terms: Floats
     present: npt.NDArray[np.bool_]  # (n, F)
     bins: tuple[_Bins, ...]
+    missing: tuple[_Missing, ...] = ()
 
     @classmethod
     def of(
@@ -89,6 +106,7 @@ class ColumnTerms:
         names = tuple(name for block in evidence.schema.blocks for name in block.columns)
         terms, present = np.zeros((len(names), C, n)), np.ones((n, len(names)), bool)
         bins: list[_Bins] = []
+        missing: list[_Missing] = []
         unknown = np.isneginf(prior)  # a class that only this row had
         for u, name in enumerate(names):
             alone = evidence.select((name,))
@@ -109,9 +127,12 @@ class ColumnTerms:
             with np.errstate(all="ignore"):
                 likelihood = block.event.estimate(statistic, options_for(block, choices))
             bins.append(_bins_of(likelihood.cells(0), data, present[:, u]))
+            share = likelihood.missing()[:, 0]
+            if share.max() > 0 and share.min() < 1:
+                missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_Bins(None, np.full(n, -1, np.int32), 0)] * len(names)
-        return cls(evidence, names, prior, terms, present, tuple(bins))
+        return cls(evidence, names, prior, terms, present, tuple(bins), tuple(missing))
 
     def to_fit(self, classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
@@ -134,11 +155,12 @@ class ColumnTerms:
         terms = np.concatenate([self.terms, self.terms[:, :, some] * left.T[:, None, :]], axis=2)
         prior = np.maximum(self.prior, -_LARGEST).T
         base = np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0)
+        absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
         return Terms(
             base,
-            terms,
-            np.ones(U),
+            np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])]),
+            np.concatenate([np.ones(U), np.zeros(len(absent))]),
             codes,
             int(sizes.sum()),
             share,
@@ -162,7 +184,12 @@ class ColumnTerms:
             known = 0 if bins.cells is None else len(bins.cells) + 1
             missing = table[known] if bins.size > known else np.zeros(C)
             columns[name] = ColumnWeight(float(fitted.scale[u]), bins.cells, table[:known], missing)
-        return ColumnWeights(self.evidence.classes, columns, fitted.bias)
+        bias = fitted.bias
+        for one, scale in zip(self.missing, fitted.scale[len(self.columns) :], strict=True):
+            name, (there, gone) = self.columns[one.column], scale * one.ratios
+            bias = bias + there
+            columns[name] = replace(columns[name], missing=columns[name].missing + gone - there)
+        return ColumnWeights(self.evidence.classes, columns, bias)
 
 
 def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:
@@ -205,3 +232,19 @@ def _some_columns(n: int, columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
     draws = np.random.Generator(np.random.PCG64(0)).random((n, columns + 1))
     rank = np.argsort(np.argsort(draws[:, 1:], axis=1), axis=1)
     return np.asarray(rank < 1 + np.floor(draws[:, :1] * columns))
+
+
+def _missing_of(
+    u: int,
+    rows: Floats,
+    share: Floats,
+    present: npt.NDArray[np.bool_],
+    classes: ClassCodes,
+    weights: RowWeights,
+) -> _Missing:
+    """Return what missing values of column u tell, given the rows of each class and the share that lacks a value."""
+    nothing = np.zeros(2, np.intp)
+    level = Level(np.stack([rows * (1 - share), rows * share]), nothing, rows[None], nothing[:1])
+    value = np.where(present, 0, 1)
+    terms = level.log_ratios_without(value, classes, 1.0 if weights is None else weights)
+    return _Missing(u, level.log_ratios(), np.ascontiguousarray(terms.T))

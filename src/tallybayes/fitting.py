@@ -90,7 +90,8 @@ def fit(
         The column that holds the class, or the classes themselves.
     events : str, Event or mapping, optional
         One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred
-        (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial). "ignore" leaves a column out.
+        (text, booleans, dates: categorical; numbers: histogram, or Gaussian under the rules "mle" and "map"; sparse
+        rows: multinomial). "ignore" leaves a column out.
     weights : str or array_like, optional
         The weight of each row: a column, or the numbers themselves. A weight of 2 counts the row twice.
     where : str, optional
@@ -225,7 +226,14 @@ def infer_rows(
     """Infer the schema of opened rows, without the hidden columns."""
     shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
     schema = infer(
-        shown, label, weight=weight, events=columns.events, missing=columns.missing, where=rows.name, first=rows.head
+        shown,
+        label,
+        weight=weight,
+        events=columns.events,
+        missing=columns.missing,
+        where=rows.name,
+        first=rows.head,
+        numbers=choices.numbers,
     )
     schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
     choices.check(schema)

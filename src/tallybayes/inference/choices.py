@@ -38,8 +38,8 @@ class Choices:
         The weight of the prior: pseudo-counts for each value, or pseudo-rows that look like the whole column. "loo"
         takes the number with the least leave-one-out loss, "evidence" the one under which the counts are most
         probable (1 where a column has no counts), "average" weighs all by how probable they make the counts (for
-        categories under "bayes"; 1 otherwise), "auto" is "loo" for text and 1 otherwise. A mapping sets columns by
-        name or glob; all others have 1.
+        categories under "bayes"; 1 otherwise), "auto" is "loo" for text, "average" for categories, and 1 otherwise. A
+        mapping sets columns by name or glob; all others have 1.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities: the share of the rows, all equal, or given.
     variance : {"n", "n-1"}
@@ -80,6 +80,11 @@ class Choices:
             _one_of("prior", self.prior, ("learned", "uniform"))
         else:
             object.__setattr__(self, "prior", _plain_prior(self.prior))
+
+    @property
+    def numbers(self) -> Literal["histogram", "gaussian"]:
+        """The event model of numbers that is inferred: a histogram needs no rule, and the textbook's rules a density."""
+        return "histogram" if self.estimate == "bayes" else "gaussian"
 
     def alphas(self, block: Block) -> Floats:  # (F,)
         """Return the weight of the prior for each column of a block."""
@@ -127,8 +132,7 @@ class Choices:
             return self if is_number(self.alpha) else replace(self, alpha=0.0)
         blocks = evidence.schema.blocks
         if self.alpha == "auto":
-            texts = [name for block in blocks if block.event.input == "text" for name in block.columns]
-            return replace(self, alpha=dict.fromkeys(texts, tuned.get("*", 1.0)) or 1.0)
+            return replace(self, alpha=self._automatic(blocks, tuned.get("*", 1.0)))
         if self.alpha == "loo":
             return replace(self, alpha=tuned.get("*", 1.0))
         given = self.alpha if isinstance(self.alpha, Mapping) else {"*": self.alpha}
@@ -142,6 +146,16 @@ class Choices:
             each = np.ones(len(block.columns)) if found is None else found
             of_counts |= {name: float(a) for name, a in zip(block.columns, each, strict=True) if name in names}
         return replace(self, alpha={**of_counts, **numbers})
+
+    def _automatic(self, blocks: Sequence[Block], of_text: float) -> Alpha:
+        """Return the smoothing of "auto": tuned for text, averaged for categories, 1 for all others."""
+        kinds: dict[str, float | Chooser] = {"text": of_text}
+        if self.estimate == "bayes":
+            kinds["codes"] = "average"
+        if all(block.event.input == "codes" for block in blocks):
+            return kinds.get("codes", 1.0)
+        named = [(block.columns, kinds[block.event.input]) for block in blocks if block.event.input in kinds]
+        return {name: alpha for columns, alpha in named for name in columns} or 1.0
 
     def check(self, schema: Schema) -> None:
         """Raise if a smoothing is given for a column that does not exist."""

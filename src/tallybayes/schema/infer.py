@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import cache
-from typing import Any, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +22,8 @@ __all__ = ["Events", "SchemaOptions", "infer"]
 
 Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
 _IGNORE = "ignore"
+# Columns of a matrix: with more, buckets for each would fill the memory, and the shape of one hardly matters.
+_WIDE = 10_000
 _PROSE_WORDS = 4.0  # mean words per value, at least; two or three make a name, a place, a job
 _PROSE_SAMPLE = 1000  # rows
 
@@ -44,6 +46,7 @@ def infer(
     missing: Missing = "skip",
     where: str = "the data",
     first: Callable[[], pa.RecordBatch | None] | None = None,
+    numbers: Literal["histogram", "gaussian"] = "histogram",
 ) -> Schema:
     """Infer the schema of a source with these fields.
 
@@ -55,8 +58,8 @@ def infer(
         The columns of classes and of row weights.
     events : str, Event or mapping, optional
         One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred:
-        text, booleans, dates and dictionaries are categorical, numbers are Gaussian, sparse rows multinomial. "ignore"
-        leaves a column out.
+        text, booleans, dates and dictionaries are categorical, numbers are histograms, sparse rows multinomial.
+        "ignore" leaves a column out.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own, or raise.
     where : str
@@ -64,11 +67,14 @@ def infer(
     first : callable, optional
         Returns the first rows. Called only for an undeclared text column, to distinguish prose from names.
 
+    numbers : {"histogram", "gaussian"}
+        The event model of numbers; the textbook's rules ("mle", "map") need the second.
+
     Examples
     --------
     >>> fields = pa.schema([("outlook", pa.string()), ("humidity", pa.int64()), ("play", pa.string())])
     >>> infer(fields, "play").events()
-    {'outlook': 'categorical', 'humidity': 'gaussian'}
+    {'outlook': 'categorical', 'humidity': 'histogram'}
     """
     if missing not in get_args(Missing):
         raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
@@ -76,7 +82,7 @@ def infer(
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
-    finder = _EventFinder(events, first)
+    finder = _EventFinder(events, first, numbers)
     columns: list[Sequence[str]] = []
     blocks: dict[Event, list[Sequence[str]]] = {}
     for field in features:
@@ -93,7 +99,8 @@ def infer(
 class _EventFinder:
     """Finds each column's event model in the declarations, or infers it."""
 
-    def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None = None) -> None:
+    def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None, numbers: str) -> None:
+        self._numbers = numbers
         self._first = None if first is None else cache(first)
         given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
         self._declared = {
@@ -131,7 +138,8 @@ class _EventFinder:
             first = self._first()
             if first is not None and _looks_like_prose(first.column(field.name)):
                 return parse("text")
-        return _inferred(field)
+        wide = sources.kind_of(field) == "matrix" and sources.width_of(field) > _WIDE
+        return _inferred(field, "gaussian" if wide else self._numbers)
 
     def check(self, columns: Any) -> None:
         """Raise if a declared name or glob matches no column."""
@@ -150,7 +158,7 @@ def _columns_of(field: pa.Field) -> Sequence[str]:
     return NumberedNames(sources.width_of(field)) if given is None else names(given)
 
 
-def _inferred(field: pa.Field) -> Event:
+def _inferred(field: pa.Field, numbers: str) -> Event:
     if sources.kind_of(field) == "sparse":
         return parse("multinomial")
     type_ = field.type.value_type if sources.kind_of(field) == "matrix" else field.type
@@ -158,7 +166,7 @@ def _inferred(field: pa.Field) -> Event:
     if sources.was_bool(field):
         return parse("bernoulli")
     if is_.is_integer(type_) or is_.is_floating(type_) or is_.is_decimal(type_):
-        return parse("gaussian")
+        return parse(numbers)
     if is_.is_nested(type_) or is_.is_binary(type_) or is_.is_duration(type_):
         want = "text, numbers, booleans or dates"
         raise BadData(wanted(f"column {field.name!r}", want, str(type_), "Convert it, or declare it 'ignore'"))

@@ -295,7 +295,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         label = "label"
         while label in fields.names:
             label += "_"
-        schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events)
+        numbers = Choices(self.estimate).numbers  # type: ignore[arg-type]
+        schema = infer(fields.append(pa.field(label, pa.string())), label, events=self.events, numbers=numbers)
         if self.tokenizer is not None and schema.texts:
             schema = schema.with_tokenizer(self.tokenizer)
         return schema.events().get(name)

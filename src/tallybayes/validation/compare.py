@@ -19,6 +19,7 @@ from tallybayes.evaluation.losses import true_probabilities
 from tallybayes.events import Event, registered
 from tallybayes.events.inputs import Floats
 from tallybayes.fitting import FitOptions, fit
+from tallybayes.inference.choices import Choices
 from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
@@ -169,8 +170,17 @@ class _Comparer:
     def _inferred(self) -> Schema:
         source = sources.read(self._table)
         options = {key: self._base[key] for key in ("events", "missing") if key in self._base}
+        numbers = Choices(self._base.get("estimate", "bayes")).numbers
         first = self._table.to_batches()[0]
-        return infer(source.schema, self._label, weight=self._weight, where=source.name, first=lambda: first, **options)
+        return infer(
+            source.schema,
+            self._label,
+            weight=self._weight,
+            where=source.name,
+            first=lambda: first,
+            numbers=numbers,
+            **options,
+        )
 
     def _events(self) -> Iterator[tuple[str, str, dict[str, str]]]:
         """Yield other event models for columns of the inferred one, where their values allow them."""

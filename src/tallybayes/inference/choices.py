@@ -83,7 +83,7 @@ class Choices:
 
     @property
     def numbers(self) -> Literal["histogram", "gaussian"]:
-        """The event model of numbers that is inferred: a histogram needs no rule, and the textbook's rules a density."""
+        """The event model inferred for numbers: a histogram needs no rule; the textbook's rules need a density."""
         return "histogram" if self.estimate == "bayes" else "gaussian"
 
     def alphas(self, block: Block) -> Floats:  # (F,)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.evaluation.inputs import Places, class_names, places, position, row_weights

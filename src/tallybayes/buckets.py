@@ -8,13 +8,13 @@ their order, batches or merges. Buckets of other rows never make it finer: subtr
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 
 __all__ = ["Buckets"]
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadData, CannotMerge, wanted
 from tallybayes.kernels.text import merge_vocabularies
 

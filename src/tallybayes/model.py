@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, sources
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Column, Grid, Sheet, html, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch

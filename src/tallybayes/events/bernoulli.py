@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from math import floor
 from typing import Any, ClassVar
 
@@ -15,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence

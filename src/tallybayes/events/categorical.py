@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share

@@ -8,11 +8,11 @@ few rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OutsideCounts
 from tallybayes.events.families.bag_rows import BagRows

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from tallybayes import kernels
 from tallybayes.buckets import Buckets
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
 from tallybayes.events.families.cells import choose_cells

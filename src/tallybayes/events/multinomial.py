@@ -7,11 +7,11 @@ columns. The columns of one such block compete for the same probability; `group`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
 from tallybayes.events.families.bag_counts import OwnCounts
 from tallybayes.events.families.bag_rows import BagRows

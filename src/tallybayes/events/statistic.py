@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import CannotMerge
 from tallybayes.exact.array import Exact
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.exact.array import Exact, Floats, _Digits
 from tallybayes.kernels.sparse_pattern import find_places, join_places
 

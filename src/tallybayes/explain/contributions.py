@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,6 +11,7 @@ import numpy.typing as npt
 from scipy.special import expit
 
 from tallybayes import engines
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.encode_rows import encode_rows

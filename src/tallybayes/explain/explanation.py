@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,6 +11,7 @@ import pyarrow as pa
 from scipy.special import expit
 
 from tallybayes import sources
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy.special import logsumexp
 
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories, kind
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.evaluation.proportions import LEVEL

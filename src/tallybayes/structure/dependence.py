@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines, sources
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look

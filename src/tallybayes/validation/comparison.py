@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number
 
 # Standard errors; a smaller difference may be chance.

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.engines import Partitioned
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.evaluation import Evaluation, evaluate

@@ -11,13 +11,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from typing import Any, TypeVar
 
 import pyarrow as pa
 
 from tallybayes import sources
+from tallybayes.cached_property import cached_property
 from tallybayes.engines.parquet_splits import Files
 from tallybayes.engines.partitioned import (
     FAN_IN,

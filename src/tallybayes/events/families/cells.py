@@ -9,13 +9,13 @@ import bisect
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.buckets import Buckets
+from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.statistic import Statistic
 

@@ -8,11 +8,11 @@ one row, so rows left out do not change them.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.families.cells import Cells, Places, Split
 from tallybayes.events.families.leave_one_out import ExactColumn, downdate
 from tallybayes.events.families.normal import Moments, by_class, estimate_normal, over_all

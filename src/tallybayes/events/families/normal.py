@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma

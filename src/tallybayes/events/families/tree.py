@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Floats
 
 __all__ = ["ALPHAS", "Level"]

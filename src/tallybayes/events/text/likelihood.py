@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.families.dirichlet import LEAST_ALPHA
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.families.variance import minus_variance

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.families.dirichlet import contrast, log_share
 from tallybayes.events.inputs import Floats

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Floats, Sparse, Texts
 from tallybayes.events.likelihood import Profile
 from tallybayes.events.text.column import columns_of

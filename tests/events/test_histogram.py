@@ -11,6 +11,7 @@ import pytest
 
 import tallybayes as tb
 from tallybayes.events.histogram import HistogramTable
+from tallybayes.evidence import serialize
 from tallybayes.storage.model_file import dump, parse_bytes
 
 
@@ -174,3 +175,23 @@ def test_float32_and_whole_numbers_are_the_same_buckets() -> None:
     kinds = [pa.array(whole), pa.array(whole.astype(np.float32)), pa.array(whole.astype(np.int64))]
     models = [tb.fit(pa.table({"x": kind, "y": y}), "y", events="histogram") for kind in kinds]
     assert models[0].evidence == models[1].evidence == models[2].evidence
+
+
+@pytest.mark.parametrize(
+    ("damage", "what"),
+    [
+        (lambda header, keys: (header, keys[::-1].copy()), "sorted and different"),
+        (lambda header, keys: (header | {"shift": 60}, keys), "labels"),
+        (lambda header, keys: (header | {"shift": 40}, keys | 1), "without low bits"),
+        (lambda header, keys: (header, np.arange(len(keys)) + np.int64(0x7FF0000000000000)), "finite"),
+    ],
+    ids=["falling", "shift", "low bits", "infinite"],
+)
+def test_forged_buckets_are_refused(damage: Callable[..., tuple[dict[str, object], np.ndarray]], what: str) -> None:
+    evidence = fitted(*labelled(50)).evidence
+    tensors: serialize.Tensors = {}
+    header = serialize.put(evidence, tensors)
+    [labels] = header["blocks"][0]["labels"]
+    header["blocks"][0]["labels"][0], tensors["0.labels.0"] = damage(labels, tensors["0.labels.0"])
+    with pytest.raises(tb.errors.BadModelFile, match=what):
+        serialize.Reader(header, tensors).evidence()

@@ -265,10 +265,7 @@ def _add_without(experts: Experts, data: Dense, classes: ClassCodes, weights: We
         if weights is None:  # rows of one class in one cell have the same terms
             present = np.flatnonzero(codes != _MISSING)
             pair = codes[present].astype(np.intp) * C + classes[present]
-            seen = np.flatnonzero(np.bincount(pair, minlength=1))
-            place = np.zeros(int(seen[-1]) + 1 if len(seen) else 1, np.intp)
-            place[seen] = np.arange(len(seen))
-            out[present] += experts.mixed_without(start + seen // C, seen % C, None)[place[pair]] if len(seen) else 0.0
+            out[present] += experts.terms_of_pairs(f, pair)
             continue
         for rows in chunks(len(codes)):
             present = rows.start + np.flatnonzero(codes[rows] != _MISSING)

@@ -24,6 +24,7 @@ from tallybayes.events.statistic import Statistic
 __all__ = ["Experts", "Plan", "Student", "Tree", "normalise"]
 
 _MOST_LOSS = 1e6  # nats, of one value: finite, so that terms and losses can be compared
+_KEPT_TERMS = 1 << 22  # doubles: 32 MB
 _LEAST_LOG = -600.0  # of a number whose exponential is accurate
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which experts are weighed
 
@@ -246,6 +247,24 @@ class Experts:
             one[rows, own] = mine[cell, own]
             both.append(one)
         return self._mix(both, self.cells.column[cell])
+
+    def terms_of_pairs(self, f: int, pair: Places) -> Floats:  # (k, C)
+        """Return the terms of rows of weight 1 left out of column f; pair is cell · C + class.
+
+        All pairs of a column are computed on first use and kept, unless that would take too much memory.
+        """
+        C, start = self.counts.shape[1], int(self.cells.starts[f])
+        if self.counts.size * C <= _KEPT_TERMS:
+            if f not in self._pairs:
+                every = np.arange(int(self.cells.sizes[f]) * C)
+                self._pairs[f] = self.mixed_without(start + every // C, every % C, None)
+            return self._pairs[f][pair]
+        seen, place = np.unique(pair, return_inverse=True)
+        return self.mixed_without(start + seen // C, seen % C, None)[place]
+
+    @cached_property
+    def _pairs(self) -> dict[int, Floats]:
+        return {}
 
     def log_density(self) -> Floats:  # (ΣK, 1)
         """Return the log of Σ_k w_k Σ_c p_k(x | c): the part of the density that all classes share."""

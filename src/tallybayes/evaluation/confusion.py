@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.evaluation.inputs import Places, class_names, places, position, row_weights

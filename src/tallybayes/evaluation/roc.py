@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.auc import Area, area, interval

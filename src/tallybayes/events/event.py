@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.buckets import Buckets
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Codes, Dense, Floats, Sparse

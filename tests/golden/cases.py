@@ -146,7 +146,7 @@ def mixed() -> Case:
 @case
 def gaps() -> Case:
     """Missing values in every column, which are skipped."""
-    events = {"visits": "categorical", "city": "ignore"}
+    events = {"visits": "categorical", "city": "ignore", "size": "gaussian"}
     options = {"alpha": 0.25, "prior": "uniform", "events": events, "unseen": "skip"}
     fresh = [_CUSTOMER, _CUSTOMER | {"visits": 77}, _CUSTOMER | {"colour": None, "size": None}]
     return Case(_customers(4, gaps=True), "bought", fresh, options)
@@ -155,7 +155,8 @@ def gaps() -> Case:
 @case
 def gaps_as_values() -> Case:
     """Missing values that are values of their own; smoothing chosen by the counts."""
-    options = {"missing": "category", "alpha": "evidence", "calibrate": None}
+    events = {"size": "gaussian", "visits": "gaussian"}
+    options = {"missing": "category", "alpha": "evidence", "calibrate": None, "events": events}
     fresh = [_CUSTOMER, _CUSTOMER | {"city": "Rom"}, _CUSTOMER | {"colour": None, "member": None}]
     return Case(_customers(5, gaps=True), "bought", fresh, options)
 
@@ -334,7 +335,7 @@ def text_and_numbers() -> Case:
         "seller": [draws.mostly(topic[0], ["g", "k", "h"]) for topic in topics],
         "topic": topics,
     }
-    events = {"body": "text", "title": "text(bag='bernoulli')"}
+    events = {"body": "text", "title": "text(bag='bernoulli')", "price": "gaussian"}
     fresh = [{"body": "Salt, dough", "price": 20.5}, {"title": "Fog", "body": None, "seller": "z"}]
     return Case(rows, "topic", fresh, {"events": events, "alpha": {"body": "loo", "title": "loo", "price": 3}})
 
@@ -368,6 +369,23 @@ def many() -> Case:
         "calls": [draws.below(2 + names.index(kind)) for kind in kinds],
         "kind": kinds,
     }
-    events = {"legs": "categorical", "calls": "poisson"}
+    events = {"legs": "categorical", "calls": "poisson", "mass": "gaussian"}
     fresh = [{"legs": 8, "home": "wood", "mass": 3.0}, {"calls": 5, "mass": 40.0}]
     return Case(rows, "kind", fresh, {"events": events, "alpha": 0.75})
+
+
+@case
+def numbers() -> Case:
+    """Numbers of many shapes, and names, some of them missing; all options as they are by default."""
+    draws = Draws(24)
+    kinds = [draws.one_of(["ash", "birch"]) for _ in range(200)]
+    rows: dict[str, list[Any]] = {
+        "girth": [(20 + 3 * (kind == "ash") + draws.bell(4)) / 8 for kind in kinds],
+        "rings": [draws.below(4) if draws.below(3) else 0 for _ in kinds],
+        "far": [float(2 ** (draws.below(30) + 4 * (kind == "ash"))) for kind in kinds],
+        "soil": [draws.mostly("clay" if kind == "ash" else "sand", ["clay", "sand", "peat"]) for kind in kinds],
+    }
+    for name in ("girth", "soil"):
+        rows[name] = [None if draws.below(7) == 0 else value for value in rows[name]]
+    fresh = [{"girth": 2.5, "rings": 3, "far": 1e9, "soil": "peat"}, {"far": -1.0}, {"soil": "chalk", "rings": 9}]
+    return Case(rows | {"kind": kinds}, "kind", fresh)

@@ -27,9 +27,13 @@ from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.inference.text_view import TextView, views
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
+from tallybayes.schema.schema import Schema
 from tallybayes.storage import atomic_write, column_weights
 
 __all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
+
+# Version 0.1 wrote "auto" where 1 was meant for all but text.
+_AUTO = "automatic"
 
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
@@ -104,10 +108,15 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
     header, tensors = serialize.unpack(content, where)
     try:
         evidence = serialize.Reader(header, tensors).evidence()
+        older = header["choices"]["alpha"] == "auto"
         choices = _get_choices(header["choices"], evidence.classes)
+        choices = _as_in_0_1(choices, evidence.schema) if older else choices
         choices.check(evidence.schema)
         _ = log_prior(np.ones(len(evidence.classes)), evidence.classes, choices.prior)  # refuses any that is none
         calibration = _get_calibration(header["calibration"], serialize.Reader(header, tensors))
+        if older and isinstance(choices.alpha, Mapping) and calibration is not None:
+            tuned = dict.fromkeys(choices.alpha, calibration.alphas.get("*", 1.0))
+            calibration = replace(calibration, alphas=tuned)
         return _checked(Model(evidence, choices, calibration))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
@@ -140,7 +149,17 @@ def _get_choices(put: dict[str, Any], classes: Categories) -> Choices:
         put["prior"] = dict(zip(classes.values, of, strict=True))
     elif listed is not None:
         put["prior"] = tuple(listed)
+    if put["alpha"] == _AUTO:
+        put["alpha"] = "auto"
     return Choices(**put)
+
+
+def _as_in_0_1(choices: Choices, schema: Schema) -> Choices:
+    """Return the choices of an older file, in which "auto" meant "loo" for text, and 1 otherwise."""
+    texts = [name for block in schema.blocks if block.event.input == "text" for name in block.columns]
+    if len(texts) == len(schema.columns):
+        return replace(choices, alpha="loo")
+    return replace(choices, alpha=dict.fromkeys(texts, "loo") if texts else 1.0)
 
 
 def _put_calibration(calibration: Calibration, tensors: serialize.Tensors) -> dict[str, Any]:
@@ -197,7 +216,9 @@ def _get_temperature(put: dict[str, Any]) -> Tempering:
 def _put_alpha(alpha: Alpha) -> Any:
     if isinstance(alpha, Mapping):
         return {name: one if isinstance(one, str) else float(one) for name, one in alpha.items()}
-    return alpha if isinstance(alpha, str) else float(alpha)
+    if isinstance(alpha, str):
+        return _AUTO if alpha == "auto" else alpha
+    return float(alpha)
 
 
 def _is_positive(value: Any) -> bool:

@@ -7,7 +7,7 @@ not α of each value but α rows that look like the column over all classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -188,17 +188,34 @@ class Categorical(Event):
 
         def add(options: EstimateOptions, out: Floats) -> None:
             if weights is None:
-                _add_without_one(statistic, data, classes, options, out)
+                full, less = (data.table(one) for one in _tables_without_one(statistic, options))
+                leave_codes_out(data.columns, data.sizes, full, less, classes, out, low=data.low)
             else:
                 _add_without_weight(statistic, data, classes, weights, options, out)
 
-        return LeftOut(add, lambda: self.length(data))
+        def columns(options: EstimateOptions) -> Iterator[Floats]:
+            full, less = _tables_without_one(statistic, options)
+            return _columns_without_one(statistic, data, classes, full, less)
+
+        return LeftOut(add, lambda: self.length(data), columns if weights is None else None)
 
 
-def _add_without_one(
-    statistic: Statistic, data: Codes, classes: ClassCodes, options: EstimateOptions, out: Floats
-) -> None:
-    """Add log-probabilities, the row's own class having one row less."""
+def _columns_without_one(
+    statistic: Statistic, data: Codes, classes: ClassCodes, full: Floats, less: Floats
+) -> Iterator[Floats]:
+    """Yield the log-probabilities of each column, (n, C), the row's own class having one row less."""
+    starts = np.cumsum(statistic.sizes + 1) - statistic.sizes - 1
+    for f, start in enumerate(starts.tolist()):
+        code = data.of_column(f, slice(0, len(data)))
+        present = np.flatnonzero(code >= 0)
+        place, out = start + code[present], np.zeros((len(data), full.shape[1]))
+        out[present] = full[place]
+        out[present, classes[present]] = less[place, classes[present]]
+        yield out
+
+
+def _tables_without_one(statistic: Statistic, options: EstimateOptions) -> tuple[Floats, Floats]:
+    """Return the log-probabilities without a row: in the other classes, and in its own."""
     counts, totals = _counts(statistic)
     full = _log_shares(statistic, options, counts, totals)
     less = _log_shares(statistic, options, np.maximum(counts - 1, 0.0), np.maximum(totals - 1, 0.0))
@@ -211,7 +228,7 @@ def _add_without_one(
     if options.unseen == "skip":  # what only one row has is unseen without it
         at = np.arange(len(counts)) + np.repeat(np.arange(len(statistic.sizes)), statistic.sizes)
         full[at[counts.sum(axis=1) <= 1]] = less[at[counts.sum(axis=1) <= 1]] = 0.0
-    leave_codes_out(data.columns, data.sizes, data.table(full), data.table(less), classes, out, low=data.low)
+    return full, less
 
 
 def _add_without_weight(

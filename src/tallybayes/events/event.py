@@ -10,7 +10,7 @@ Notation in this folder: n rows, C classes, F columns, V values; α is the weigh
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -48,10 +48,13 @@ class LeftOut:
         from all rows but row i.
     measure : callable
         Returns the sizes.
+    columns : callable, optional
+        Takes options; yields what `add` adds, column by column, where that is quicker than one column at a time.
     """
 
     add: AddScores
     measure: Callable[[], Floats]
+    columns: Callable[[EstimateOptions], Iterator[Floats]] | None = None
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)

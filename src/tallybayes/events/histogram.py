@@ -7,7 +7,7 @@ averaged by how well each predicts the classes of rows left out.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
@@ -246,10 +246,14 @@ class Histogram(Event):
         out: it is the same as a new estimate with these kept (`HistogramTable.on`), up to that density.
         """
 
-        def add(options: EstimateOptions, out: Floats) -> None:
-            _add_without(self._experts(statistic, options), data, classes, weights, out)
+        def columns(options: EstimateOptions) -> Iterator[Floats]:
+            return _terms_without(self._experts(statistic, options), data, classes, weights)
 
-        return LeftOut(add, lambda: self.length(data))
+        def add(options: EstimateOptions, out: Floats) -> None:
+            for term in columns(options):
+                out += term
+
+        return LeftOut(add, lambda: self.length(data), columns)
 
     @classmethod
     def test_variants(cls) -> list[Event]:
@@ -257,17 +261,17 @@ class Histogram(Event):
         return [cls(), cls("tree"), cls("student")]
 
 
-def _add_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights, out: Floats) -> None:
-    """Add the terms of rows left out, column by column."""
-    C = out.shape[1]
+def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:
+    """Yield the terms of rows left out, (n, C), column by column; 0 where a value is missing."""
+    C = experts.counts.shape[1]
     for f, codes in enumerate(experts.cells.find(data)):
-        start = int(experts.cells.starts[f])
+        start, out = int(experts.cells.starts[f]), np.zeros((len(codes), C))
         if weights is None:  # rows of one class in one cell have the same terms
             present = np.flatnonzero(codes != _MISSING)
-            pair = codes[present].astype(np.intp) * C + classes[present]
-            out[present] += experts.terms_of_pairs(f, pair)
-            continue
-        for rows in chunks(len(codes)):
-            present = rows.start + np.flatnonzero(codes[rows] != _MISSING)
-            cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
-            out[present] += experts.mixed_without(cell, own, weights[present])
+            out[present] = experts.terms_of_pairs(f, codes[present].astype(np.intp) * C + classes[present])
+        else:
+            for rows in chunks(len(codes)):
+                present = rows.start + np.flatnonzero(codes[rows] != _MISSING)
+                cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
+                out[present] = experts.mixed_without(cell, own, weights[present])
+        yield out

@@ -14,6 +14,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines
+from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
@@ -158,13 +159,6 @@ class _Search:
         self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
         self.threads, self.rows = threads, rows
         self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
-        # A row of weight w > 1 stands for w copies: leave one copy out, count its loss w times.
-        one = None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
-        self.left_out = [
-            (at, LeftOutRows(evidence, part, classes[at], None if one is None else one[at]))
-            for at, part in _slices(rows, evidence.schema)
-        ]
-        self.sizes = np.concatenate([part.sizes for _, part in self.left_out])
         if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
             self.weights = weights * (_HEAVIEST / weights.max())  # only their shares matter from here on
         self.last: tuple[dict[str, float], Floats, npt.NDArray[np.intp]] | None = None
@@ -172,55 +166,76 @@ class _Search:
         self.has_weight: Floats | None = None
         self.tried: dict[tuple[str, int], tuple[Tried, Floats]] = {}
 
+    @cached_property
+    def left_out(self) -> list[tuple[slice, LeftOutRows]]:
+        """The rows, ready to be left out, in slices."""
+        one = _at_most_one(self.weights)
+        return [
+            (at, LeftOutRows(self.evidence, part, self.classes[at], None if one is None else one[at]))
+            for at, part in _slices(self.rows, self.evidence.schema)
+        ]
+
+    @cached_property
+    def sizes(self) -> Floats:  # (n,)
+        """The length of each row."""
+        return np.concatenate([part.sizes for _, part in self.left_out])
+
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
-        n = len(self.classes)
+        weighted = self.choices.calibrate is not None and self._by_column()
+        if alphas or not weighted:
+            n = len(self.classes)
+            many = n if self.weights is None else float(self.weights.sum())
+            if not len(self._scores(alphas)[1]):  # no class has a second row
+                return Calibration(alphas, None, n, n)
+            if alphas and many >= _FEWEST:
+                for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
+                    self.tried.clear()
+                    for key in alphas:
+                        alphas[key] = self._best(alphas, key)
+        tried = tuple(self.tried[at][0] for at in sorted(self.tried))
+        return replace(self._weigh(alphas) if weighted else self._temper(alphas), tried=tried)
+
+    def _by_column(self) -> bool:
+        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
+        return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
+
+    def _temper(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return the weights of tokens, or the temperature, under the smoothings."""
         scores, scored = self._scores(alphas)
-        many = n if self.weights is None else float(self.weights.sum())
-        if not len(scored):  # no class has a second row
-            return Calibration(alphas, None, n, n)
-        if alphas and many >= _FEWEST:
-            for _ in range(2 if len(alphas) > 1 else 1):  # one column's best smoothing depends on the others'
-                self.tried.clear()
-                for key in alphas:
-                    alphas[key] = self._best(alphas, key)
-            scores, scored = self._scores(alphas)
-        weights = self._weight(scored)
+        n, weights = len(self.classes), self._weight(scored)
         before, after = _mean(losses(scores, self.classes[scored]), weights)[0], None
         temperature: Tempering | None = None
-        columns: ColumnWeights | None = None
-        if self.choices.calibrate is not None and self._by_column():
-            columns, after = self._weights(alphas, scored)
-        elif self.choices.calibrate is not None:
+        if self.choices.calibrate is not None:
             fitted = fit_token_weights(self.evidence, self._resolved(alphas), self.rows, self.classes, self.weights)
             if fitted is not None:
                 temperature, after, self.surprise = fitted.weights, fitted.loss, fitted.evidence
             else:
-                temperature, left, _ = fit_temper(
-                    scores, self.classes[scored], self.sizes[scored], self._weight(scored), start=self.start
-                )
-                after = _mean(left, weights)[0]
-        tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return Calibration(alphas, temperature, n, n - len(scored), before, after, tried, weights=columns)
+                found = fit_temper(scores, self.classes[scored], self.sizes[scored], weights, start=self.start)
+                temperature, after = found.temperature, _mean(found.losses, weights)[0]
+        return Calibration(alphas, temperature, n, n - len(scored), before, after)
 
-    def _by_column(self) -> bool:
-        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words.
-
-        A column alone repeats nothing: its counts are the answer.
-        """
-        return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
-
-    def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
-        """Return the weights of columns, and the mean loss under them."""
-        resolved, batch = self._resolved(alphas), self.rows.batch
-        scored = scored[: rows_to_weigh(len(self.evidence.schema.columns), len(self.evidence.classes))]  # in hash order
-        rows = RowBatch(batch if len(scored) == len(batch) else batch.take(pa.array(scored)), 0, self.rows.missing)
-        weights, classes = self._weight(scored), self.classes[scored]
-        one = None if weights is None else np.minimum(weights, 1.0)
-        terms = ColumnTerms.of(self.evidence, resolved, rows, classes, one)
+    def _weigh(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
+        n = min(len(self.classes), rows_to_weigh(len(self.evidence.schema.columns), len(self.evidence.classes)))
+        some = np.arange(n)  # in the order of hashes: a random sample
+        terms = self._terms(alphas, some)
+        has_weight = np.ones(n, bool) if self.weights is None else self.weights[:n] > 0
+        scored = np.flatnonzero(terms.possible(self.classes[:n]) & has_weight)
+        if not len(scored):  # no class has a second row
+            return Calibration(alphas, None, n, n)
+        if len(scored) < n:
+            terms = self._terms(alphas, scored)
+        classes, weights = self.classes[scored], self._weight(scored)
         fitted = fit_weights(terms.to_fit(classes, weights), common=self.choices.calibrate == "one")
-        total = float(len(scored)) if weights is None else float(weights.sum())
-        return terms.weights(fitted), fitted.loss / total
+        before, after = (_mean(losses(found, classes), weights)[0] for found in (terms.plain(), terms.under(fitted)))
+        return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
+
+    def _terms(self, alphas: Mapping[str, float], index: npt.NDArray[np.intp]) -> ColumnTerms:
+        batch = self.rows.batch
+        rows = RowBatch(batch if len(index) == len(batch) else batch.take(pa.array(index)), 0, self.rows.missing)
+        one = _at_most_one(self._weight(index))
+        return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.
@@ -282,6 +297,11 @@ class _Search:
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[scored]
+
+
+def _at_most_one(weights: Floats | None) -> Floats | None:
+    """Return the weight to leave out: a row of weight w > 1 stands for w copies, of which one is left out."""
+    return None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
 
 
 def _slices(rows: RowBatch, schema: Schema) -> list[tuple[slice, RowBatch]]:

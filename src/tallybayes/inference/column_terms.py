@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -20,6 +21,7 @@ from tallybayes.inference.fit_weights import FittedWeights, Terms
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
+from tallybayes.schema.schema import Block
 
 __all__ = ["ColumnTerms", "rows_to_weigh"]
 
@@ -107,29 +109,33 @@ class ColumnTerms:
         terms, present = np.zeros((len(names), C, n)), np.ones((n, len(names)), bool)
         bins: list[_Bins] = []
         missing: list[_Missing] = []
-        unknown = np.isneginf(prior)  # a class that only this row had
-        for u, name in enumerate(names):
-            alone = evidence.select((name,))
-            left = LeftOutRows(alone, rows, classes, weights).scores(choices)
-            refuse_nan(left)
-            with np.errstate(invalid="ignore"):
-                term = np.where(unknown, 0.0, left - prior)
-            greatest = term.max(axis=1, keepdims=True)
-            term -= np.where(np.isfinite(greatest), greatest, 0.0)
-            terms[u] = np.maximum(term, -_LARGEST).T
-            [block], [statistic] = alone.schema.blocks, alone.statistics
-            data = rows.encode(block, statistic.labels or None)
+        unknown, u = np.isneginf(prior), 0  # a class that only this row had
+        for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
+            data: Encoded = rows.encode(block, statistic.labels or None)
+            options, at = options_for(block, choices), slice(u, u + len(block.columns))
             absent = data.absent()
             if absent is not None:
-                present[:, u] = ~absent[:, 0]
-            if not binned:
+                present[:, at] = ~absent
+            left = block.event.without_rows(statistic, data, classes, weights)
+            with np.errstate(all="ignore"):  # NaN is refused below
+                each = (
+                    left.columns(options)
+                    if left.columns is not None
+                    else _one_by_one(evidence, block, choices, rows, classes, weights)
+                )
+                for u, term in enumerate(each, at.start):
+                    terms[u] = _shifted(np.where(unknown, 0.0, term)).T
+                likelihood = block.event.estimate(statistic, options) if binned else None
+            u = at.stop
+            if likelihood is None:
                 continue
-            with np.errstate(all="ignore"):
-                likelihood = block.event.estimate(statistic, options_for(block, choices))
-            bins.append(_bins_of(likelihood.cells(0), data, present[:, u]))
-            share = likelihood.missing()[:, 0]
-            if share.max() > 0 and share.min() < 1:
-                missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
+            bins += [
+                _bins_of(likelihood.cells(f), data, f, present[:, at.start + f]) for f in range(len(block.columns))
+            ]
+            for f, share in enumerate(likelihood.missing().T):
+                if share.max() > 0 and share.min() < 1:
+                    known = present[:, at.start + f]
+                    missing.append(_missing_of(at.start + f, evidence.rows.to_float(), share, known, classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_Bins(None, np.full(n, -1, np.int32), 0)] * len(names)
         return cls(evidence, names, prior, terms, present, tuple(bins), tuple(missing))
@@ -168,6 +174,28 @@ class ColumnTerms:
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
 
+    def plain(self) -> Floats:  # (n, C)
+        """Return the scores of the rows without weights, each left out; finite."""
+        return np.asarray(np.maximum(self.prior, -_LARGEST) + self.terms.sum(axis=0).T)
+
+    def possible(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
+        """Return which rows have a possible class without themselves."""
+        return np.asarray(self.plain()[np.arange(len(classes)), classes] > -_LARGEST / 2)
+
+    def under(self, fitted: FittedWeights) -> Floats:  # (n, C)
+        """Return the scores of the rows with fitted weights, each left out."""
+        U = len(self.columns)
+        more = fitted.bias[:, None] + np.tensordot(fitted.scale[:U] - 1.0, self.terms, 1)
+        for one, scale in zip(self.missing, fitted.scale[U:], strict=True):
+            more += scale * one.terms
+        at = 0
+        for bins in self.bins:
+            if bins.size:
+                more += fitted.table[at + bins.codes].T
+            at += bins.size
+        share = share_of_others(self.present.sum(axis=1).astype(np.float64), U)
+        return np.asarray(self.plain() + (share * more).T)
+
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
         scale = weights.of(self.columns)
@@ -192,10 +220,26 @@ class ColumnTerms:
         return ColumnWeights(self.evidence.classes, columns, bias)
 
 
-def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:
+def _one_by_one(
+    evidence: Evidence, block: Block, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: RowWeights
+) -> Iterator[Floats]:
+    """Yield the terms of each column of a block, (n, C), from the evidence of that column alone."""
+    prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
+    for name in block.columns:
+        yield LeftOutRows(evidence.select((name,)), rows, classes, weights).scores(choices) - prior
+
+
+def _shifted(term: Floats) -> Floats:
+    """Return terms less the largest of each row, so that their differences keep their digits; none is infinite."""
+    refuse_nan(term)
+    greatest = term.max(axis=1, keepdims=True)
+    return np.maximum(term - np.where(np.isfinite(greatest), greatest, 0.0), -_LARGEST)
+
+
+def _bins_of(cells: Categories | Floats | None, data: Encoded, f: int, present: npt.NDArray[np.bool_]) -> _Bins:
     n = len(present)
     if isinstance(cells, Categories) and isinstance(data, Codes):
-        code = data.of_column(0, slice(0, n))
+        code = data.of_column(f, slice(0, n))
         counts = np.bincount(code[present], minlength=len(cells))
         often = (
             np.argsort(-counts, kind="stable")[: _MOST_VALUES - 1]
@@ -209,7 +253,7 @@ def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDAr
         codes = np.where(present, place[np.where(present, code, 0)], len(often) + 1)
         size = len(often) + 1
     elif cells is not None and isinstance(data, Dense):
-        x = data.column(0).astype(np.float64)
+        x = data.column(f).astype(np.float64)
         kept = _cuts(x[present])
         codes = np.where(present, np.searchsorted(kept, np.where(present, x, 0.0), side="right"), len(kept) + 1)
         size = len(kept) + 1

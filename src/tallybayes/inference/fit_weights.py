@@ -23,7 +23,8 @@ from tallybayes.inference.lbfgs import minimise
 __all__ = ["FittedWeights", "Terms", "fit_weights"]
 
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds no longer change them
-_STEPS, _GAIN = 60, 1e-6  # a loss closer to its minimum than this cannot be told from it on new rows
+# A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
+_STEPS, _GAIN, _NEAR = 60, 1e-6, 1e-4
 _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
@@ -66,12 +67,11 @@ class Terms:
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """The weight of each term (U,), the bias of each class (C,), the corrections (K, C), and the loss under them."""
+    """The weight of each term (U,), the bias of each class (C,), and the corrections (K, C)."""
 
     scale: Floats
     bias: Floats
     table: Floats
-    loss: float
 
 
 def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
@@ -92,7 +92,8 @@ def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
         slope = np.concatenate([[found.slopes[:U].sum()], found.slopes])
         return found.loss, slope, np.concatenate([[found.all_curve], found.curves])
 
-    for k in range(1 if common else _ROUNDS):
+    rounds = 1 if common else _ROUNDS
+    for k in range(rounds):
         curvature = evaluate(at, curved=True)[2]
         if k:
             for g in range(1, 4):
@@ -109,6 +110,6 @@ def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
             return loss + 0.5 * float((each * point**2).sum()), (slope + each * point) * unit
 
         start = np.divide(at, unit, out=np.zeros_like(at), where=free)
-        at = minimise(value, start, steps=_STEPS, gain=_GAIN) * unit
+        at = minimise(value, start, steps=_STEPS, gain=_GAIN if k == rounds - 1 else _NEAR) * unit
     scale, bias, table = 1.0 + at[0] + at[1 : 1 + U], at[1 + U : 1 + U + C], at[1 + U + C :].reshape(K, C)
-    return FittedWeights(scale, bias, table, evaluate(at)[0])
+    return FittedWeights(scale, bias, table)

@@ -20,15 +20,15 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, rows_to_weigh
-from tallybayes.inference.fit_weights import fit_weights
-from tallybayes.inference.leave_one_out import LeftOutRows
+from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh
+from tallybayes.inference.fit_weights import Terms, fit_weights
+from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.inference.text_view import TextView, viewed, views
 from tallybayes.inference.token_weights import fit_token_weights
-from tallybayes.inference.weights import ColumnWeights
+from tallybayes.inference.weights import ColumnWeights, share_of_others
 from tallybayes.schema.schema import Schema
 
 __all__ = ["Calibration", "Tried", "calibrate"]
@@ -37,6 +37,7 @@ __all__ = ["Calibration", "Tried", "calibrate"]
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
 _FEWEST = 30  # rows: fewer do not give a usable standard error, and the smoothing stays 1
+_IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
 _HEAVIEST = 1e200  # a weight times a squared loss, summed over all rows, is a double
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
@@ -217,7 +218,10 @@ class _Search:
 
     def _weigh(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
-        n = min(len(self.classes), rows_to_weigh(len(self.evidence.schema.columns), len(self.evidence.classes)))
+        size = len(self.evidence.schema.columns), len(self.evidence.classes)
+        if not has_few_terms(*size):
+            return self._weigh_alike(alphas)
+        n = min(len(self.classes), rows_to_weigh(*size))
         some = np.arange(n)  # in the order of hashes: a random sample
         terms = self._terms(alphas, some)
         has_weight = np.ones(n, bool) if self.weights is None else self.weights[:n] > 0
@@ -230,6 +234,37 @@ class _Search:
         fitted = fit_weights(terms.to_fit(classes, weights), common=self.choices.calibrate == "one")
         before, after = (_mean(losses(found, classes), weights)[0] for found in (terms.plain(), terms.under(fitted)))
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
+
+    def _weigh_alike(self, alphas: Mapping[str, float]) -> Calibration:
+        """Return one weight for all columns, where they or the classes are too many for one each."""
+        evidence, n = self.evidence, min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
+        rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
+        few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), self.threads)
+            evidence,
+            self.choices,
+            RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing),
+            self.classes[:n],
+            self._first(n),
+            self.threads,
+        )
+        scores, scored = few._scores(alphas)
+        if not len(scored):
+            return Calibration(alphas, None, n, n)
+        classes, weights, width = few.classes[scored], few._weight(scored), len(evidence.schema.columns)
+        share = share_of_others(few.sizes[scored], width)
+        prior = prior_without(evidence, self._resolved(alphas), classes, _at_most_one(weights))
+        with np.errstate(invalid="ignore"):
+            terms = np.where(np.isfinite(prior), np.maximum(scores - prior, -_IMPOSSIBLE), 0.0)
+        prior = np.maximum(prior, -_IMPOSSIBLE)
+        fitted = fit_weights(Terms.of_one(prior, terms, share, classes, weights), common=True)
+        weight = float(fitted.scale[0])
+        after = prior + (1 + share * (weight - 1))[:, None] * terms
+        before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
+        columns = ColumnWeights.alike(weight, evidence.schema.columns, evidence.classes)
+        return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
+
+    def _first(self, n: int) -> Floats | None:
+        return None if self.weights is None else self.weights[:n]
 
     def _terms(self, alphas: Mapping[str, float], index: npt.NDArray[np.intp]) -> ColumnTerms:
         batch = self.rows.batch

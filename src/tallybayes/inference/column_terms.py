@@ -23,13 +23,14 @@ from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "rows_to_weigh"]
+__all__ = ["ColumnTerms", "has_few_terms", "rows_to_weigh"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
 # Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
 _MOST_CELLS, _FEWEST_ROWS = 1 << 22, 2000
+_MOST_COLUMNS = 4096  # with more, the rows that fit in memory could not tell their weights apart
 # Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
 # fifth of them is enough.
 _PARTIAL, _MANY_ROWS = 5, 1000
@@ -39,6 +40,11 @@ _LARGEST = 1e4  # a term this far below the largest is as good as impossible; be
 def rows_to_weigh(columns: int, classes: int) -> int:
     """Return how many rows are enough to fit the weights of so many columns and classes."""
     return max(_FEWEST_ROWS, _MOST_CELLS // max(1, columns * classes))
+
+
+def has_few_terms(columns: int, classes: int) -> bool:
+    """Return whether so many columns and classes can have a weight for each column; else one weight serves all."""
+    return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 8 * _MOST_CELLS
 
 
 @dataclass(frozen=True)
@@ -160,7 +166,7 @@ class ColumnTerms:
         share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), U)
         terms = np.concatenate([self.terms, self.terms[:, :, some] * left.T[:, None, :]], axis=2)
         prior = np.maximum(self.prior, -_LARGEST).T
-        base = np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0)
+        base = np.ascontiguousarray(np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0))
         absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
         return Terms(

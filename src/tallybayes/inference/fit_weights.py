@@ -64,6 +64,15 @@ class Terms:
     classes: npt.NDArray[np.int32]
     weights: Floats | None
 
+    @classmethod
+    def of_one(
+        cls, prior: Floats, term: Floats, share: Floats, classes: npt.NDArray[np.int32], weights: Floats | None
+    ) -> Terms:
+        """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
+        nothing = np.zeros((0, len(classes)), np.int32)
+        term, base = np.ascontiguousarray(term.T), np.ascontiguousarray((prior + term).T)
+        return cls(base, term[None], np.ones(1), nothing, 0, share, classes, weights)
+
 
 @dataclass(frozen=True)
 class FittedWeights:

@@ -12,7 +12,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior, options_for
 
-__all__ = ["LeftOutRows", "leave_one_out"]
+__all__ = ["LeftOutRows", "leave_one_out", "prior_without"]
 
 
 class LeftOutRows:
@@ -47,7 +47,7 @@ class LeftOutRows:
 
         With weights of tokens these are scores to be tempered by them.
         """
-        out = _prior_without(self._evidence, choices, self._classes, self._weights)
+        out = prior_without(self._evidence, choices, self._classes, self._weights)
         unknown = np.isneginf(out)  # a class that only this row had would not exist
         with np.errstate(all="ignore"):  # the caller refuses NaN
             for block, part in zip(self._evidence.schema.blocks, self._parts, strict=True):
@@ -63,7 +63,7 @@ def leave_one_out(
     return LeftOutRows(evidence, rows, classes, weights).scores(choices)
 
 
-def _prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
+def prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
     """Return the log of the class prior without each row."""
     if weights is not None:
         return _prior_of(evidence, choices, classes, weights)

@@ -80,6 +80,13 @@ class ColumnWeights:
 
     __hash__ = None  # type: ignore[assignment]
 
+    @classmethod
+    def alike(cls, weight: float, columns: Sequence[str], classes: Categories) -> ColumnWeights:
+        """Return the same weight for all columns, without corrections."""
+        nothing = np.zeros(len(classes))
+        one = ColumnWeight(weight, None, nothing[None][:0], nothing)
+        return cls(classes, dict.fromkeys(columns, one), nothing)
+
     def apply(self, belief: Belief, schema: Schema, classes: Categories) -> Belief:
         """Return the belief of whole rows: each column's terms weighted and corrected."""
         index = self.classes.find(classes.array) if len(classes) else np.zeros(0, np.intp)

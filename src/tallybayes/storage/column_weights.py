@@ -21,7 +21,8 @@ def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
     columns = []
     for k, (name, one) in enumerate(sorted(weights.columns.items())):
         where = f"{_NAME}.{k}"
-        tensors[f"{where}.table"] = np.concatenate([one.table, one.missing[None]])
+        if len(one.table) or one.missing.any():
+            tensors[f"{where}.table"] = np.concatenate([one.table, one.missing[None]])
         stored: dict[str, Any] = {"name": name, "weight": one.weight}
         if isinstance(one.cells, Categories):
             stored["values"] = serialize.put_labels(f"{where}.values", one.cells, tensors)
@@ -51,6 +52,8 @@ def _column(where: str, stored: dict[str, Any], n_classes: int, reader: serializ
         cells = _numbers(reader, f"{where}.bounds", reader.tensors[f"{where}.bounds"].shape)
         require(cells.ndim == 1 and bool((np.diff(cells) > 0).all()), "rising bounds")
     rows = 1 if cells is None else len(cells) + 2
+    if cells is None and f"{where}.table" not in reader.tensors:
+        return ColumnWeight(weight, None, np.zeros((0, n_classes)), np.zeros(n_classes))
     table = _numbers(reader, f"{where}.table", (rows, n_classes))
     return ColumnWeight(weight, cells, table[:-1], table[-1])
 

@@ -240,13 +240,6 @@ class _Search:
         evidence, n = self.evidence, min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
         few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), self.threads)
-            evidence,
-            self.choices,
-            RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing),
-            self.classes[:n],
-            self._first(n),
-            self.threads,
-        )
         scores, scored = few._scores(alphas)
         if not len(scored):
             return Calibration(alphas, None, n, n)

@@ -7,6 +7,7 @@
 #include "bind/interface.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
+#include "codes/score_test.hpp"
 #include "exact/power_sums.hpp"
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
@@ -22,8 +23,8 @@ inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     count_sparse,
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
-                                 hash_sparse, softmax,       temper,       weigh_terms,     exact_moments,
-                                 to_float,    sum_rows};
+                                 hash_sparse, softmax,       temper,       weigh_terms,     score_test,
+                                 exact_moments, to_float,    sum_rows};
     return &kernels;
 }
 

@@ -16,7 +16,7 @@ from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
-from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Unseen
+from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
@@ -69,6 +69,7 @@ def fit(
     variance: str = "n",
     floor: float = 1e-9,
     calibrate: Calibrate = "auto",
+    structure: Structure = "naive",
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
@@ -112,6 +113,10 @@ def fit(
         How probabilities are calibrated, by leaving out at most 50,000 rows (a bottom-k sample): by a weight for each
         column, which corrects for what columns repeat ("auto", also called "loo"), by one weight for all ("one"), or
         not at all, which is textbook naive Bayes.
+    structure : {"naive", "pairs", "tan", "joint", "auto"}
+        Which columns are counted together, beside each alone: none; pairs that make rows left out more probable, each
+        with a weight ("pairs", and for now "auto"); a tree of pairs ("tan"); or all, one cell for each combination of
+        values ("joint"). They are chosen by at most 50,000 rows and counted in a second pass over all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
@@ -149,7 +154,7 @@ def fit(
     options = FitOptions(
         ReadOptions(missing_values, errors, bad_lines, where, connection),
         SchemaOptions(events, missing, tokenizer),
-        Choices(estimate, alpha, prior, variance, floor, unseen, calibrate),  # type: ignore[arg-type]
+        Choices(estimate, alpha, prior, variance, floor, unseen, calibrate, structure),  # type: ignore[arg-type]
     )
     return fit_with(source, label, options, weights=weights, checkpoint=checkpoint, threads=threads)
 
@@ -200,17 +205,27 @@ def begin(
         schema = infer_rows(rows, name, weight, columns, choices)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
-        sampled = choices.open(schema)
+        sampled, structured = choices.open(schema), choices.structure != "naive"
         if checkpoint is None:
-            return count(schema, rows, workers, sampled=sampled), rows.name
-        missing = reading.missing_values
-        return checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing), rows.name
+            rows = rows.buffered() if structured else rows
+            found = count(schema, rows, workers, sampled=sampled)
+        else:
+            missing = reading.missing_values
+            found = checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing)
+        return add_structure(found, choices, rows, workers) if structured else found, rows.name
 
     if isinstance(source, sources.Source):  # the caller opened it, and starts over if a type widens
         found, named = learned(None)
     else:
         found, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
     return model_of(found, choices, named, workers), found.chosen
+
+
+def add_structure(found: PartialEvidence, choices: Choices, rows: engines.Partitioned, threads: int) -> PartialEvidence:
+    """Return the evidence with that of the products of columns that the choices ask for."""
+    from tallybayes.structure.add_products import add_products  # only where a structure is asked for
+
+    return add_products(found, choices, rows, threads)
 
 
 def infer_rows(

@@ -31,8 +31,8 @@ def test_slopes_and_curves_are_those_of_the_twin(each_isa, seed, n, C, sizes, ty
     want = reference.score_test(codes, *others)
     first = None
     for _ in each_isa():
-        for given in (codes.astype(type_), tuple(np.ascontiguousarray(codes.T.astype(type_)))):
-            got = kernels.score_test(given, *others)
+        for table in (codes.astype(type_), tuple(np.ascontiguousarray(codes.T.astype(type_)))):
+            got = kernels.score_test(table, *others)
             for mine, theirs in zip(got, want, strict=True):
                 np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-7)
             first = got if first is None else first

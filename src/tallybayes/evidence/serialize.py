@@ -19,7 +19,8 @@ import pyarrow as pa
 
 from tallybayes.categories import Categories, kind, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
-from tallybayes.events import parse
+from tallybayes.events import Event, parse
+from tallybayes.events.interaction import Interaction
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
@@ -29,7 +30,7 @@ from tallybayes.schema.schema import Block, Schema
 
 __all__ = ["BROKEN", "FORMAT", "Reader", "Tensors", "pack", "put", "put_labels", "require", "text", "unpack"]
 
-FORMAT = 2  # the newest; content without sparse sums is still written as format 1
+FORMAT = 3  # the newest; content without interactions is written as format 2, without sparse sums as format 1
 _KEY = "tallybayes"
 _CLASSES, _LENGTHS = ".of_class", ".per_column"
 # A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no valid sum needs more limbs.
@@ -51,7 +52,8 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
     """Return header and arrays as bytes, with their checksum."""
     from safetensors.numpy import save as to_bytes
 
-    header = {**header, "format": 1 + any(name.endswith(_CLASSES) for name in tensors)}
+    sparse, products = any(name.endswith(_CLASSES) for name in tensors), any("parts" in b for b in header["blocks"])
+    header = {**header, "format": FORMAT if products else 1 + sparse}
     header["checksum"] = _checksum(header, tensors)
     return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
 
@@ -76,7 +78,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
     schema = evidence.schema
     blocks = [
         {
-            "event": block.event.spec,
+            **_put_event(block.event),
             "columns": _put_names(block.columns),
             "sums": {
                 k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
@@ -107,12 +109,14 @@ class Reader:
     def evidence(self) -> Evidence:
         """Return the evidence that `put` was given."""
         header = self.header
-        blocks = tuple(Block(parse(b["event"]), self.names(b["columns"])) for b in header["blocks"])
+        blocks = tuple(Block(_get_event(b), self.names(b["columns"])) for b in header["blocks"])
         weight = None if header["weight"] is None else text(header["weight"])
         schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
-        require(sorted(schema.columns) == sorted(n for b in blocks for n in b.columns), "columns")
-        require(len(set(schema.columns)) == len(schema.columns), "columns that differ")
+        require(sorted(schema.terms) == sorted(n for b in blocks for n in b.columns), "columns")
+        require(len(set(schema.terms)) == len(schema.terms), "columns that differ")
+        parts = {p.column for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
+        require(parts <= set(schema.columns), "parts that are columns")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")
@@ -204,6 +208,20 @@ class Reader:
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
+
+
+def _put_event(event: Event) -> dict[str, Any]:
+    """Return an event model as JSON: its specification, and the parts of an interaction."""
+    if not isinstance(event, Interaction):
+        return {"event": event.spec}
+    return {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
+
+
+def _get_event(stored: dict[str, Any]) -> Event:
+    if "parts" not in stored:
+        return parse(stored["event"])
+    require(stored["event"] == Interaction.name, "an interaction")
+    return Interaction.of(stored["parts"], stored["base"])
 
 
 def require(holds: bool, what: str) -> None:

@@ -16,13 +16,14 @@ import pyarrow as pa
 from tallybayes import engines
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
+from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.inference.score import SCORED_ROWS
 from tallybayes.inference.temperature import Start, fit_temper, losses
 from tallybayes.inference.weights import ColumnWeights
@@ -115,19 +116,10 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
     threads : int, optional
         The number of threads that score; one per core by default.
     """
-    batch = sample.rows()
-    if batch is None:
+    found = SampledRows.of(evidence, sample)
+    if found is None:
         return Calibration()
-    schema = sample.schema
-    rows = RowBatch(batch, 0, schema.missing)
-    codes, found = class_codes(rows, schema.label)
-    classes = evidence.classes.find(found.array).astype(np.int32)[codes]
-    weights = row_weights(rows, schema.weight)
-    counted = classes >= 0
-    if not counted.all():  # rows of a class that is not in the evidence
-        rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
-        weights = None if weights is None else weights[counted]
-    return _Search(evidence, choices, rows, classes, weights, engines.default_threads(threads)).run()
+    return _Search(evidence, choices, found.rows, found.classes, found.weights, engines.default_threads(threads)).run()
 
 
 class _Search:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +12,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats
+from tallybayes.events.interaction import Interaction
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
@@ -47,11 +48,15 @@ class ColumnTerms:
     evidence : Evidence
         The evidence, which includes the rows.
     columns : tuple of str
-        The columns.
+        The columns, and products of them after.
     prior : ndarray, shape (n, C)
         The log of the class prior without each row.
-    terms : ndarray, shape (F, C, n)
+    terms : ndarray, shape (U, C, n)
         The log-likelihood of each value without its row; 0 where it is missing, −∞ is a large negative number.
+    offset : ndarray, shape (U,)
+        The weight of each term before calibration: 1, or 0 for an interaction that only a fitted weight makes count.
+    present : ndarray of bool, shape (n, F)
+        Which columns each row has.
     bins : tuple of _Bins
         The corrections of each column.
     """
@@ -60,7 +65,8 @@ class ColumnTerms:
     columns: tuple[str, ...]
     prior: Floats
     terms: Floats
-    present: npt.NDArray[np.bool_]  # (n, F)
+    offset: Floats
+    present: npt.NDArray[np.bool_]
     bins: tuple[_Bins, ...]
 
     @classmethod
@@ -78,11 +84,15 @@ class ColumnTerms:
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
         n, C = prior.shape
         names = tuple(name for block in evidence.schema.blocks for name in block.columns)
-        terms, present = np.zeros((len(names), C, n)), np.ones((n, len(names)), bool)
+        terms, present = np.zeros((len(names), C, n)), np.ones((n, len(evidence.schema.columns)), bool)
+        offset = np.ones(len(names))
         bins: list[_Bins] = []
         unknown = np.isneginf(prior)  # a class that only this row had
         for u, name in enumerate(names):
             alone = evidence.select((name,))
+            [event] = (block.event for block in alone.schema.blocks)
+            if isinstance(event, Interaction):
+                offset[u], alone = event.base, _counting(alone)
             left = LeftOutRows(alone, rows, classes, weights).scores(choices)
             with np.errstate(invalid="ignore"):
                 term = np.where(unknown, 0.0, left - prior)
@@ -90,6 +100,9 @@ class ColumnTerms:
             term -= np.where(np.isfinite(greatest), greatest, 0.0)
             terms[u] = np.maximum(term, -_LARGEST).T
             [block], [statistic] = alone.schema.blocks, alone.statistics
+            if block.event.product:
+                bins.append(_Bins(None, np.full(n, -1, np.int32), 0))
+                continue
             data = rows.encode(block, statistic.labels or None)
             absent = data.absent()
             if absent is not None:
@@ -100,7 +113,22 @@ class ColumnTerms:
             bins.append(_bins_of(likelihood.cells(0), data, present[:, u]))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_Bins(None, np.full(n, -1, np.int32), 0)] * len(names)
-        return cls(evidence, names, prior, terms, present, tuple(bins))
+        return cls(evidence, names, prior, terms, offset, present, tuple(bins))
+
+    def with_products(self, other: ColumnTerms) -> ColumnTerms:
+        """Return these terms and those of products, of the same rows."""
+        return replace(
+            self,
+            columns=self.columns + other.columns,
+            terms=np.concatenate([self.terms, other.terms]),
+            offset=np.concatenate([self.offset, other.offset]),
+            bins=self.bins + other.bins,
+        )
+
+    @property
+    def share(self) -> Floats:  # (n,)
+        """The share of the other columns that each row has."""
+        return share_of_others(self.present.sum(axis=1).astype(np.float64), self.present.shape[1])
 
     def to_fit(self, classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms as the fit takes them."""
@@ -110,17 +138,19 @@ class ColumnTerms:
             np.where(one.codes < 0, -1, one.codes + at) for one, at in zip(self.bins, starts, strict=True) if one.size
         ]
         codes = np.array(tables, np.int32).reshape(len(tables), len(classes))
-        share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
         prior = np.maximum(self.prior, -_LARGEST).T
-        base = prior + self.terms.sum(axis=0)
-        return Terms(base, self.terms, np.ones(len(self.columns)), codes, int(sizes.sum()), share, classes, weights)
+        base = prior + self._plain()
+        return Terms(base, self.terms, self.offset, codes, int(sizes.sum()), self.share, classes, weights)
 
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
         scale = weights.of(self.columns)
-        share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
-        more = np.tensordot(scale - 1.0, self.terms, 1).T + corrections
-        return np.asarray(self.prior + self.terms.sum(axis=0).T + share[:, None] * more)
+        more = np.tensordot(scale - self.offset, self.terms, 1).T + corrections
+        return np.asarray(self.prior + self._plain().T + self.share[:, None] * more)
+
+    def _plain(self) -> Floats:  # (C, n)
+        """Return the sum of the terms that count before calibration."""
+        return np.asarray((self.terms if self.offset.all() else self.terms[self.offset > 0]).sum(axis=0))
 
     def weights(self, fitted: FittedWeights) -> ColumnWeights:
         """Return fitted numbers as the weights of columns."""
@@ -132,6 +162,13 @@ class ColumnTerms:
             missing = table[known] if bins.size > known else np.zeros(C)
             columns[name] = ColumnWeight(float(fitted.scale[u]), bins.cells, table[:known], missing)
         return ColumnWeights(self.evidence.classes, columns, fitted.bias)
+
+
+def _counting(evidence: Evidence) -> Evidence:
+    """Return the evidence of one interaction, with a weight of 1."""
+    [block] = evidence.schema.blocks
+    event = replace(block.event, base=1.0)  # type: ignore[type-var]
+    return replace(evidence, schema=replace(evidence.schema, blocks=(replace(block, event=event),)))
 
 
 def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:

@@ -153,6 +153,10 @@ class Choosing:
     calibrate: Annotated[
         bool, typer.Option("--calibrate/--no-calibrate", help="Calibrate probabilities by leave-one-out.")
     ] = True
+    structure: Annotated[
+        Literal["naive", "pairs", "tan", "joint", "auto"],
+        typer.Option("--structure", help="Columns counted together: none, pairs that earn a weight, a tree, or all."),
+    ] = "naive"
     missing_as: Annotated[
         Literal["skip", "category", "error"],
         typer.Option("--missing-as", help="Skip missing values, count them as a value of their own, or fail."),
@@ -181,6 +185,7 @@ class Choosing:
             "variance": self.variance,
             "floor": self.floor,
             "calibrate": "auto" if self.calibrate else None,
+            "structure": self.structure,
             "missing": self.missing_as,
             "unseen": self.unseen,
         }

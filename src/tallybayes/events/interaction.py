@@ -136,12 +136,12 @@ class Interaction(Event):
 
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> InteractionTable:
         """Return the interaction of each cell."""
-        log = interaction_tables(self._cells(statistic), len(self.parts)).full
+        log = interaction_tables(self.counts(statistic), len(self.parts)).full
         return InteractionTable(statistic, options, self, _by_cell(log), self.base)
 
     def without_rows(self, statistic: Statistic, data: Codes, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return the rows, each to be taken from its class; the weights ω stay those of all rows."""
-        counts = self._cells(statistic)
+        counts = self.counts(statistic)
 
         def add(options: EstimateOptions, out: Floats) -> None:
             if not self.base:
@@ -157,7 +157,7 @@ class Interaction(Event):
 
         return LeftOut(add, lambda: self.length(data))
 
-    def _cells(self, statistic: Statistic) -> Floats:  # (C, *shape)
+    def counts(self, statistic: Statistic) -> Floats:  # (C, *shape)
         """Return the counts of all cells, seen or not."""
         cells = np.zeros((statistic.rows.shape[0], self.size))
         at = np.asarray(statistic.labels[0].values, np.intp)
@@ -194,26 +194,24 @@ class InteractionTable(Likelihood):
 
     @cached_property
     def _variances(self) -> Floats:  # (cells, C)
-        counts = self.event._cells(self.statistic)
+        counts = self.event.counts(self.statistic)
         found = interaction_tables(counts, len(self.event.parts))
         kappa = float(found.omega @ np.asarray(_KAPPAS))
         shares, total = _shares(counts, len(self.event.parts), 0)
         return self.factor**2 * _by_cell(trigamma(counts + kappa * shares) - trigamma(total + kappa))
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
-        """Return the interaction of each cell seen, or of named ones."""
+        """Return the interaction of each cell seen, or of some cells, given in words or by number."""
         cells = self.statistic.labels[0].values
         names = self.event.cell_names(cells)
-        if at is None:
-            return Profile("values", names, self._weighted[list(cells)])
         place = dict(zip(names, cells, strict=True))
-        rows = [self._weighted[place[name]] if name in place else np.zeros(self.log.shape[1]) for name in at]
-        return Profile("values", tuple(at), np.asarray(rows).reshape(len(rows), -1))
+        values = names if at is None else tuple(at)
+        return Profile("values", values, self._weighted[[place.get(value, value) for value in values]])
 
     def support(self, data: Codes) -> Floats:  # (1, C)
         """Return the weight of the rows of each class in the same cell."""
         cell = int(data.first()[0])
-        counts = self.event._cells(self.statistic).reshape(self.log.shape[1], -1)
+        counts = self.event.counts(self.statistic).reshape(self.log.shape[1], -1)
         return counts[:, cell][None] if cell >= 0 else np.zeros((1, len(counts)))
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
@@ -243,7 +241,7 @@ class InteractionTable(Likelihood):
     @property
     def n_parameters(self) -> int:
         """The number of free parameters of a class, beyond those of the columns."""
-        counts = self.event._cells(self.statistic).sum(axis=0)
+        counts = self.event.counts(self.statistic).sum(axis=0)
         axes = range(counts.ndim)
         used = [np.count_nonzero(counts.sum(axis=tuple(a for a in axes if a != k))) for k in axes]
         return int(math.prod(used) - 1 - sum(size - 1 for size in used)) if counts.any() else 0

@@ -20,7 +20,7 @@ from tallybayes.inference.fit_weights import FittedWeights, Terms
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
-__all__ = ["ColumnTerms"]
+__all__ = ["ColumnTerms", "at_weight_one"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
@@ -90,9 +90,7 @@ class ColumnTerms:
         unknown = np.isneginf(prior)  # a class that only this row had
         for u, name in enumerate(names):
             alone = evidence.select((name,))
-            [event] = (block.event for block in alone.schema.blocks)
-            if isinstance(event, Interaction):
-                offset[u], alone = event.base, _counting(alone)
+            offset[u], alone = at_weight_one(alone)
             left = LeftOutRows(alone, rows, classes, weights).scores(choices)
             with np.errstate(invalid="ignore"):
                 term = np.where(unknown, 0.0, left - prior)
@@ -164,11 +162,13 @@ class ColumnTerms:
         return ColumnWeights(self.evidence.classes, columns, fitted.bias)
 
 
-def _counting(evidence: Evidence) -> Evidence:
-    """Return the evidence of one interaction, with a weight of 1."""
+def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
+    """Return the weight before calibration of one block's columns, and the evidence with a weight of 1."""
     [block] = evidence.schema.blocks
-    event = replace(block.event, base=1.0)  # type: ignore[type-var]
-    return replace(evidence, schema=replace(evidence.schema, blocks=(replace(block, event=event),)))
+    if not isinstance(block.event, Interaction):
+        return 1.0, evidence
+    whole = replace(block, event=replace(block.event, base=1.0))
+    return block.event.base, replace(evidence, schema=replace(evidence.schema, blocks=(whole,)))
 
 
 def _bins_of(cells: Categories | Floats | None, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:

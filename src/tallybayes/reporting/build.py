@@ -171,7 +171,7 @@ def _reported(asked: _Asked, origin: Origin) -> ReportData:
     kept = set(ranking[:_LISTED])
     facts = facts_of(looked, model.schema, [name for name in model.schema.columns if name in kept])
     tables = tuple(table(model, name) for name in ranking[:_DRAWN])
-    bits = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
+    bits = dict(zip(model.schema.terms, mattering.information.tolist(), strict=True))
     remarks = remarks_on(looked, model, facts, bits | counted_information(tables), inferred=asked.fitted)
     return ReportData(
         label=looked.label,
@@ -245,6 +245,9 @@ def _curve(asked: _Asked, left_out: list[str]) -> LearningCurve | None:
     if rows < asked.looked.rows:
         left_out.append(f"The learning curve uses {rows:,} rows drawn at random.")
     choices = {field.name: getattr(model.choices, field.name) for field in fields(model.choices)}
+    if model.choices.structure != "naive":
+        choices["structure"] = "naive"
+        left_out.append("The learning curve is that of columns counted alone.")
     return learning_curve(
         _with_features(some, model, asked.looked),
         asked.looked.label,
@@ -277,21 +280,23 @@ def _is_plain(field: pa.Field) -> bool:
 
 def _events(model: Model) -> Any:
     """Return the model's event models, as `fit` takes them."""
-    if len(model.schema.blocks) == 1:
-        return model.schema.blocks[0].event
-    return {name: block.event for block in model.schema.blocks for name in block.columns}
+    blocks = [block for block in model.schema.blocks if not block.event.product]
+    if len(blocks) == 1:
+        return blocks[0].event
+    return {name: block.event for block in blocks for name in block.columns}
 
 
 def _histograms(asked: _Asked, tables: Sequence[Table]) -> dict[str, Histogram]:
     looked = asked.looked
-    all_ = {one.column: histogram(asked.model, one, looked.sample, looked.label, looked.weight) for one in tables}
+    own = [one for one in tables if one.column in asked.model.schema.columns]
+    all_ = {one.column: histogram(asked.model, one, looked.sample, looked.label, looked.weight) for one in own}
     return {name: found for name, found in all_.items() if found is not None}
 
 
 def _dependence(asked: _Asked, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, looked = asked.model.schema, asked.looked
     texts = {name for block in schema.blocks if block.event.input == "text" for name in block.columns}
-    usable = [name for name in ranking if name not in texts]
+    usable = [name for name in ranking if name not in texts and name in schema.columns]
     if len(usable) < 2:
         return None
     if len(usable) > _PAIRED:

@@ -24,7 +24,7 @@ from tallybayes.schema.schema import Missing, Schema
 from tallybayes.sources.options import ReadOptions
 from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["FitOptions", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
+__all__ = ["FitOptions", "add_structure", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
 
 _GROUPS = (ReadOptions, SchemaOptions, Choices)
 
@@ -205,14 +205,14 @@ def begin(
         schema = infer_rows(rows, name, weight, columns, choices)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
-        sampled, structured = choices.open(schema), choices.structure != "naive"
+        sampled = choices.open(schema)
         if checkpoint is None:
-            rows = rows.buffered() if structured else rows
+            rows = rows if choices.structure == "naive" else rows.buffered()
             found = count(schema, rows, workers, sampled=sampled)
         else:
             missing = reading.missing_values
             found = checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing)
-        return add_structure(found, choices, rows, workers) if structured else found, rows.name
+        return add_structure(found, choices, rows, workers), rows.name
 
     if isinstance(source, sources.Source):  # the caller opened it, and starts over if a type widens
         found, named = learned(None)
@@ -221,8 +221,15 @@ def begin(
     return model_of(found, choices, named, workers), found.chosen
 
 
-def add_structure(found: PartialEvidence, choices: Choices, rows: engines.Partitioned, threads: int) -> PartialEvidence:
-    """Return the evidence with that of the products of columns that the choices ask for."""
+def add_structure(
+    found: PartialEvidence, choices: Choices, rows: engines.Partitioned | None, threads: int
+) -> PartialEvidence:
+    """Return the evidence with that of the products of columns that the choices ask for.
+
+    They are chosen by the sample, and counted in all rows, or in the sample where rows are None.
+    """
+    if choices.structure == "naive":
+        return found
     from tallybayes.structure.add_products import add_products  # only where a structure is asked for
 
     return add_products(found, choices, rows, threads)

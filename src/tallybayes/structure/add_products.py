@@ -17,7 +17,9 @@ from tallybayes.structure.products import counted_alone
 __all__ = ["add_products"]
 
 
-def add_products(found: PartialEvidence, choices: Choices, rows: engines.Partitioned, threads: int) -> PartialEvidence:
+def add_products(
+    found: PartialEvidence, choices: Choices, rows: engines.Partitioned | None, threads: int
+) -> PartialEvidence:
     """Return the evidence with that of the products that the choices ask for.
 
     Parameters
@@ -26,8 +28,8 @@ def add_products(found: PartialEvidence, choices: Choices, rows: engines.Partiti
         The evidence of the columns, and a sample of the rows.
     choices : Choices
         The structure.
-    rows : Partitioned
-        The rows, to be counted in a second pass unless the sample has all of them.
+    rows : Partitioned or None
+        The rows, to be counted in a second pass unless the sample has all of them; None counts the sample.
     threads : int
         The number of threads, for rows on this machine.
     """
@@ -37,7 +39,9 @@ def add_products(found: PartialEvidence, choices: Choices, rows: engines.Partiti
     if sample is None or sampled is None or not products:
         return found
     schema = counted_alone(evidence.schema, products)
-    counted = count_rows(schema, sampled.rows) if sample.has_all else count(schema, rows, threads).evidence
+    if rows is None or sample.has_all:
+        return replace(found, evidence=evidence.with_products(count_rows(schema, sampled.rows)))
+    counted = count(schema, rows, threads).evidence
     if counted.rows != evidence.rows:
         do = "Read from rows that do not change"
         raise BadData(wanted(rows.name, "the same rows in a second pass", "others", do))

@@ -16,7 +16,7 @@ problem. g grows as the rows and μ as their root, so the penalty fades.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,7 @@ _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
 _PRIOR_NUMBERS, _PRIOR_SQUARES = 0.5, 0.05
+_SOFT_ROUNDS = 3  # with interactions: the precisions are nearly known
 _SOFT = 0.1  # the precision of the weights of interactions: the linear penalty does the shrinking
 
 
@@ -74,25 +75,43 @@ class Terms:
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """The weight of each term (U,), the bias of each class (C,), the corrections (K, C), and the loss under them."""
+    """The weight of each term (U,), the bias of each class (C,), the corrections (K, C), and the loss under them.
+
+    `precision` has the precision of each group of numbers, and `common` the weight that terms are drawn to, less 1.
+    """
 
     scale: Floats
     bias: Floats
     table: Floats
     loss: float
+    common: float
+    precision: Floats
 
 
-def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
-    """Return the most probable weights; with `common`, one weight for all terms and nothing else."""
-    fit = _Fit(terms)
-    if common:
-        fit.run(fit.group == 0, rounds=1)
-    else:
-        fit.run(fit.group != _INTERACTION, rounds=_ROUNDS)
-        if not terms.offset.all():
-            fit.run(np.ones(len(fit.group), bool), rounds=_ROUNDS)
-    scale, bias, table = fit.parts(fit.at)
-    return FittedWeights(terms.offset + scale, bias, table, fit.evaluate(fit.at)[0])
+def fit_weights(terms: Terms, *, common: bool = False, alone: FittedWeights | None = None) -> FittedWeights:
+    """Return the most probable weights.
+
+    Parameters
+    ----------
+    terms : Terms
+        The terms.
+    common : bool
+        Whether all terms have one weight, and nothing else is fitted.
+    alone : FittedWeights, optional
+        What was fitted to the same terms without interactions, if that is known.
+    """
+    own = np.flatnonzero(terms.offset)
+    if alone is None:
+        fit = _Fit(
+            terms if len(own) == len(terms.offset) else replace(terms, terms=terms.terms[own], offset=terms.offset[own])
+        )
+        fit.run(fit.group == 0 if common else np.ones(len(fit.group), bool), rounds=1 if common else _ROUNDS)
+        alone = fit.fitted()
+    if len(own) == len(terms.offset):
+        return alone
+    fit = _Fit(terms, alone)
+    fit.run(np.ones(len(fit.group), bool), rounds=_SOFT_ROUNDS)
+    return fit.fitted()
 
 
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
@@ -112,13 +131,24 @@ _INTERACTION = 4  # the group of weights of interactions, after t, ω, b and β
 class _Fit:
     """The numbers being fitted, t, ω, b and β one after the other, and the precision of each group."""
 
-    def __init__(self, terms: Terms) -> None:
+    def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
         U, C, _ = terms.terms.shape
         self.terms, self.sizes = terms, (U, C, terms.corrections)
         own = np.where(terms.offset > 0, 1, _INTERACTION)
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
         self.at = np.zeros(len(self.group))
         self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT])
+        if alone is not None:
+            own = 1 + np.flatnonzero(terms.offset)
+            self.at[0], self.at[own] = alone.common, alone.scale - 1.0 - alone.common
+            self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
+            self.precision = alone.precision.copy()
+
+    def fitted(self) -> FittedWeights:
+        """Return the numbers as they are."""
+        scale, bias, table = self.parts(self.at)
+        loss = self.evaluate(self.at)[0]
+        return FittedWeights(self.terms.offset + scale, bias, table, loss, float(self.at[0]), self.precision)
 
     def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
         """Return what is added to the weights of terms, the bias and the corrections."""

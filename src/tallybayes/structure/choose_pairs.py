@@ -61,7 +61,9 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
         return []
     scan = _Scan(rows, C, columns, pairs)
     terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
-    weights, p = _fit(terms, rows)
+    given = terms.to_fit(rows.classes, rows.weights)
+    alone = weights = fit_weights(given)
+    p = probabilities(given, alone)
     chosen: dict[_Pair, Block] = {}
     for _ in range(_SCANS):
         found = [pair for pair in scan.strongest(p, terms.share) if pair not in chosen]
@@ -74,8 +76,11 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
         counted = count_rows(counted_alone(schema, [chosen[pair] for pair in found]), rows.rows)
         more = evidence.select(()).with_products(counted)
         terms = terms.with_products(ColumnTerms.of(more, choices, rows.rows, rows.classes, rows.left))
-        weights, p = _fit(terms, rows)
-    return [block for block, weight in zip(chosen.values(), weights[len(schema.columns) :], strict=True) if weight > 0]
+        given = terms.to_fit(rows.classes, rows.weights)
+        weights = fit_weights(given, alone=alone)
+        p = probabilities(given, weights)
+    earned = weights.scale[len(schema.columns) :] > 0
+    return [block for block, kept in zip(chosen.values(), earned, strict=True) if kept]
 
 
 def look_at(sizes: Sequence[int], n_classes: int) -> list[_Pair]:
@@ -164,10 +169,3 @@ class _Scan:
             for table in (found.others, found.less)
         )
         return _Tables(pairs, shape, others, less)
-
-
-def _fit(terms: ColumnTerms, rows: SampledRows) -> tuple[Floats, Floats]:  # (U,), (n, C)
-    """Return the weights of terms, and the probabilities of the rows under them."""
-    given = terms.to_fit(rows.classes, rows.weights)
-    fitted = fit_weights(given)
-    return fitted.scale, probabilities(given, fitted)

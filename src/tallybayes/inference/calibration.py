@@ -19,7 +19,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms
+from tallybayes.inference.column_terms import ColumnTerms, most_rows
 from tallybayes.inference.fit_weights import fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Temperature
@@ -184,6 +184,8 @@ class _Search:
     def _weights(self, alphas: Mapping[str, float], scored: npt.NDArray[np.intp]) -> tuple[ColumnWeights, float]:
         """Return the weights of columns, and the mean loss under them."""
         resolved, batch = self.choices.resolved(self.evidence, alphas), self.rows.batch
+        if self.evidence.schema.products:  # sampled rows are sorted by hash, so the first are a sample of them
+            scored = scored[: most_rows(len(self.evidence.schema.terms), len(self.evidence.classes))]
         rows = RowBatch(batch if len(scored) == len(batch) else batch.take(pa.array(scored)), 0, self.rows.missing)
         weights, classes = self._weight(scored), self.classes[scored]
         one = None if weights is None else np.minimum(weights, 1.0)

@@ -137,7 +137,13 @@ class Choices:
         return replace(self, alpha={**of_counts, **numbers})
 
     def check(self, schema: Schema) -> None:
-        """Raise if a smoothing is given for a column that does not exist."""
+        """Raise if a smoothing is given for a column that does not exist, or pairs for columns without weights."""
+        if self.structure in ("pairs", "auto"):
+            for block in schema.blocks:
+                if block.event.input in ("bag", "text"):
+                    want, got = f"columns of values or numbers for {self.structure!r}", f"{block.event.name}"
+                    got = f"{block.columns[0]!r}, which is {got}"
+                    raise BadOption(wanted("structure", want, got, "Choose 'naive', or declare it categorical"))
         if not isinstance(self.alpha, Mapping):
             return
         for pattern in self.alpha:

@@ -20,12 +20,12 @@ from tallybayes.inference.fit_weights import FittedWeights, Terms
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 
-__all__ = ["ColumnTerms", "at_weight_one"]
+__all__ = ["ColumnTerms", "at_weight_one", "most_rows"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
-_MOST_CELLS = 1 << 22  # numbers of all terms (32 MB): beyond, more rows no longer change the weights
+_MOST_NUMBERS = 1 << 24  # of all terms (128 MB), with interactions: more rows hardly change their weights
 _FEWEST_ROWS = 2000
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
 
@@ -160,6 +160,11 @@ class ColumnTerms:
             missing = table[known] if bins.size > known else np.zeros(C)
             columns[name] = ColumnWeight(float(fitted.scale[u]), bins.cells, table[:known], missing)
         return ColumnWeights(self.evidence.classes, columns, fitted.bias)
+
+
+def most_rows(terms: int, n_classes: int) -> int:
+    """Return the number of rows whose terms, with interactions among them, fit into memory."""
+    return max(_FEWEST_ROWS, _MOST_NUMBERS // max(1, terms * n_classes))
 
 
 def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:

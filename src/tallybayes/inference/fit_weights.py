@@ -72,6 +72,10 @@ class Terms:
     classes: npt.NDArray[np.int32]
     weights: Floats | None
 
+    def of(self, index: npt.NDArray[np.intp]) -> Terms:
+        """Return some of the terms."""
+        return replace(self, terms=self.terms[index], offset=self.offset[index])
+
 
 @dataclass(frozen=True)
 class FittedWeights:
@@ -102,9 +106,7 @@ def fit_weights(terms: Terms, *, common: bool = False, alone: FittedWeights | No
     """
     own = np.flatnonzero(terms.offset)
     if alone is None:
-        fit = _Fit(
-            terms if len(own) == len(terms.offset) else replace(terms, terms=terms.terms[own], offset=terms.offset[own])
-        )
+        fit = _Fit(terms if len(own) == len(terms.offset) else terms.of(own))
         fit.run(fit.group == 0 if common else np.ones(len(fit.group), bool), rounds=1 if common else _ROUNDS)
         alone = fit.fitted()
     if len(own) == len(terms.offset):

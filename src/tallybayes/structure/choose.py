@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from tallybayes.errors import BadOption, wanted
@@ -10,7 +12,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block
-from tallybayes.structure.choose_pairs import choose_pairs, look_at
+from tallybayes.structure.choose_pairs import MOST_COLUMNS, choose_pairs, look_at
 from tallybayes.structure.information import figures
 from tallybayes.structure.pairs import PairCounts
 from tallybayes.structure.products import product, slotted_columns
@@ -41,9 +43,10 @@ def _spanning_tree(evidence: Evidence, sample: SampledRows) -> list[Block]:
     """Return the pairs of a tree that hold the most mutual information given the class (Chow and Liu 1968)."""
     from scipy.sparse.csgraph import minimum_spanning_tree
 
-    schema, columns = evidence.schema, slotted_columns(evidence.schema, sample)
-    kept = 1 + max((g for _, g in look_at([column.size for column in columns], len(evidence.classes))), default=-1)
-    columns = columns[:kept]
+    schema = evidence.schema
+    columns = slotted_columns(schema, sample, schema.columns[:MOST_COLUMNS])
+    pairs = look_at([column.size for column in columns], len(evidence.classes), len(schema.columns))
+    columns = columns[: 1 + max((g for _, g in pairs), default=-1)]
     if len(columns) < 2:
         return []
     empty = PairCounts.empty(tuple(one.part.column for one in columns), tuple(one.slots for one in columns))
@@ -65,12 +68,9 @@ def _spanning_tree(evidence: Evidence, sample: SampledRows) -> list[Block]:
 
 def _joint(evidence: Evidence, sample: SampledRows) -> list[Block]:
     """Return the product of all columns: a cell for each combination of values."""
-    columns = slotted_columns(evidence.schema, sample)
-    cells = 1
-    for column in columns:
-        cells *= column.size
-    if cells > MOST_CELLS:
-        got = f"{len(columns)} columns with {cells:.3g}" if cells < 1e300 else f"{len(columns)} columns"
-        do = "Choose 'pairs', or fewer columns"
+    few = evidence.schema.columns[: MOST_CELLS.bit_length()]  # each column has two slots or more
+    columns = slotted_columns(evidence.schema, sample, few)
+    if len(few) < len(evidence.schema.columns) or math.prod(column.size for column in columns) > MOST_CELLS:
+        got, do = f"those of {len(evidence.schema.columns):,} columns", "Choose 'pairs', or fewer columns"
         raise BadOption(wanted("structure 'joint'", f"at most {MOST_CELLS:,} combinations of values", got, do))
     return [product(evidence.schema, (column.part for column in columns), base=1.0)] if len(columns) > 1 else []

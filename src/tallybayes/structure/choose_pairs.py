@@ -7,6 +7,7 @@ together; those that keep a weight above 0 are chosen. Everything is measured on
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -16,24 +17,24 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.errors import BoundedSearchWarning
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import interaction_tables
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.exact.array import Exact
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms
-from tallybayes.inference.fit_weights import THRESHOLD, fit_weights, probabilities
+from tallybayes.inference.column_terms import ColumnTerms, most_rows
+from tallybayes.inference.fit_weights import THRESHOLD, FittedWeights, fit_weights, probabilities
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block
 from tallybayes.structure.products import SlottedColumn, counted_alone, product, slotted_columns
 
-__all__ = ["choose_pairs", "look_at"]
+__all__ = ["MOST_COLUMNS", "choose_pairs", "look_at"]
 
-_MOST_PAIRS = 20_000  # looked at: a second or two
+MOST_COLUMNS = 200  # whose pairs are looked at
+_MOST_PAIRS = MOST_COLUMNS * (MOST_COLUMNS - 1) // 2  # 19,900: a second or two
 _MOST_CELLS = 1 << 22  # of all tables and classes (32 MB)
 _MOST_CANDIDATES = 200  # fitted together: the strongest
-_MOST_NUMBERS = 1 << 24  # of the terms of all columns, candidates and classes (128 MB)
-_FEWEST_ROWS = 2000
 _SCANS = 2  # a second look, given the pairs of the first, finds those that they hid
 _AT_ONCE = 1 << 22  # cells of rows and pairs (16 MB) that are scanned together
 
@@ -53,17 +54,15 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
         Some of the rows.
     """
     schema, C = evidence.schema, len(evidence.classes)
-    most = _MOST_NUMBERS // ((len(schema.columns) + _MOST_CANDIDATES // 2) * C)
-    rows = sample.with_others(evidence, max(_FEWEST_ROWS, most))
-    columns = slotted_columns(schema, rows) if len(rows) else []
-    pairs = look_at([column.size for column in columns], C)
-    if not pairs:
+    rows = sample.with_others(evidence, most_rows(len(schema.columns) + _MOST_CANDIDATES // 2, C))
+    if not len(rows) or len(schema.columns) < 2:
         return []
-    scan = _Scan(rows, C, columns, pairs)
     terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
     given = terms.to_fit(rows.classes, rows.weights)
     alone = weights = fit_weights(given)
     p = probabilities(given, alone)
+    columns = slotted_columns(schema, rows, _telling(terms, alone))
+    scan = _Scan(rows, C, columns, look_at([column.size for column in columns], C, len(schema.columns)))
     chosen: dict[_Pair, Block] = {}
     for _ in range(_SCANS):
         found = [pair for pair in scan.strongest(p, terms.share) if pair not in chosen]
@@ -83,13 +82,22 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
     return [block for block, kept in zip(chosen.values(), earned, strict=True) if kept]
 
 
-def look_at(sizes: Sequence[int], n_classes: int) -> list[_Pair]:
+def look_at(sizes: Sequence[int], n_classes: int, columns: int) -> list[_Pair]:
     """Return the pairs of columns to look at: all of them, or those of the first columns if there are many.
+
+    Parameters
+    ----------
+    sizes : sequence of int
+        The number of slots of each column that may be in a pair.
+    n_classes : int
+        The number of classes.
+    columns : int
+        The number of all columns.
 
     Examples
     --------
-    >>> look_at([2, 2, 3], 2), len(look_at([8] * 1000, 2))
-    ([(0, 1), (0, 2), (1, 2)], 19900)
+    >>> look_at([2, 2, 3], 2, 3)
+    [(0, 1), (0, 2), (1, 2)]
     """
     kept = len(sizes)
     while kept > 1:
@@ -97,7 +105,19 @@ def look_at(sizes: Sequence[int], n_classes: int) -> list[_Pair]:
         if kept * (kept - 1) // 2 <= _MOST_PAIRS and (whole**2 - squares) // 2 * n_classes <= _MOST_CELLS:
             break
         kept -= 1
+    if kept < len(sizes) or len(sizes) == MOST_COLUMNS < columns:
+        looked, all_ = kept * (kept - 1) // 2, columns * (columns - 1) // 2
+        text = f"structure: looked at {looked:,} of {all_:,} pairs of columns, those of {kept} columns."
+        warnings.warn(text, BoundedSearchWarning, stacklevel=2)
     return list(combinations(range(kept), 2))
+
+
+def _telling(terms: ColumnTerms, fitted: FittedWeights) -> list[str]:
+    """Return the columns whose weighted terms differ most between classes, in the order of the model if all fit."""
+    if len(terms.columns) <= MOST_COLUMNS:
+        return list(terms.evidence.schema.columns)
+    spread = fitted.scale**2 * terms.terms.var(axis=1).mean(axis=1)
+    return [terms.columns[u] for u in np.argsort(-spread, kind="stable")[:MOST_COLUMNS]]
 
 
 @dataclass(frozen=True)

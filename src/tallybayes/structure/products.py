@@ -44,9 +44,9 @@ class SlottedColumn:
         return len(self.part.names)
 
 
-def slotted_columns(schema: Schema, rows: SampledRows) -> list[SlottedColumn]:
-    """Return the columns that may be parts of a product: those with two or more slots in use."""
-    columns = [name for name in schema.columns if schema.event(name).input != "text"]
+def slotted_columns(schema: Schema, rows: SampledRows, columns: Sequence[str]) -> list[SlottedColumn]:
+    """Return those of some columns that may be parts of a product: they have two or more slots in use."""
+    columns = [name for name in columns if schema.event(name).input != "text"]
     slots = look(schema, columns, rows.rows.batch, _BINS, _VALUES, fair=False)
     codes = code(schema, columns, slots, rows.rows)
     each = (_slotted(*one) for one in zip(columns, slots, codes, strict=True))

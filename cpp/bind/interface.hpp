@@ -152,6 +152,20 @@ struct ScoreCodesTask {
     double* out;  // OUT (n, C), added to
 };
 
+struct ScoreTestTask {
+    Table table;
+    const double* full;            // (offsets[F], C)
+    const double* less;            // (offsets[F], C)
+    const std::int64_t* offsets;   // (F + 1,)
+    const std::int32_t* classes;   // (n,)
+    const double* p;               // (n, C)
+    const double* slope_weights;   // (n,)
+    const double* curve_weights;   // (n,)
+    std::int64_t n_classes;
+    double* slope;  // OUT (F,)
+    double* curve;  // OUT (F,)
+};
+
 struct ScoreSparseTask {
     Sparse matrix;
     const double* scores;  // (n_columns, C)
@@ -304,6 +318,7 @@ struct Kernels {
     Fault (*softmax)(const SoftmaxTask&);
     Fault (*temper)(const TemperTask&);
     Fault (*weigh_terms)(const WeighTask&);
+    Fault (*score_test)(const ScoreTestTask&);
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
     void (*sum_rows)(const SumRowsTask&);

@@ -8,6 +8,7 @@
 #include "dense/buckets.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
+#include "codes/score_test.hpp"
 #include "exact/power_sums.hpp"
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
@@ -24,8 +25,8 @@ inline const Kernels* table(const char* name) {
                                  find_cells,  count_sparse,
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
-                                 hash_sparse, softmax,       temper,       weigh_terms,     exact_moments,
-                                 to_float,    sum_rows};
+                                 hash_sparse, softmax,       temper,       weigh_terms,     score_test,
+                                 exact_moments, to_float,    sum_rows};
     return &kernels;
 }
 

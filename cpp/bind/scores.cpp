@@ -207,6 +207,30 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
     sums[1] = where.all_curve;
 }
 
+// Write the slope and the curvature of each column's weight into out (2, F).
+void score_test(nb::handle columns, nb::handle full, nb::handle less, nb::handle sizes, nb::handle classes,
+                nb::handle p, nb::handle slope_weights, nb::handle curve_weights, nb::handle out) {
+    const Matrix probabilities(p, "p", -1, -1);
+    const std::int64_t n = probabilities.size(0), C = probabilities.size(1);
+    const TableBuffer codes(columns, n, false);
+    const std::int64_t F = codes.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix all(full, "full", offsets.back(), C), fewer(less, "less", offsets.back(), C), to(out, "out", 2, F, true);
+    const ClassBuffer own(classes);
+    own.need_length(n);
+    for (std::int64_t i = 0; i < n; ++i)
+        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
+    const Buffer slopes(slope_weights, "slope_weights"), curves(curve_weights, "curve_weights");
+    for (const Buffer* each : {&slopes, &curves}) {
+        each->need_axes(1);
+        each->need_length(n);
+    }
+    run(&Kernels::score_test,
+        ScoreTestTask{codes.table(), all.data, fewer.data, offsets.data(), own.data, probabilities.data,
+                      slopes.all<const double>(Type::f64, "float64"), curves.all<const double>(Type::f64, "float64"), C,
+                      to.data, to.data + F});
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -220,6 +244,7 @@ void bind_scores(nb::module_& m) {
           nb::arg());
     m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
+    m.def("score_test", &score_test);
     m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());

@@ -13,6 +13,7 @@ __all__ = [
     "BadData",
     "BadModelFile",
     "BadOption",
+    "BoundedSearchWarning",
     "CannotMerge",
     "SkippedLinesWarning",
     "TallyError",
@@ -39,6 +40,10 @@ class CannotMerge(TallyError):
 
 class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file."""
+
+
+class BoundedSearchWarning(UserWarning):
+    """There were too many pairs of columns to look at all; says how many were."""
 
 
 class SkippedLinesWarning(UserWarning):

@@ -16,7 +16,7 @@ from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
-from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Unseen
+from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
@@ -24,7 +24,7 @@ from tallybayes.schema.schema import Missing, Schema
 from tallybayes.sources.options import ReadOptions
 from tallybayes.storage.checkpoint import Checkpoint
 
-__all__ = ["FitOptions", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
+__all__ = ["FitOptions", "add_structure", "begin", "check_classes", "fit", "fit_with", "infer_rows", "model_of"]
 
 _GROUPS = (ReadOptions, SchemaOptions, Choices)
 
@@ -69,6 +69,7 @@ def fit(
     variance: str = "n",
     floor: float = 1e-9,
     calibrate: Calibrate = "auto",
+    structure: Structure = "naive",
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
     missing_values: tuple[str, ...] | list[str] = (),
@@ -113,6 +114,10 @@ def fit(
         How probabilities are calibrated, by leaving out at most 50,000 rows (a bottom-k sample): by a weight for each
         column, which corrects for what columns repeat ("auto", also called "loo"), by one weight for all ("one"), or
         not at all, which is textbook naive Bayes.
+    structure : {"naive", "pairs", "tan", "joint", "auto"}
+        Which columns are counted together, beside each alone: none; pairs that make rows left out more probable, each
+        with a weight ("pairs", and for now "auto"); a tree of pairs ("tan"); or all, one cell for each combination of
+        values ("joint"). They are chosen by at most 50,000 rows and counted in a second pass over all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
@@ -150,7 +155,7 @@ def fit(
     options = FitOptions(
         ReadOptions(missing_values, errors, bad_lines, where, connection),
         SchemaOptions(events, missing, tokenizer),
-        Choices(estimate, alpha, prior, variance, floor, unseen, calibrate),  # type: ignore[arg-type]
+        Choices(estimate, alpha, prior, variance, floor, unseen, calibrate, structure),  # type: ignore[arg-type]
     )
     return fit_with(source, label, options, weights=weights, checkpoint=checkpoint, threads=threads)
 
@@ -203,15 +208,32 @@ def begin(
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
         sampled = choices.open(schema)
         if checkpoint is None:
-            return count(schema, rows, workers, sampled=sampled), rows.name
-        missing = reading.missing_values
-        return checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing), rows.name
+            rows = rows if choices.structure == "naive" else rows.buffered()
+            found = count(schema, rows, workers, sampled=sampled)
+        else:
+            missing = reading.missing_values
+            found = checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing)
+        return add_structure(found, choices, rows, workers), rows.name
 
     if isinstance(source, sources.Source):  # the caller opened it, and starts over if a type widens
         found, named = learned(None)
     else:
         found, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
     return model_of(found, choices, named, workers), found.chosen
+
+
+def add_structure(
+    found: PartialEvidence, choices: Choices, rows: engines.Partitioned | None, threads: int
+) -> PartialEvidence:
+    """Return the evidence with that of the products of columns that the choices ask for.
+
+    They are chosen by the sample, and counted in all rows, or in the sample where rows are None.
+    """
+    if choices.structure == "naive":
+        return found
+    from tallybayes.structure.add_products import add_products  # only where a structure is asked for
+
+    return add_products(found, choices, rows, threads)
 
 
 def infer_rows(

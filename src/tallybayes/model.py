@@ -115,7 +115,8 @@ class Model:
         >>> tb.fit({"x": ["p", "q"], "z": [1.0, 2.0], "y": ["no", "yes"]}, "y", alpha={"x": 0.5}).alphas
         {'x': 0.5, 'z': 1.0}
         """
-        blocks = ((block, self._resolved_choices.alphas(block)) for block in self.schema.blocks)
+        own = (block for block in self.schema.blocks if not block.event.product)
+        blocks = ((block, self._resolved_choices.alphas(block)) for block in own)
         return {name: float(a) for block, each in blocks for name, a in zip(block.columns, each, strict=True)}
 
     @cached_property
@@ -366,6 +367,9 @@ class Model:
             if name not in names:
                 raise BadOption(wanted("with_", f"one of {', '.join(names)}", name, did_you_mean(name, names)))
         new = replace(self.choices, **choices)
+        if new.structure != self.choices.structure:
+            got = f"{choices['structure']!r} for a model of {self.choices.structure!r}"
+            raise BadOption(wanted("structure", "that of the evidence", got, "Fit again: it needs the rows"))
         new.check(self.schema)
         if self.calibration is None or set(choices) <= {"calibrate"}:
             return replace(self, choices=new)

@@ -555,3 +555,28 @@ def weigh_terms(
     of_terms = np.array([curvature(term) for term in terms])
     curves = np.concatenate([of_terms, spread.sum(axis=1), by_code(spread).ravel()])
     return WeighedTerms(loss, slopes, curves, curvature(terms.sum(axis=0)))
+
+
+def score_test(
+    columns: NDArray[np.integer],
+    full: Floats,
+    less: Floats,
+    sizes: Sizes,
+    classes: NDArray[np.int32],
+    p: Floats,
+    slope_weights: Floats,
+    curve_weights: Floats,
+) -> tuple[Floats, Floats]:
+    """Compute slope and curvature of the log-likelihood by the weight of each column's terms."""
+    slope, curve, start = np.zeros(len(sizes)), np.zeros(len(sizes)), 0
+    for f, size in enumerate(sizes):
+        code = np.asarray(columns)[:, f].astype(np.int64)
+        rows = np.flatnonzero((code >= 0) & (code < size))
+        own, at = classes[rows], start + code[rows]
+        x = full[at].copy()
+        x[np.arange(len(rows)), own] = less[at, own]
+        mean = (p[rows] * x).sum(axis=1)
+        slope[f] = (slope_weights[rows] * (x[np.arange(len(rows)), own] - mean)).sum()
+        curve[f] = (curve_weights[rows] * ((p[rows] * x * x).sum(axis=1) - mean**2)).sum()
+        start += int(size)
+    return slope, curve

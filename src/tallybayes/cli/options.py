@@ -105,6 +105,9 @@ class ModelOptions:
         1e-9, "--floor SHARE", "Smallest variance, as a share of the column's variance over all rows."
     )
     calibrate: bool = option(True, "--calibrate/--no-calibrate", "Calibrate probabilities by leave-one-out.")
+    structure: Literal["naive", "pairs", "tan", "joint", "auto"] = option(
+        "naive", "--structure", "Columns counted together: none, pairs that earn a weight, a tree, or all."
+    )
     missing_as: Literal["skip", "category", "error"] = option(
         "skip", "--missing-as", "Skip missing values, count them as a value of their own, or fail."
     )
@@ -126,6 +129,7 @@ class ModelOptions:
             "variance": self.variance,
             "floor": self.floor,
             "calibrate": "auto" if self.calibrate else None,
+            "structure": self.structure,
             "missing": self.missing_as,
             "unseen": self.unseen,
         }

@@ -58,7 +58,7 @@ class ModelSummary(Result):
         grids = (
             *heads,
             *((calibration,) if calibration else ()),
-            *(g for name in self.model.schema.columns for g in self._grids(name)),
+            *(g for name in self.model.schema.terms for g in self._grids(name)),
         )
         return Sheet(f"{self.model!r}".strip("<>").removeprefix("tallybayes."), grids)
 
@@ -83,7 +83,7 @@ class ModelSummary(Result):
 
     def _chosen(self) -> dict[str, Any]:
         choices = self.model.choices
-        names = ("estimate", "alpha", "prior", "variance", "floor", "unseen", "calibrate")
+        names = ("estimate", "alpha", "prior", "variance", "floor", "unseen", "calibrate", "structure")
         return {name: getattr(choices, name) for name in names} | {"missing": self.model.schema.missing}
 
     def _choices(self) -> Grid:

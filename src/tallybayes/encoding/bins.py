@@ -142,7 +142,9 @@ class Bins(Slots):
         return codes
 
 
-def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, bins: int, values: int) -> list[Slots]:
+def look(
+    schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, bins: int, values: int, *, fair: bool = True
+) -> list[Slots]:
     """Choose the slots of some columns from rows spread over the first batch.
 
     Parameters
@@ -155,6 +157,8 @@ def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, b
         The first rows; None if there are none.
     bins, values : int
         The largest number of bins of a number column, and of slots of a categorical column.
+    fair : bool
+        Whether few rows have fewer bins.
 
     Notes
     -----
@@ -165,9 +169,9 @@ def look(schema: Schema, columns: Sequence[str], first: pa.RecordBatch | None, b
         return [_slots_of(*_at(schema, name), None, bins, bins, values) for name in columns]
     rows = RowBatch(_spread(first), 0, schema.missing)
     classes = len(encode(rows.column(schema.label))[1])
-    fair = max(2, min(bins, math.isqrt(len(rows) // (_ROWS_A_CELL * max(classes, 1)))))
+    few = max(2, min(bins, math.isqrt(len(rows) // (_ROWS_A_CELL * max(classes, 1)))))
     cells = Cells(rows)
-    return [_slots_of(*_at(schema, name), cells, bins, fair, values) for name in columns]
+    return [_slots_of(*_at(schema, name), cells, bins, few if fair else bins, values) for name in columns]
 
 
 def code(schema: Schema, columns: Sequence[str], slots: Sequence[Slots], rows: RowBatch) -> list[_Code]:

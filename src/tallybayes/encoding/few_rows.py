@@ -34,7 +34,7 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
     >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.likelihoods, "smooth")[0].columns.tolist()
     [[1], [2]]
     """
-    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS:
+    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products:
         return None
     if isinstance(rows, np.ndarray):
         data = _array(rows, schema, likelihoods, unseen)

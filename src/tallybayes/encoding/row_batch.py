@@ -16,9 +16,11 @@ import pyarrow as pa
 
 from tallybayes import kernels, sources
 from tallybayes.categories import OUTSIDE, Categories, encode, kind
+from tallybayes.encoding import product
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
+from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.kernels.text import BadText, BadTokens
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Missing
@@ -52,6 +54,7 @@ class RowBatch:
         self.batch, self.first, self.missing, self.partial = batch, first, missing, partial
         self._encoded: dict[int, tuple[Block, Encoded]] = {}
         self._members: list[tuple[int, NumberedNames | dict[str, int]]] | None = None
+        self._slots: dict[Part, npt.NDArray[np.int32]] = {}
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -81,6 +84,9 @@ class RowBatch:
         return self._encoded[id(block)][1]
 
     def _encode(self, block: Block, slots: Sequence[Categories] | None, unseen: str) -> Encoded:
+        if isinstance(block.event, Interaction):
+            parts = [self._slot(part, block.event) for part in block.event.parts]
+            return product.join(block.event, parts, counted=slots is None)
         field = self._whole(block.columns)
         if block.event.input == "text":
             return Texts(tuple(self._text(name) for name in block.columns))
@@ -94,6 +100,16 @@ class RowBatch:
         if field is not None and sources.kind_of(field) == "matrix":
             return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
         return self._dense(block, tuple(self._numbers(name, block.event) for name in block.columns))
+
+    def _slot(self, part: Part, event: Event) -> npt.NDArray[np.int32]:
+        """Return the slot of each row in a part, which several interactions may share."""
+        if part not in self._slots:
+            if part.kind == BINS:
+                self._slots[part] = product.code_numbers(part, self._numbers(part.column, event))
+            else:
+                null_is_label = self.missing == "category"
+                self._slots[part] = product.code_values(part, self.column(part.column), null_is_label=null_is_label)
+        return self._slots[part]
 
     def column(self, name: str) -> pa.Array:
         """Return one column by name, a field or a column of a matrix."""

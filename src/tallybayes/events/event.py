@@ -69,12 +69,13 @@ class Event(ABC):
     input: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
     domain: ClassVar[str] = "finite numbers"
     discrete: ClassVar[bool] = False
+    product: ClassVar[bool] = False  # whether a column is made of others; no user declares such an event
     sums: ClassVar[Mapping[str, Sum]] = {}
     labels: ClassVar[type[Categories] | type[Buckets]] = Categories
     registry: ClassVar[dict[str, type[Event]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if cls.name:
+        if cls.name and not cls.product:
             Event.registry[cls.name] = cls
 
     def __post_init__(self) -> None:

@@ -95,6 +95,14 @@ class Evidence(ClassSums):
                 statistics.append(statistic.of_columns(np.array(places, np.intp)))
         return Evidence(schema, self.classes, self.rows, tuple(statistics))
 
+    def with_products(self, counted: Evidence) -> Evidence:
+        """Return the evidence with that of products, which were counted alone in the same rows or in some of them."""
+        same = counted._with_classes(self.classes)
+        statistics = tuple(replace(one, rows=self.rows) for one in same.statistics)
+        return replace(
+            self, schema=self.schema.with_products(counted.schema.blocks), statistics=self.statistics + statistics
+        )
+
     def _in_order_of(self, schema: Schema) -> Self:
         """Return the same sums with blocks and columns in the order of an equivalent schema."""
         if self.schema.blocks == schema.blocks:

@@ -122,7 +122,7 @@ def open_partial(content: bytes, schema: Schema | None = None, where: str = "par
 
 def _names(schema: Schema) -> Any:
     blocks = [(block.event.spec, list(block.columns)) for block in schema.blocks]
-    return schema.label, schema.weight, schema.missing, blocks
+    return schema.label, schema.weight, schema.missing, blocks, [block.event for block in schema.products]
 
 
 def _put_chosen(chosen: BottomKSample, tensors: serialize.Tensors) -> dict[str, Any]:

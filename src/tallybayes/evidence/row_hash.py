@@ -28,6 +28,8 @@ def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
     """Hash each row's values, class and weight; column names matter, their order does not."""
     out = np.zeros(len(rows), np.int64)
     for block in schema.blocks:
+        if block.event.product:  # what it is made of is hashed
+            continue
         with rows.refusing(block):
             _add(rows.encode(block), block.columns, out)
     codes, labels = class_codes(rows, schema.label)

@@ -146,6 +146,12 @@ class BottomKSample:
         one = self._one()
         return one is not None and int(_known(one.hashes)[-1]) < self.bound
 
+    @property
+    def has_all(self) -> bool:
+        """Whether no row of weight was left out."""
+        few = sum(map(len, self.parts)) < MOST_ROWS and all(part.text is None for part in self.parts)
+        return few and self.bound is None
+
     def among(self, some: npt.NDArray[np.bool_], *, all_kept: bool) -> BottomKSample | None:
         """Return the sample of a subset of the rows seen; None if too few of them were kept.
 

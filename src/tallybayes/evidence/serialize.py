@@ -21,7 +21,8 @@ import pyarrow as pa
 from tallybayes.buckets import Buckets
 from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
-from tallybayes.events import parse
+from tallybayes.events import Event, parse
+from tallybayes.events.interaction import Interaction
 from tallybayes.events.options import shown
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
@@ -45,7 +46,7 @@ __all__ = [
     "unpack",
 ]
 
-FORMAT = 2  # the newest; content without sparse sums is still written as format 1
+FORMAT = 3  # the newest; content without interactions is written as format 2, without sparse sums as format 1
 _KEY = "tallybayes"
 _CLASSES, _LENGTHS = ".of_class", ".per_column"
 # A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no valid sum needs more limbs.
@@ -81,7 +82,8 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
     """Return header and arrays as bytes, with their checksum."""
     from safetensors.numpy import save as to_bytes
 
-    header = {**header, "format": 1 + any(name.endswith(_CLASSES) for name in tensors)}
+    sparse, products = any(name.endswith(_CLASSES) for name in tensors), any("parts" in b for b in header["blocks"])
+    header = {**header, "format": FORMAT if products else 1 + sparse}
     header["checksum"] = _checksum(header, tensors)
     return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
 
@@ -119,7 +121,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
     schema = evidence.schema
     blocks = [
         {
-            "event": block.event.spec,
+            **_put_event(block.event),
             "columns": _put_names(block.columns),
             "sums": {
                 k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
@@ -155,11 +157,15 @@ class Reader:
     def evidence(self) -> Evidence:
         """Return the evidence that `put` was given."""
         header = self.header
-        blocks = tuple(Block(parse(b["event"]), self.names(b["columns"])) for b in header["blocks"])
+        blocks = tuple(Block(_get_event(b), self.names(b["columns"])) for b in header["blocks"])
         weight = None if header["weight"] is None else text(header["weight"])
         schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
-        require(_divides(schema.columns, [block.columns for block in blocks]), "columns, each in one block")
+        own = [block.columns for block in blocks if not block.event.product]
+        require(_divides(schema.columns, own), "columns, each in one block")
+        require(len(set(schema.terms)) == len(schema.terms), "columns that differ") if schema.products else None
+        parts = {p.column for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
+        require(parts <= set(schema.columns), "parts that are columns") if parts else None
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")
@@ -277,6 +283,20 @@ def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:
     covered = isinstance(columns, NumberedNames) or all(name in known for name in first)
     apart = len(known) == len(columns) and len(set(listed)) == len(listed)
     return covered and apart and all(name in known and name not in first for name in listed)
+
+
+def _put_event(event: Event) -> dict[str, Any]:
+    """Return an event model as JSON: its specification, and the parts of an interaction."""
+    if not isinstance(event, Interaction):
+        return {"event": event.spec}
+    return {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
+
+
+def _get_event(stored: dict[str, Any]) -> Event:
+    if "parts" not in stored:
+        return parse(stored["event"])
+    require(stored["event"] == Interaction.name, "an interaction")
+    return Interaction.of(stored["parts"], stored["base"])
 
 
 def require(holds: bool, what: str) -> None:

@@ -145,7 +145,7 @@ def contributions(model: Model, rows: Any, of: Any, against: Any, threads: int |
     question = ClassContrast.about(of, against, model.classes)
     weights, terms = weigh_rows(model, rows, lambda *part: ask(model, question, *part), threads)
     return Contributions(
-        model.classes, model.schema.columns, weights.of, question.against, weights.prior, terms, weights.split
+        model.classes, model.schema.terms, weights.of, question.against, weights.prior, terms, weights.split
     )
 
 
@@ -160,7 +160,7 @@ def shapley(model: Model, rows: Any, background: Any, of: Any, against: Any, thr
         got = "a value that is impossible under a class"
         raise BadData(wanted("shapley", "columns whose terms have a mean", got, "Smooth (alpha above 0)"))
     base = weights.prior + weights.split + (weights.factors @ means).sum(axis=1)
-    return Shapley(model.schema.columns, terms - weights.factors @ means, base)
+    return Shapley(model.schema.terms, terms - weights.factors @ means, base)
 
 
 def _mean_terms(model: Model, rows: Any, c: int, threads: int | None) -> Floats:  # (F,)
@@ -204,10 +204,10 @@ def _add_terms(schema: Schema, belief: Belief, blocks: list[Encoded], factors: F
 
 
 def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
-    """Return the positions of each block's columns; None if one block has them all, in order."""
+    """Return the positions of each block's columns among all terms; None if one block has them all, in order."""
     if len(schema.blocks) == 1:
         return [None]
-    place = {name: f for f, name in enumerate(schema.columns)}
+    place = {name: f for f, name in enumerate(schema.terms)}
     return [np.array([place[name] for name in block.columns], np.intp) for block in schema.blocks]
 
 
@@ -217,16 +217,16 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
     few = encoded_rows(model, rows)
     if few is not None:
         weights = asking(few, None)
-        terms = np.zeros((len(rows), len(model.schema.columns)))
+        terms = np.zeros((len(rows), len(model.schema.terms)))
         add_terms(model, few, weights, terms)
         return weights, terms
     partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
 
     def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
         weights: list[ContrastWeights] = []
-        terms, first = [np.zeros((0, len(model.schema.columns)))], 0
+        terms, first = [np.zeros((0, len(model.schema.terms)))], 0
         for batch in open_rows.to_score(rows, model.schema, types):
-            out = np.zeros((batch.num_rows, len(model.schema.columns)))
+            out = np.zeros((batch.num_rows, len(model.schema.terms)))
 
             def work(part: RowBatch, out: Floats) -> ContrastWeights:
                 blocks = list(model._calibrated_belief.encode(part))

@@ -82,6 +82,8 @@ def smallest(
     A number is changed to the other class's most likely value, a count in a bag to 0, a category to any value; words
     of a text are removed.
     """
+    if model.schema.products:
+        return None
     C = len(model.classes)
     asked, scores = ask(model, ClassContrast(None, None), blocks), np.empty((1, C))
     model._calibrated_belief.score(blocks, scores)

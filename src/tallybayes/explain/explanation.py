@@ -17,6 +17,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse, Texts
+from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import weigh
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
@@ -126,7 +127,10 @@ class Explanation(Result):
 
     @cached_property
     def counterfactual(self) -> Counterfactual | None:
-        """The fewest changed values or removed words that change the predicted class; None if there are none."""
+        """The fewest changed values or removed words that change the predicted class; None if there are none.
+
+        None also where columns are counted together: a change of one then changes what the others say.
+        """
         from tallybayes.explain.counterfactual import smallest
 
         return smallest(self._model, self._blocks, self.values, self.texts)
@@ -163,7 +167,8 @@ class Explanation(Result):
     @cached_property
     def missing(self) -> tuple[str, ...]:
         """The columns that are missing in this row."""
-        return tuple(name for name, note in zip(self.columns, self.notes, strict=True) if note == MISSING)
+        own = self._model.schema.columns
+        return tuple(name for name, note in zip(own, self.notes[: len(own)], strict=True) if note == MISSING)
 
     @cached_property
     def rest(self) -> float:
@@ -228,7 +233,7 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
     elif len(row) != 1:
         raise _several(len(row))
     weights = ask(model, question, blocks)
-    terms = np.zeros((1, len(model.schema.columns)))
+    terms = np.zeros((1, len(model.schema.terms)))
     add_terms(model, blocks, weights, terms)
     c = int(weights.of[0])
     notes, counts = _behind(model, blocks)
@@ -240,9 +245,9 @@ def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
         probability=_probability(model, question, weights, terms, row if batch is None else batch),
         prior=float(weights.prior[0]),
         split=float(weights.split[0]),
-        columns=model.schema.columns,
+        columns=model.schema.terms,
         terms=terms[0],
-        values=_values(model, row, batch),
+        values=[*_values(model, row, batch), *_cells_of_products(model, blocks)],
         notes=notes,
         counts=counts,
         rows=model.evidence.rows.to_float(),
@@ -295,6 +300,16 @@ def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[An
     return [cells.get(name) for name in model.schema.columns]
 
 
+def _cells_of_products(model: Model, blocks: list[Encoded]) -> list[str | None]:
+    """Return the cell of each product in words; None where a part is missing."""
+    cells: list[str | None] = []
+    for block, data in zip(model.schema.blocks, blocks, strict=True):
+        if isinstance(block.event, Interaction) and isinstance(data, Codes):
+            [cell] = data.first().tolist()
+            cells.append(block.event.cell_names([cell])[0] if cell >= 0 else None)
+    return cells
+
+
 def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
     """Return the first row of a batch, by column."""
     cells: dict[str, Any] = {}
@@ -313,13 +328,16 @@ def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
 
 def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]:
     """Return a note on each column's value (missing, never seen), and the counts behind its term."""
-    F = len(model.schema.columns)
+    F = len(model.schema.terms)
     notes, counts = np.full(F, "", object), np.zeros((F, len(model.classes)))
-    parts = zip(model.belief.likelihoods, blocks, column_places(model.schema), strict=True)
-    for likelihood, data, places in parts:
+    events = (block.event for block in model.schema.blocks)
+    parts = zip(events, model.belief.likelihoods, blocks, column_places(model.schema), strict=True)
+    for event, likelihood, data, places in parts:
         at = slice(None) if places is None else places
         counts[at] = likelihood.support(data)
-        if isinstance(data, Dense):
+        if event.product:
+            notes[at] = MISSING if data.absent() is not None else "" if counts[at].any() else UNSEEN
+        elif isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):
             found = data.first()

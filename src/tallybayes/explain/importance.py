@@ -6,7 +6,7 @@ set of columns is a sum of some of them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,14 +19,17 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
+from tallybayes.events.interaction import Interaction
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.mutual_information import information
+from tallybayes.inference.column_terms import at_weight_one
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
+from tallybayes.schema.schema import Block
 
 _SHOWN = 30
 # Leave-one-out scores are kept for every column: a limit on numbers (256 MB), and on rows, as more do not help.
@@ -107,18 +110,18 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
     """Return the importance of each column: see `Model.importance`."""
     bits = information(model)
     if rows is None:
-        return Importance(model.schema.columns, bits)
+        return Importance(model.schema.terms, bits)
     left = _LeftOut.of(model, rows, label, weights)
     temperature = model._calibrated_belief.temperature
     whole = left.losses(left.scores(), left.sizes(), temperature)
     change, error = np.zeros(len(bits)), np.zeros(len(bits))
-    place = {name: f for f, name in enumerate(model.schema.columns)}
+    place = {name: f for f, name in enumerate(model.schema.terms)}
     for u, names in enumerate(left.units):
         without = left.losses(left.scores(without=u), left.sizes(without=u), temperature)
         mean, spread = left.mean(without - whole)
         for name in names:
             change[place[name]], error[place[name]] = mean, spread
-    return Importance(model.schema.columns, bits, change, error, left.mean(whole)[0], len(left.classes))
+    return Importance(model.schema.terms, bits, change, error, left.mean(whole)[0], len(left.classes))
 
 
 def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> Model:
@@ -131,17 +134,33 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
         ranked = [left.units[u] for u in left.forward(_number(columns, len(left.units)))]
         columns = [name for names in ranked for name in names]
     elif isinstance(columns, int) and not isinstance(columns, bool):
-        columns = Importance(model.schema.columns, information(model)).ranking()[
-            : _number(columns, len(model.schema.columns))
-        ]
+        ranking = Importance(model.schema.terms, information(model)).ranking()
+        own = [name for name in ranking if name in model.schema.columns]
+        columns = own[: _number(columns, len(own))]
     elif isinstance(columns, str):
         columns = [columns]
     if not len(columns):
         raise BadOption(wanted("select", "at least one column", "none"))
+    columns = [*columns, *_products_of(model, columns)]
     stale = None if model.calibration is None else model.calibration.outdated()
     return replace(
         model, evidence=model.evidence.select(columns), choices=_choices_for(model, columns), calibration=stale
     )
+
+
+def _products_of(model: Model, columns: Sequence[str]) -> list[str]:
+    """Return the products whose parts are all among some columns."""
+    kept = set(columns)
+    found: list[str] = []
+    for block in model.schema.products:
+        if parts_of(block) <= kept and not kept.issuperset(block.columns):
+            found += block.columns
+    return found
+
+
+def parts_of(block: Block) -> set[str]:
+    """Return the columns that a block's column is made of; none for a column of the source."""
+    return {part.column for part in block.event.parts} if isinstance(block.event, Interaction) else set()
 
 
 def _number(most: Any, available: int) -> int:
@@ -175,6 +194,7 @@ class _LeftOut:
     terms: Floats  # 0 where a class is impossible
     impossible: npt.NDArray[np.bool_] | None  # (U, n, C)
     unit_sizes: Floats  # (U, n) see Event.length
+    products: Mapping[int, set[str]]  # the columns that some units are made of
     weighted: Floats | None = None  # (U, n, C) what weights add to the terms of whole rows
     bias: Floats | None = None  # (C,)
 
@@ -197,23 +217,28 @@ class _LeftOut:
         prior = LeftOutRows(model._viewed.select(()), part, classes, one).scores(model._resolved_choices)
         unknown = np.isneginf(prior)  # a class that only this row had
         terms, unit_sizes = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
+        offset, products = np.ones((len(units), 1, 1)), {}
         for u, names in enumerate(units):
-            left = LeftOutRows(model._viewed.select(names), part, classes, one)
+            offset[u], alone = at_weight_one(model._viewed.select(names))
+            if made_of := parts_of(alone.schema.blocks[0]):
+                products[u] = made_of
+            left = LeftOutRows(alone, part, classes, one)
             scores = left.scores(model._resolved_choices, model._token_weights)
             terms[u] = np.where(unknown, 0.0, scores - np.where(unknown, 0.0, prior))
             unit_sizes[u] = left.sizes
         impossible = np.isneginf(terms)
         terms[impossible] = 0.0
         weights = model._weights
-        left_out = cls(units, classes, weight, prior, terms, impossible if impossible.any() else None, unit_sizes)
+        lost = impossible if impossible.any() else None
+        left_out = cls(units, classes, weight, prior, offset * terms, lost, unit_sizes, products)
         if weights is None:
             return left_out
-        alone = (model.evidence.select(names) for names in units)
+        each = (model.evidence.select(names) for names in units)
         more = np.stack(
-            [weights.corrections(estimate(one, model._resolved_choices), model.choices, one, part) for one in alone]
+            [weights.corrections(estimate(one, model._resolved_choices), model.choices, one, part) for one in each]
         )
         more -= weights.bias_of(model.evidence.classes)
-        more += (weights.of([name for [name] in units]) - 1)[:, None, None] * terms
+        more += (weights.of([name for [name] in units])[:, None, None] - offset) * terms
         return replace(left_out, weighted=more, bias=weights.bias_of(model.evidence.classes))
 
     @cached_property
@@ -225,13 +250,19 @@ class _LeftOut:
     def scores(self, without: int | None = None) -> Floats:  # (n, C)
         """Return the scores of all units, or of all but one."""
         total, lost = self._total
-        if without is not None:
-            total = total - self.terms[without]
-            lost = lost if self.impossible is None else lost - self.impossible[without]
+        gone = [] if without is None else self._with_products(without)
+        for u in gone:
+            total = total - self.terms[u]
+            lost = lost if self.impossible is None else lost - self.impossible[u]
         if self.weighted is not None and self.bias is not None:
-            more = self._more if without is None else self._more - self.weighted[without]
-            total = total + share_of_others(self.sizes(without), len(self.units))[:, None] * (self.bias + more)
+            more = self._more - self.weighted[gone].sum(axis=0) if gone else self._more
+            columns = len(self.units) - len(self.products)
+            total = total + share_of_others(self.sizes(without), columns)[:, None] * (self.bias + more)
         return np.where(np.greater(lost, 0), -np.inf, total)
+
+    def _with_products(self, u: int) -> list[int]:
+        """Return a unit and the products that are made of it."""
+        return [u, *(k for k, parts in self.products.items() if not parts.isdisjoint(self.units[u]))]
 
     @cached_property
     def _more(self) -> Floats:  # (n, C)
@@ -271,7 +302,7 @@ class _LeftOut:
         while len(taken) < most:
             best = None
             for u in range(len(self.units)):
-                if u in taken:
+                if u in taken or u in self.products:
                     continue
                 losses = self.losses(scores + self.of_unit(u), np.zeros(len(scores)), None)
                 gain, error = self.mean(now - losses)

@@ -11,6 +11,7 @@ from scipy.special import xlogy
 from tallybayes.events.event import Event
 from tallybayes.events.families.bag import BagTable
 from tallybayes.events.inputs import Floats
+from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
@@ -55,23 +56,18 @@ def counted_information(tables: Iterable[Table]) -> dict[str, float]:
     """
     found = {}
     for table in tables:
-        if table.counts is None or table.profile.kind != "values":
+        if table.counts is None or table.profile.kind != "values" or table.event == Interaction.name:
             continue
-        totals = table.counts.sum(axis=0)
-        if not totals.sum():
-            continue
-        shares = table.counts / np.where(totals > 0, totals, 1.0)
-        values, classes = (table.counts.sum(axis=1) > 0).sum(), (totals > 0).sum()
-        bias = (values - 1) * (classes - 1) / (2 * totals.sum() * np.log(2))
-        bits = mutual_information(shares, totals / totals.sum()).sum()
-        found[table.column] = max(0.0, float(bits - bias))
+        if table.counts.any():
+            found[table.column] = _counted(table.counts)
     return found
 
 
 def information(model: Model) -> Floats:  # (F,)
-    """Return the mutual information of each column with the class, in the model's column order.
+    """Return the mutual information of each column with the class, in the order of the model's terms.
 
-    For a bag of counts or a text, it is that of one count or one word through this column.
+    For a bag of counts or a text, it is that of one count or one word through this column. For an interaction it is
+    what the cells tell beyond their parts.
     """
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
@@ -82,10 +78,31 @@ def information(model: Model) -> Floats:  # (F,)
             continue
         for f, name in enumerate(block.columns):
             bits[name] = _of_column(block.event, likelihood, f, prior)
-    return np.array([bits[name] for name in model.schema.columns])
+    return np.array([bits[name] for name in model.schema.terms])
+
+
+def _beyond_parts(event: Interaction, likelihood: Likelihood) -> float:
+    """Return the information of cells less that of their parts, each corrected for bias; at least 0."""
+    counts = event.counts(likelihood.statistic)
+    axes = range(1, counts.ndim)
+    parts = [counts.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
+    return max(0.0, _counted(counts.reshape(len(counts), -1).T) - sum(_counted(part.T) for part in parts))
+
+
+def _counted(counts: Floats) -> float:
+    """Return the mutual information in counts (V, C), less its bias (G. A. Miller 1955), in bits."""
+    totals = counts.sum(axis=0)
+    if not totals.sum():
+        return 0.0
+    shares = counts / np.where(totals > 0, totals, 1.0)
+    values, classes = (counts.sum(axis=1) > 0).sum(), (totals > 0).sum()
+    bias = (values - 1) * (classes - 1) / (2 * totals.sum() * np.log(2))
+    return max(0.0, float(mutual_information(shares, totals / totals.sum()).sum() - bias))
 
 
 def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> float:
+    if isinstance(event, Interaction):
+        return _beyond_parts(event, likelihood)
     profile = likelihood.profile(f)
     if not len(profile.values):
         return 0.0

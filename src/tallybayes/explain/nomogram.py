@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from scipy.special import expit, logit
 
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, Sheet, number
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Codes, Floats
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.weights import share_of_others
@@ -100,10 +102,12 @@ class Nomogram(Result):
         for name in row:
             self._odds.check(name)
         given = {name: value for name, value in row.items() if not _is_missing(value)}
-        whole = sum(self.points(column, given.get(column)) for column in self._least)
-        if len(given) == len(self._least):
+        values = given | self._odds.cells(given)
+        whole = sum(self.points(column, values.get(column)) for column in self._least)
+        if len(given) == len(self._odds.model.schema.columns):
             return whole
-        return (self._odds.of_part(given, self.start + self.per_point * whole) - self.start) / self.per_point
+        odds = self._odds.of_part(values, len(given), self.start + self.per_point * whole)
+        return (odds - self.start) / self.per_point
 
     def size(self, row: Mapping[str, Any]) -> float:
         """Return the size of a row, by which log-odds are tempered: its values, and words of texts."""
@@ -203,14 +207,26 @@ class _Odds:
         b, f = self.model.schema.place(column)
         return float(self.difference(self.belief.likelihoods[b].missing_term(f)[None, :])[0])
 
-    def of_part(self, given: Mapping[str, Any], whole: float) -> float:
-        """Return the log-odds of a row with missing columns, given what whole rows' weights make of it."""
+    def cells(self, given: Mapping[str, Any]) -> dict[str, int]:
+        """Return the cells of the products whose parts are all given."""
+        schema, cells = self.model.schema, {}
+        if not schema.products or not given:
+            return {}
+        rows = RowBatch(pa.RecordBatch.from_pylist([dict(given)]), 0, schema.missing, partial=True)
+        for block in schema.products:
+            data = rows.encode(block)
+            if isinstance(data, Codes) and data.absent() is None:
+                cells[block.columns[0]] = int(data.labels[0].values[data.first()[0]])
+        return cells
+
+    def of_part(self, values: Mapping[str, Any], columns: int, whole: float) -> float:
+        """Return the log-odds of a row that has some columns, given what whole rows' weights make of it."""
         plain = self.plain
         if self.belief is plain:
             return whole
         odds = float(self.difference(plain.log_prior[None, :])[0])
-        odds += sum(self.of_value(name, value, plain) for name, value in given.items())
-        share = float(share_of_others(np.array([float(len(given))]), len(self.model.schema.columns))[0])
+        odds += sum(self.of_value(name, value, plain) for name, value in values.items())
+        share = float(share_of_others(np.array([float(columns)]), len(self.model.schema.columns))[0])
         return (1 - share) * odds + share * whole
 
     def difference(self, log: Floats) -> Floats:
@@ -238,7 +254,7 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
     one = question.of if question.of is not None else len(model.classes) - 1 - (question.against == 1)
     odds = _Odds(model, one, 1 - one if question.against is None else question.against)
     least, raw, start = {}, [], odds.difference(odds.belief.log_prior[None, :])[0].item()
-    for name in model.schema.columns:
+    for name in model.schema.terms:
         kind, values, log_odds, low = _column_odds(odds, name)
         if not np.isfinite(log_odds).all():
             got = f"a value of {name!r} that is impossible under one of them"

@@ -32,6 +32,8 @@ class Parameters(Result):
         Those of all columns together, in all classes: 2(2ⁿ − 1). None if no single full joint model is defined.
     undefined : tuple of str
         The columns for which none is defined: counts, waiting times and words have more than one joint model.
+    interactions : int
+        Those of the columns that the model counts together, beyond `naive`.
 
     Notes
     -----
@@ -46,29 +48,35 @@ class Parameters(Result):
     naive: int
     joint: int | None
     undefined: tuple[str, ...] = ()
+    interactions: int = 0
 
     def shown(self) -> Grid:
         """Return a table of both counts."""
-        rows = (("naive Bayes", _size(self.naive)), ("full joint", "–" if self.joint is None else _size(self.joint)))
+        rows = [("naive Bayes", _size(self.naive)), ("full joint", "–" if self.joint is None else _size(self.joint))]
+        if self.interactions:
+            rows.insert(1, ("with interactions", _size(self.naive + self.interactions)))
         columns = f"{self.columns:,} column{'s' * (self.columns != 1)}"
         notes = [f"{self.classes} classes, {columns}; for the class itself {self.prior} more."]
         if self.undefined:
             notes.append(f"No full joint model is defined for {', '.join(self.undefined[:8])}.")
-        return Grid("", ("model", "free parameters"), rows, tuple(notes))
+        return Grid("", ("model", "free parameters"), tuple(rows), tuple(notes))
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; beyond 4,000 digits `joint` is None and only its logarithm is given."""
         log10 = None if self.joint is None else math.log10(max(self.joint, 1))
         written = self.joint if log10 is not None and log10 < _WRITTEN else None
-        names = ("classes", "columns", "prior", "naive", "undefined")
+        names = ("classes", "columns", "prior", "naive", "undefined", "interactions")
         return {**{n: plain(getattr(self, n)) for n in names}, "joint": written, "log10_joint": log10}
 
 
 def parameters(model: Model) -> Parameters:
     """Count the free parameters of a model, and of the full joint distribution."""
-    C, values, gaussians, each = len(model.classes), 1, 0, 0
+    C, values, gaussians, each, together = len(model.classes), 1, 0, 0, 0
     undefined: list[str] = []
     for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
+        if block.event.product:
+            together += likelihood.n_parameters
+            continue
         each += likelihood.n_parameters
         if likelihood.n_values is not None:
             values *= math.prod(likelihood.n_values)
@@ -78,7 +86,7 @@ def parameters(model: Model) -> Parameters:
             undefined.extend(block.columns)
     shapes = gaussians + gaussians * (gaussians + 1) // 2
     joint = None if undefined else C * (values - 1 + values * shapes)
-    return Parameters(C, len(model.schema.columns), C - 1, C * each, joint, tuple(undefined))
+    return Parameters(C, len(model.schema.columns), C - 1, C * each, joint, tuple(undefined), C * together)
 
 
 def _size(count: int) -> str:

@@ -13,6 +13,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Profile
 from tallybayes.model import Model
 
@@ -34,7 +35,7 @@ class Table(Result):
     counts : ndarray, shape (rows, C), or None
         The weight of training rows with each value; None for parameters.
     values : ndarray, shape (rows, C)
-        Probabilities, or parameters.
+        Probabilities, or parameters; for an interaction, how many times as probable as if its parts were independent.
     profile : Profile
         The log-probability of each value in each class: a density if the rows are parameters.
     """
@@ -84,7 +85,8 @@ class Table(Result):
         if self.counts is None:
             cells = [(str(row), *map(number, self.values[k])) for k, row in enumerate(self.rows[:_SHOWN_VALUES])]
             return Grid(title, ("", *names), tuple(cells), notes)
-        heads = ("", *(f"count {name}" for name in names), *(f"P(· | {name})" for name in names))
+        meaning = "× independent | {}" if self.event == Interaction.name else "P(· | {})"
+        heads = ("", *(f"count {name}" for name in names), *(meaning.format(name) for name in names))
         cells = [
             (str(row), *map(number, self.counts[k]), *(f"{p:.4f}" for p in self.values[k]))
             for k, row in enumerate(self.rows[:_SHOWN_VALUES])
@@ -279,4 +281,4 @@ def prior_table(model: Model) -> Prior:
 
 def tables(model: Model) -> Tables:
     """Return the prior and the tables of all columns."""
-    return Tables(prior_table(model), tuple(table(model, name) for name in model.schema.columns))
+    return Tables(prior_table(model), tuple(table(model, name) for name in model.schema.terms))

@@ -16,13 +16,14 @@ from tallybayes.events.options import is_finite, is_number, plain_option, shown
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["Alpha", "Calibrate", "Choices", "Chooser", "Prior", "Rule", "Unseen"]
+__all__ = ["Alpha", "Calibrate", "Choices", "Chooser", "Prior", "Rule", "Structure", "Unseen"]
 
 Rule: TypeAlias = Literal["mle", "map", "bayes"]
 Unseen: TypeAlias = Literal["smooth", "skip", "error"]
 Calibrate: TypeAlias = Literal["auto", "loo", "one"] | None
 Chooser: TypeAlias = Literal["loo", "evidence", "average"]
 Alpha: TypeAlias = float | Chooser | Literal["auto"] | Mapping[str, float | Chooser]
+Structure: TypeAlias = Literal["naive", "pairs", "tan", "joint", "auto"]
 Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
 
 
@@ -51,6 +52,9 @@ class Choices:
     calibrate : {"auto", "loo", "one", None}
         How probabilities are made to hold for rows left out: by a weight for each column ("auto", also called "loo"),
         by one weight for all ("one"), or not at all.
+    structure : {"naive", "pairs", "tan", "joint", "auto"}
+        Which columns are counted together: none; pairs that earn a weight when rows are left out ("pairs", and for now
+        "auto"); a tree of pairs ("tan"); or all ("joint").
     """
 
     estimate: Rule = "bayes"
@@ -60,12 +64,17 @@ class Choices:
     floor: float = 1e-9
     unseen: Unseen = "smooth"
     calibrate: Calibrate = "auto"
+    structure: Structure = "naive"
 
     def __post_init__(self) -> None:
         _one_of("estimate", self.estimate, get_args(Rule))
         _one_of("variance", self.variance, ("n", "n-1"))
         _one_of("unseen", self.unseen, get_args(Unseen))
         _one_of("calibrate", self.calibrate, ("auto", "loo", "one", None))
+        _one_of("structure", self.structure, get_args(Structure))
+        if self.structure in ("pairs", "auto") and self.calibrate not in ("auto", "loo"):
+            want = "'auto' with pairs, whose weights are what calibration fits"
+            raise BadOption(wanted("calibrate", want, repr(self.calibrate), "Choose structure 'tan' or 'naive'"))
         if self.calibrate == "loo":  # what 0.1 called it
             object.__setattr__(self, "calibrate", "auto")
         object.__setattr__(self, "floor", plain_option(self.floor))
@@ -121,8 +130,8 @@ class Choices:
         return ("*",) if self.alpha == "loo" or (self.alpha == "auto" and text) else ()
 
     def open(self, schema: Schema) -> bool:
-        """Return whether anything is to be chosen by leave-one-out."""
-        return self.calibrate is not None or bool(self.tuned(schema))
+        """Return whether anything is to be chosen by a sample of rows."""
+        return self.calibrate is not None or self.structure != "naive" or bool(self.tuned(schema))
 
     def resolved(self, evidence: Evidence, tuned: Mapping[str, float]) -> Choices:
         """Return the choices with a number (or "average") for each alpha: given, tuned (else 1), or from counts."""
@@ -158,7 +167,13 @@ class Choices:
         return {name: alpha for columns, alpha in named for name in columns} or 1.0
 
     def check(self, schema: Schema) -> None:
-        """Raise if a smoothing is given for a column that does not exist."""
+        """Raise if a smoothing is given for a column that does not exist, or pairs for columns without weights."""
+        if self.structure in ("pairs", "auto"):
+            for block in schema.blocks:
+                if block.event.input in ("bag", "text"):
+                    want, got = f"columns of values or numbers for {self.structure!r}", f"{block.event.name}"
+                    got = f"{block.columns[0]!r}, which is {got}"
+                    raise BadOption(wanted("structure", want, got, "Choose 'naive', or declare it categorical"))
         if not isinstance(self.alpha, Mapping):
             return
         for pattern in self.alpha:

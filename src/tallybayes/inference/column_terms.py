@@ -10,10 +10,12 @@ import numpy.typing as npt
 
 from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes
+from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats
+from tallybayes.events.interaction import Interaction
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
@@ -23,7 +25,7 @@ from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "has_few_terms", "rows_to_weigh"]
+__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_to_weigh"]
 
 _MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
 _BINS = 16  # of a column of numbers
@@ -83,6 +85,10 @@ class ColumnTerms:
         The log of the class prior without each row.
     terms : ndarray, shape (F, C, n)
         The log-likelihood of each value without its row; 0 where it is missing, −∞ is a large negative number.
+    offset : ndarray, shape (F,)
+        The weight of each term before calibration: 1, or 0 for an interaction that has to earn its weight.
+    made_of : tuple of tuple of int
+        The columns that each term is made of: itself, or those of an interaction.
     bins : tuple of _Bins
         The corrections of each column.
     missing : tuple of _Missing
@@ -93,7 +99,9 @@ class ColumnTerms:
     columns: tuple[str, ...]
     prior: Floats
     terms: Floats
-    present: npt.NDArray[np.bool_]  # (n, F)
+    present: npt.NDArray[np.bool_]  # (n, columns that are not made of others)
+    offset: Floats
+    made_of: tuple[tuple[int, ...], ...]
     bins: tuple[_Bins, ...]
     missing: tuple[_Missing, ...] = ()
 
@@ -110,69 +118,95 @@ class ColumnTerms:
     ) -> ColumnTerms:
         """Return the terms of rows that are part of the evidence; `binned` prepares corrections too."""
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
-        n, C = prior.shape
-        names = tuple(name for block in evidence.schema.blocks for name in block.columns)
-        terms, present = np.zeros((len(names), C, n)), np.ones((n, len(names)), bool)
+        (n, C), schema = prior.shape, evidence.schema
+        names = tuple(name for block in schema.blocks for name in block.columns)
+        terms, present = np.zeros((len(names), C, n)), np.ones((n, len(schema.columns)), bool)
+        place, offset = {name: u for u, name in enumerate(names)}, np.ones(len(names))
+        made_of: list[tuple[int, ...]] = []
         bins: list[_Bins] = []
         missing: list[_Missing] = []
-        unknown, u = np.isneginf(prior), 0  # a class that only this row had
-        for block, statistic in zip(evidence.schema.blocks, evidence.statistics, strict=True):
+        unknown = np.isneginf(prior)  # a class that only this row had
+        for block, statistic in zip(schema.blocks, evidence.statistics, strict=True):
+            event, options = block.event, options_for(block, choices)
             data: Encoded = rows.encode(block, statistic.labels or None)
-            options, at = options_for(block, choices), slice(u, u + len(block.columns))
+            at = range(len(made_of), len(made_of) + len(block.columns))
+            if isinstance(event, Interaction):
+                offset[at.start], event = event.base, replace(event, base=1.0)
+                made_of.append(tuple(place.get(part.column, -1) for part in event.parts))
+            else:
+                made_of += [(u,) for u in at]
+            left = event.without_rows(statistic, data, classes, weights)
+            with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
+                for u, term in zip(
+                    at, _each(left, options, evidence, block, choices, rows, classes, weights), strict=True
+                ):
+                    terms[u] = _shifted(np.where(unknown, 0.0, term)).T
+                likelihood = event.estimate(statistic, options) if binned else None
+            if event.product:
+                bins.append(_no_bins(n))
+                continue
             absent = data.absent()
             if absent is not None:
-                present[:, at] = ~absent
-            left = block.event.without_rows(statistic, data, classes, weights)
-            with np.errstate(all="ignore"):  # NaN is refused below
-                each = (
-                    left.columns(options)
-                    if left.columns is not None
-                    else _one_by_one(evidence, block, choices, rows, classes, weights)
-                )
-                for u, term in enumerate(each, at.start):
-                    terms[u] = _shifted(np.where(unknown, 0.0, term)).T
-                likelihood = block.event.estimate(statistic, options) if binned else None
-            u = at.stop
+                present[:, at.start : at.stop] = ~absent
             if likelihood is None:
                 continue
-            bins += [
-                _bins_of(likelihood.cells(f), data, f, present[:, at.start + f]) for f in range(len(block.columns))
-            ]
-            for f, share in enumerate(likelihood.missing().T):
+            for f, (u, share) in enumerate(zip(at, likelihood.missing().T, strict=True)):
+                bins.append(_bins_of(likelihood.cells(f), data, f, present[:, u]))
                 if share.max() > 0 and share.min() < 1:
-                    known = present[:, at.start + f]
-                    missing.append(_missing_of(at.start + f, evidence.rows.to_float(), share, known, classes, weights))
+                    missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
-            bins = [_Bins(None, np.full(n, -1, np.int32), 0)] * len(names)
-        return cls(evidence, names, prior, terms, present, tuple(bins), tuple(missing))
+            bins = [_no_bins(n)] * len(names)
+        return cls(evidence, names, prior, terms, present, offset, tuple(made_of), tuple(bins), tuple(missing))
 
-    def to_fit(self, classes: ClassCodes, weights: RowWeights) -> Terms:
+    def with_products(self, other: ColumnTerms) -> ColumnTerms:
+        """Return these terms and those of products, of the same rows."""
+        place = {name: u for u, name in enumerate(self.columns)}
+        blocks = other.evidence.schema.products
+        made_of = [tuple(place[part.column] for part in block.event.parts) for block in blocks]  # type: ignore[attr-defined]
+        return replace(
+            self,
+            columns=self.columns + other.columns,
+            terms=np.concatenate([self.terms, other.terms]),
+            offset=np.concatenate([self.offset, other.offset]),
+            made_of=(*self.made_of, *made_of),
+            bins=self.bins + other.bins,
+        )
+
+    @property
+    def share(self) -> Floats:  # (n,)
+        """The share of the other columns that each row has."""
+        return share_of_others(self.present.sum(axis=1).astype(np.float64), self.present.shape[1])
+
+    def to_fit(self, classes: ClassCodes, weights: RowWeights, *, partial: bool = True) -> Terms:
         """Return the terms as the fit takes them: of every row, and of some rows with columns dropped.
 
         Rows to be answered may lack columns at random, which rows to learn from do not: without the second part, what
         a missing value tells in whole rows would be believed of any row.
         """
-        n, U = self.present.shape
+        n, F = self.present.shape
         each = 1 if n < _MANY_ROWS else _PARTIAL
-        some = np.arange(0, n, each)
-        left = self.present[some] & _some_columns(len(some), U)
+        some = np.arange(0, n, each) if partial else np.zeros(0, np.intp)
+        left = self.present[some] & _some_columns(len(some), F)
+        kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])  # (U, rows)
         sizes = np.array([one.size for one in self.bins])
         tables = [
-            np.concatenate([one.codes, np.where(left[:, u], one.codes[some], one.size - 1)]) + np.int32(at)
+            np.concatenate([one.codes, np.where(kept[u], one.codes[some], one.size - 1)]) + np.int32(at)
             for u, (one, at) in enumerate(zip(self.bins, np.cumsum(sizes) - sizes, strict=True))
             if one.size
         ]
         codes = np.array(tables, np.int32).reshape(len(tables), n + len(some))
-        share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), U)
-        terms = np.concatenate([self.terms, self.terms[:, :, some] * left.T[:, None, :]], axis=2)
+        share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F)
+        terms = np.concatenate([self.terms, self.terms[:, :, some] * kept[:, None, :]], axis=2)
         prior = np.maximum(self.prior, -_LARGEST).T
-        base = np.ascontiguousarray(np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0))
+        base = np.concatenate([prior, prior[:, some]], axis=1) + np.tensordot(self.offset, terms, 1)
         absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
+        # the terms of missing values come after those of columns, and before interactions that are added later
         return Terms(
-            base,
+            np.ascontiguousarray(base),
             np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])]),
-            np.concatenate([np.ones(U), np.zeros(len(absent))]),
+            np.concatenate([self.offset, np.zeros(len(absent))]),
+            np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(len(absent))]),
             codes,
             int(sizes.sum()),
             share,
@@ -180,9 +214,14 @@ class ColumnTerms:
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
 
+    @property
+    def _soft(self) -> npt.NDArray[np.bool_]:  # (U,)
+        """Which terms are interactions that have to earn their weight."""
+        return np.asarray(np.array([len(parts) > 1 for parts in self.made_of]) & (self.offset == 0))
+
     def plain(self) -> Floats:  # (n, C)
         """Return the scores of the rows without weights, each left out; finite."""
-        return np.asarray(np.maximum(self.prior, -_LARGEST) + self.terms.sum(axis=0).T)
+        return np.asarray(np.maximum(self.prior, -_LARGEST) + np.tensordot(self.offset, self.terms, 1).T)
 
     def possible(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
@@ -191,7 +230,7 @@ class ColumnTerms:
     def under(self, fitted: FittedWeights) -> Floats:  # (n, C)
         """Return the scores of the rows with fitted weights, each left out."""
         U = len(self.columns)
-        more = fitted.bias[:, None] + np.tensordot(fitted.scale[:U] - 1.0, self.terms, 1)
+        more = fitted.bias[:, None] + np.tensordot(fitted.scale[:U] - self.offset, self.terms, 1)
         for one, scale in zip(self.missing, fitted.scale[U:], strict=True):
             more += scale * one.terms
         at = 0
@@ -199,15 +238,12 @@ class ColumnTerms:
             if bins.size:
                 more += fitted.table[at + bins.codes].T
             at += bins.size
-        share = share_of_others(self.present.sum(axis=1).astype(np.float64), U)
-        return np.asarray(self.plain() + (share * more).T)
+        return np.asarray(self.plain() + (self.share * more).T)
 
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
-        scale = weights.of(self.columns)
-        share = share_of_others(self.present.sum(axis=1).astype(np.float64), len(self.columns))
-        more = np.tensordot(scale - 1.0, self.terms, 1).T + corrections
-        return np.asarray(self.prior + self.terms.sum(axis=0).T + share[:, None] * more)
+        more = np.tensordot(weights.of(self.columns, self.offset) - self.offset, self.terms, 1).T + corrections
+        return np.asarray(self.prior + np.tensordot(self.offset, self.terms, 1).T + self.share[:, None] * more)
 
     def weights(self, fitted: FittedWeights) -> ColumnWeights:
         """Return fitted numbers as the weights of columns."""
@@ -226,13 +262,40 @@ class ColumnTerms:
         return ColumnWeights(self.evidence.classes, columns, bias)
 
 
-def _one_by_one(
-    evidence: Evidence, block: Block, choices: Choices, rows: RowBatch, classes: ClassCodes, weights: RowWeights
+def _each(
+    left: LeftOut,
+    options: EstimateOptions,
+    evidence: Evidence,
+    block: Block,
+    choices: Choices,
+    rows: RowBatch,
+    classes: ClassCodes,
+    weights: RowWeights,
 ) -> Iterator[Floats]:
-    """Yield the terms of each column of a block, (n, C), from the evidence of that column alone."""
-    prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
-    for name in block.columns:
-        yield LeftOutRows(evidence.select((name,)), rows, classes, weights).scores(choices) - prior
+    """Yield the terms of each column of a block, (n, C); where it must be, from the evidence of one column alone."""
+    if left.columns is not None:
+        yield from left.columns(options)
+    elif len(block.columns) == 1:
+        out = np.zeros((len(classes), len(evidence.classes)))
+        left.add(options, out)
+        yield out
+    else:
+        prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
+        for name in block.columns:
+            yield LeftOutRows(evidence.select((name,)), rows, classes, weights).scores(choices) - prior
+
+
+def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
+    """Return the weight before calibration of one block's columns, and the evidence with a weight of 1."""
+    [block] = evidence.schema.blocks
+    if not isinstance(block.event, Interaction):
+        return 1.0, evidence
+    whole = replace(block, event=replace(block.event, base=1.0))
+    return block.event.base, replace(evidence, schema=replace(evidence.schema, blocks=(whole,)))
+
+
+def _no_bins(n: int) -> _Bins:
+    return _Bins(None, np.full(n, -1, np.int32), 0)
 
 
 def _shifted(term: Floats) -> Floats:
@@ -264,7 +327,7 @@ def _bins_of(cells: Categories | Floats | None, data: Encoded, f: int, present: 
         codes = np.where(present, np.searchsorted(kept, np.where(present, x, 0.0), side="right"), len(kept) + 1)
         size = len(kept) + 1
     else:
-        return _Bins(None, np.full(n, -1, np.int32), 0)
+        return _no_bins(n)
     return _Bins(kept, codes.astype(np.int32), size + 1)
 
 

@@ -7,11 +7,16 @@ Naive Bayes counts what correlated columns repeat. With L_u the left-out terms o
 where m is the share of the other columns that a row has: a column alone needs no correction. The weights are
 w_u = t + ω_u, drawn to one common t, which is drawn to 1; bias b and corrections β are drawn to 0. How strongly is
 chosen by marginal likelihood, group by group. The problem is convex.
+
+A term outside s_c, an interaction I, has a weight w ≥ 0 of its own, which costs μ·w with μ = √(2τh), h the curvature of
+the loss by w. At w = 0 the slope g exceeds μ where the score test g²/2h exceeds τ: choosing and shrinking are one
+problem. g grows as the rows and μ as their root, so the penalty fades.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -20,7 +25,9 @@ from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["FittedWeights", "Terms", "fit_weights"]
+__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_weights", "probabilities"]
+
+THRESHOLD = 3.0  # τ, nats that an interaction must gain: less is often chance where hundreds are tried
 
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds no longer change them
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
@@ -29,6 +36,8 @@ _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
 _PRIOR_NUMBERS, _PRIOR_SQUARES = 0.5, 0.05
+_SOFT_ROUNDS = 3  # with interactions: the precisions are nearly known
+_SOFT = 0.1  # the precision of the weights of interactions: the linear penalty does the shrinking
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,9 @@ class Terms:
     terms : ndarray, shape (U, C, n)
         The terms; 0 where a column is missing.
     offset : ndarray, shape (U,)
-        The weight of each term in `base`: 1 for a column, 0 for the term of its being missing.
+        The weight of each term in `base`: 1 for a column, 0 for a missing value and for an interaction.
+    target : ndarray, shape (U,)
+        The weight that each term is drawn to with few rows: 1, or 0 for an interaction, which has to earn its weight.
     codes : ndarray of int32, shape (V, n)
         The correction of each row in each table; −1 for none.
     corrections : int
@@ -58,6 +69,7 @@ class Terms:
     base: Floats
     terms: Floats
     offset: Floats
+    target: Floats
     codes: npt.NDArray[np.int32]
     corrections: int
     share: Floats
@@ -69,56 +81,139 @@ class Terms:
         cls, prior: Floats, term: Floats, share: Floats, classes: npt.NDArray[np.int32], weights: Floats | None
     ) -> Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
-        nothing = np.zeros((0, len(classes)), np.int32)
+        nothing, one = np.zeros((0, len(classes)), np.int32), np.ones(1)
         term, base = np.ascontiguousarray(term.T), np.ascontiguousarray((prior + term).T)
-        return cls(base, term[None], np.ones(1), nothing, 0, share, classes, weights)
+        return cls(base, term[None], one, one, nothing, 0, share, classes, weights)
+
+    def of(self, index: npt.NDArray[np.intp]) -> Terms:
+        """Return some of the terms."""
+        return replace(self, terms=self.terms[index], offset=self.offset[index], target=self.target[index])
 
 
 @dataclass(frozen=True)
 class FittedWeights:
-    """The weight of each term (U,), the bias of each class (C,), and the corrections (K, C)."""
+    """The weight of each term (U,), the bias of each class (C,), and the corrections (K, C).
+
+    `precision` has the precision of each group of numbers, and `common` the weight that terms are drawn to, less 1.
+    """
 
     scale: Floats
     bias: Floats
     table: Floats
+    common: float
+    precision: Floats
 
 
-def fit_weights(terms: Terms, *, common: bool = False) -> FittedWeights:
-    """Return the most probable weights; with `common`, one weight for all terms and nothing else."""
-    U, C, _ = terms.terms.shape
-    K = terms.corrections
-    sizes = np.array([1, U, C, K * C])  # the numbers of each group: t, ω, b, β
-    group = np.repeat(np.arange(4), sizes)
-    at, precision = np.zeros(len(group)), np.array([1.0, _FIRST, _FIRST, _FIRST])
-    free = group == 0 if common else np.ones(len(group), bool)
+def fit_weights(terms: Terms, *, common: bool = False, alone: FittedWeights | None = None) -> FittedWeights:
+    """Return the most probable weights.
 
-    def evaluate(point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
+    Parameters
+    ----------
+    terms : Terms
+        The terms.
+    common : bool
+        Whether all terms have one weight, and nothing else is fitted.
+    alone : FittedWeights, optional
+        What was fitted to the same terms without interactions, if that is known.
+    """
+    own = np.flatnonzero(terms.target)
+    if alone is None:
+        fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
+        fit.run(fit.group == 0 if common else np.ones(len(fit.group), bool), rounds=1 if common else _ROUNDS)
+        alone = fit.fitted()
+    if len(own) == len(terms.target):
+        return alone
+    fit = _Fit(terms, alone)
+    fit.run(np.ones(len(fit.group), bool), rounds=_SOFT_ROUNDS)
+    return fit.fitted()
+
+
+def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
+    """Return the probabilities of the classes under fitted weights."""
+    more = fitted.bias[:, None] + np.tensordot(fitted.scale - terms.offset, terms.terms, 1)
+    padded = np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))])  # a code of −1 adds nothing
+    for codes in terms.codes:
+        more += padded[codes].T
+    scores = np.ascontiguousarray((terms.base + terms.share * more).T)
+    kernels.softmax(scores)
+    return scores
+
+
+_INTERACTION = 4  # the group of weights of interactions, after t, ω, b and β
+
+
+class _Fit:
+    """The numbers being fitted, t, ω, b and β one after the other, and the precision of each group."""
+
+    def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
+        U, C, _ = terms.terms.shape
+        self.terms, self.sizes = terms, (U, C, terms.corrections)
+        own = np.where(terms.target > 0, 1, _INTERACTION)
+        self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
+        self.at = np.zeros(len(self.group))
+        self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT])
+        if alone is not None:
+            own = 1 + np.flatnonzero(terms.target)
+            self.at[0], self.at[own] = alone.common, alone.scale - 1.0 - alone.common
+            self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
+            self.precision = alone.precision.copy()
+
+    def fitted(self) -> FittedWeights:
+        """Return the numbers as they are."""
+        scale, bias, table = self.parts(self.at)
+        return FittedWeights(self.terms.offset + scale, bias, table, float(self.at[0]), self.precision)
+
+    def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
+        """Return what is added to the weights of terms, the bias and the corrections."""
+        (U, C, K), terms = self.sizes, self.terms
+        scale = terms.target - terms.offset + terms.target * point[0] + point[1 : 1 + U]
+        return scale, point[1 + U : 1 + U + C], point[1 + U + C :].reshape(K, C)
+
+    def evaluate(self, point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
         """Return loss, slope and curvature by t, ω, b and β."""
-        scale = 1.0 - terms.offset + point[0] + point[1 : 1 + U]
-        bias, table = point[1 + U : 1 + U + C], point[1 + U + C :].reshape(K, C)
+        terms, U = self.terms, self.sizes[0]
         given = terms.base, terms.terms, terms.codes, terms.classes, terms.weights, terms.share
-        found = kernels.weigh_terms(*given, scale, bias, table, curved=curved)
-        slope = np.concatenate([[found.slopes[:U].sum()], found.slopes])
+        found = kernels.weigh_terms(*given, *self.parts(point), curved=curved)
+        common = found.slopes[:U] @ terms.target
+        slope = np.concatenate([[common], found.slopes])
         return found.loss, slope, np.concatenate([[found.all_curve], found.curves])
 
-    rounds = 1 if common else _ROUNDS
-    for k in range(rounds):
-        curvature = evaluate(at, curved=True)[2]
-        if k:
-            for g in range(1, 4):
-                mine = group == g
-                fitted = (curvature[mine] / (curvature[mine] + precision[g])).sum()
-                chosen = (fitted + _PRIOR_NUMBERS) / ((at[mine] ** 2).sum() + _PRIOR_SQUARES)
-                precision[g] = np.clip(chosen, _LEAST, _MOST)
-        each = precision[group]
-        unit = np.where(free, 1 / np.sqrt(curvature + each), 0.0)
+    def run(self, free: npt.NDArray[np.bool_], *, rounds: int) -> None:
+        """Fit the free numbers, and the precisions of their groups after the first round."""
+        soft, linear = free & (self.group == _INTERACTION), np.zeros(len(self.group))
+        for k in range(rounds):
+            curvature = self.evaluate(self.at, curved=True)[2]
+            if k:
+                self._choose_precisions(curvature)
+            elif soft.any():
+                linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
+            each = self.precision[self.group]
+            unit = np.where(free, 1 / np.sqrt(curvature + each), 0.0)
 
-        def value(scaled: Floats, unit: Floats = unit, each: Floats = each) -> tuple[float, Floats]:
-            point = scaled * unit
-            loss, slope, _ = evaluate(point)
-            return loss + 0.5 * float((each * point**2).sum()), (slope + each * point) * unit
+            def value(scaled: Floats, unit: Floats = unit, each: Floats = each) -> tuple[float, Floats]:
+                point = scaled * unit
+                loss, slope, _ = self.evaluate(point)
+                loss += 0.5 * float((each * point**2).sum()) + float(linear @ point)
+                return loss, (slope + each * point + linear) * unit
 
-        start = np.divide(at, unit, out=np.zeros_like(at), where=free)
-        at = minimise(value, start, steps=_STEPS, gain=_GAIN if k == rounds - 1 else _NEAR) * unit
-    scale, bias, table = 1.0 + at[0] + at[1 : 1 + U], at[1 + U : 1 + U + C], at[1 + U + C :].reshape(K, C)
-    return FittedWeights(scale, bias, table)
+            start = np.divide(self.at, unit, out=np.zeros_like(self.at), where=free)
+            gain = _GAIN if k == rounds - 1 else _NEAR
+            found = _bounded(value, start, soft) if soft.any() else minimise(value, start, steps=_STEPS, gain=gain)
+            self.at = found * unit
+
+    def _choose_precisions(self, curvature: Floats) -> None:
+        """Set the precision of each group to its most probable one given the numbers."""
+        for g in range(1, _INTERACTION):
+            mine = self.group == g
+            fitted = (curvature[mine] / (curvature[mine] + self.precision[g])).sum()
+            chosen = (fitted + _PRIOR_NUMBERS) / ((self.at[mine] ** 2).sum() + _PRIOR_SQUARES)
+            self.precision[g] = np.clip(chosen, _LEAST, _MOST)
+
+
+def _bounded(function: Callable[[Floats], tuple[float, Floats]], start: Floats, soft: npt.NDArray[np.bool_]) -> Floats:
+    """Minimise a function of numbers, some of which are not below 0."""
+    from scipy.optimize import minimize  # slow to import, and only needed for interactions
+
+    bounds = [(0.0, None) if one else (None, None) for one in soft]
+    options = {"maxiter": _STEPS, "ftol": _GAIN, "gtol": 1e-3}
+    return np.asarray(minimize(function, start, jac=True, method="L-BFGS-B", bounds=bounds, options=options).x)

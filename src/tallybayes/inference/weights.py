@@ -110,9 +110,11 @@ class ColumnWeights:
         """Return the bias of each of the given classes."""
         return _among(self.bias, self.classes.find(classes.array))
 
-    def of(self, names: Sequence[str]) -> Floats:  # (F,)
-        """Return the weight of each of some columns."""
-        return np.array([self.columns[name].weight if name in self.columns else 1.0 for name in names])
+    def of(self, names: Sequence[str], otherwise: Floats | None = None) -> Floats:  # (F,)
+        """Return the weight of each of some columns; 1, or what is given, for a column without one."""
+        plain = np.ones(len(names)) if otherwise is None else otherwise
+        found = (self.columns.get(name) for name in names)
+        return np.array([one if mine is None else mine.weight for mine, one in zip(found, plain, strict=True)])
 
     def _weighted(self, likelihood: Likelihood, names: Sequence[str], index: Any) -> Likelihood:
         mine = [self.columns.get(name) for name in names]

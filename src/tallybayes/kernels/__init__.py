@@ -40,7 +40,7 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
-from .weigh import WeighedTerms, weigh_terms
+from .weigh import WeighedTerms, score_test, weigh_terms
 
 __all__ = [
     "MOST_BUCKETS",
@@ -73,6 +73,7 @@ __all__ = [
     "score_own_codes",
     "score_sparse",
     "score_student",
+    "score_test",
     "softmax",
     "temper",
     "terms_codes",

@@ -121,6 +121,17 @@ def hash_texts(column: Any, seed: int, out: Any) -> None: ...
 def temper(
     scores: Any, own: Any, logs: Any, weights: Any, u: float, v: float, loss: Any
 ) -> tuple[float, float, float, float, float, float]: ...
+def score_test(
+    columns: _Columns,
+    full: _Array,
+    less: _Array,
+    sizes: _Sizes,
+    classes: _Array,
+    p: _Array,
+    slope_weights: _Array,
+    curve_weights: _Array,
+    out: _Array,
+) -> None: ...
 def weigh_terms(
     base: Any,
     terms: Any,

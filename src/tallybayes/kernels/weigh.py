@@ -1,4 +1,4 @@
-"""The loss of weighted terms, with its gradient and the diagonal of its curvature."""
+"""The loss of weighted terms, its gradient and the diagonal of its curvature; and the score test of more terms."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Floats
+from .types import Codes, Floats, Sizes
 
-__all__ = ["WeighedTerms", "weigh_terms"]
+__all__ = ["WeighedTerms", "score_test", "weigh_terms"]
 
 
 class WeighedTerms(NamedTuple):
@@ -65,3 +65,44 @@ def weigh_terms(
     out = np.empty(2 + 2 * size)
     _native.weigh_terms(base, terms, codes, classes, weights, share, scale, bias, table, out, curved)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
+
+
+def score_test(
+    columns: Codes,
+    full: Floats,
+    less: Floats,
+    sizes: Sizes,
+    classes: NDArray[np.int32],
+    p: Floats,
+    slope_weights: Floats,
+    curve_weights: Floats,
+) -> tuple[Floats, Floats]:
+    """Compute how fast the log-likelihood rises with the weight of each column's terms, and its curvature.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+        Codes; one outside its column's range adds nothing.
+    full, less : float64 ndarray, shape (sum(sizes), C)
+        The term of each code, in other classes than the row's own and in its own.
+    sizes : sequence of int, length F
+    classes : int32 ndarray, shape (n,)
+    p : float64 ndarray, shape (n, C)
+        The probabilities of the classes, without these terms.
+    slope_weights, curve_weights : float64 ndarray, shape (n,)
+        The factor of each row.
+
+    Returns
+    -------
+    slope, curve : float64 ndarray, shape (F,)
+        A weight gains about slope² / (2 · curve) nats.
+
+    Examples
+    --------
+    >>> terms, ones = np.array([[1.0, 0.0]]), np.ones(1)
+    >>> score_test(np.zeros((1, 1), int), terms, terms, [1], np.zeros(1, np.int32), np.full((1, 2), 0.5), ones, ones)
+    (array([0.5]), array([0.25]))
+    """
+    out = np.empty((2, len(sizes)))
+    _native.score_test(columns, full, less, sizes, classes, p, slope_weights, curve_weights, out)
+    return out[0], out[1]

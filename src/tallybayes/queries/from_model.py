@@ -24,6 +24,7 @@ from tallybayes.explain.tables import table
 from tallybayes.inference.uncertainty import z_of
 from tallybayes.model import Model
 from tallybayes.queries.conditions import Mask, as_kind, holds
+from tallybayes.queries.independence import check_independent
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
 
@@ -33,6 +34,7 @@ def believed(
 ) -> Probability:
     """Return the probability of a query under a model."""
     z_of(level)
+    check_independent(model.schema, f"query {query!r}")
     return _ModelQuery(model, parse(query, given)).answer(level)
 
 

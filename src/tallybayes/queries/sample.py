@@ -15,6 +15,7 @@ from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.inference.posterior import normalise
 from tallybayes.model import Model
+from tallybayes.queries.independence import check_independent
 
 
 def sample(
@@ -31,6 +32,7 @@ def sample(
     for name, value in (("n", n), ("seed", seed)):
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
             raise BadOption(wanted(f"sample {name}", "a whole number not below 0", repr(value)))
+    check_independent(model.schema, "sample")
     rng = np.random.default_rng(int(seed))
     fixed = dict(given) if isinstance(given, Mapping) else {} if given is None else {model.schema.label: given}
     codes = _classes(model, int(n), fixed, rng)
@@ -78,6 +80,8 @@ def _features(
     sizes = np.bincount(codes, minlength=len(model.classes))
     columns: dict[str, pa.Array] = {}
     for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
+        if block.event.product:
+            continue
         some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # no rows: types of class 0
         parts = [likelihood.sample(int(c), int(sizes[c]), rng) for c in some]
         rates = likelihood.missing() if missing else None

@@ -165,7 +165,7 @@ def _reported(case: _Case, origin: Origin) -> ReportData:
     kept = set(ranking[:_LISTED])
     facts = facts_of(scan, model.schema, [name for name in model.schema.columns if name in kept])
     tables = tuple(table(model, name) for name in ranking[:_DRAWN])
-    bits = dict(zip(model.schema.columns, mattering.information.tolist(), strict=True))
+    bits = dict(zip(model.schema.terms, mattering.information.tolist(), strict=True))
     remarks = remarks_on(scan, model, facts, bits | counted_information(tables), inferred=case.fitted)
     return ReportData(
         label=scan.label,
@@ -239,6 +239,9 @@ def _curve(case: _Case, left_out: list[str]) -> LearningCurve | None:
     if rows < case.scan.rows:
         left_out.append(f"The learning curve uses {rows:,} rows drawn at random.")
     choices = {field.name: getattr(model.choices, field.name) for field in fields(model.choices)}
+    if model.choices.structure != "naive":
+        choices["structure"] = "naive"
+        left_out.append("The learning curve is that of columns counted alone.")
     return learning_curve(
         _with_features(some, model, case.scan),
         case.scan.label,
@@ -271,21 +274,23 @@ def _is_plain(field: pa.Field) -> bool:
 
 def _events(model: Model) -> Any:
     """Return the model's event models, as `fit` takes them."""
-    if len(model.schema.blocks) == 1:
-        return model.schema.blocks[0].event
-    return {name: block.event for block in model.schema.blocks for name in block.columns}
+    blocks = [block for block in model.schema.blocks if not block.event.product]
+    if len(blocks) == 1:
+        return blocks[0].event
+    return {name: block.event for block in blocks for name in block.columns}
 
 
 def _histograms(case: _Case, tables: Sequence[Table]) -> dict[str, Histogram]:
     scan = case.scan
-    all_ = {one.column: histogram(case.model, one, scan.sample, scan.label, scan.weight) for one in tables}
+    own = [one for one in tables if one.column in case.model.schema.columns]
+    all_ = {one.column: histogram(case.model, one, scan.sample, scan.label, scan.weight) for one in own}
     return {name: found for name, found in all_.items() if found is not None}
 
 
 def _dependence(case: _Case, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, scan = case.model.schema, case.scan
     texts = set(schema.texts)
-    usable = [name for name in ranking if name not in texts]
+    usable = [name for name in ranking if name not in texts and name in schema.columns]
     if len(usable) < 2:
         return None
     if len(usable) > _PAIRED:

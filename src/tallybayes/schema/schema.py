@@ -42,7 +42,7 @@ class Schema:
     blocks : tuple of Block
         The features, grouped by event model.
     columns : sequence of str
-        The features in the order of the source.
+        The features in the order of the source; products of them are in blocks only.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     """
@@ -58,6 +58,21 @@ class Schema:
         """The features that are text."""
         return tuple(name for block in self.blocks if block.event.input == "text" for name in block.columns)
 
+    @property
+    def products(self) -> tuple[Block, ...]:
+        """The blocks whose column is made of other columns."""
+        return tuple(block for block in self.blocks if block.event.product)
+
+    @property
+    def terms(self) -> Sequence[str]:
+        """The names of all terms of a score: columns, then products."""
+        products = [name for block in self.products for name in block.columns]
+        return names([*self.columns, *products]) if products else self.columns
+
+    def with_products(self, products: Sequence[Block]) -> Schema:
+        """Return the schema with more products of its columns."""
+        return replace(self, blocks=(*self.blocks, *products))
+
     def event(self, column: str) -> Event:
         """Return the event model of a column."""
         return self.blocks[self.place(column)[0]].event
@@ -67,7 +82,7 @@ class Schema:
         for b, block in enumerate(self.blocks):
             if column in block.columns:
                 return b, block.columns.index(column)
-        raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, self.columns)))
+        raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, self.terms)))
 
     def events(self) -> dict[str, str]:
         """Return the event model of every column, as text."""

@@ -71,6 +71,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     calibrate : {"auto", "loo", "one", None}
         How probabilities are calibrated by rows left out: by a weight for each column ("auto", also called "loo"), by
         one weight for all ("one"), or not at all.
+    structure : {"naive", "pairs", "tan", "joint", "auto"}
+        Which columns are counted together: none, pairs that earn a weight, a tree of pairs, or all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
@@ -118,6 +120,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         variance: str = "n",
         floor: float = 1e-9,
         calibrate: str | None = "auto",
+        structure: str = "naive",
         missing: str = "skip",
         unseen: str = "smooth",
         missing_values: Any = (),
@@ -131,6 +134,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.variance = variance
         self.floor = floor
         self.calibrate = calibrate
+        self.structure = structure
         self.missing = missing
         self.unseen = unseen
         self.missing_values = missing_values

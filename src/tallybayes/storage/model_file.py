@@ -135,6 +135,8 @@ def _put_choices(model: Model) -> dict[str, Any]:
         "unseen": choices.unseen,
         "calibrate": choices.calibrate,
     }
+    if choices.structure != "naive":  # what older versions read has none
+        put["structure"] = choices.structure
     if isinstance(prior, Mapping):
         put["prior_of"] = [float(prior[c]) for c in model.classes]
     elif not isinstance(prior, str):

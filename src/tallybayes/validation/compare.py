@@ -208,7 +208,9 @@ class _Comparer:
         return self._by_folds("the class prior alone", "prior", shares)
 
     def _partner(self, partner: Partner) -> Candidate:
-        model = fit(self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None}))
+        model = fit(
+            self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None, "structure": "naive"})
+        )
         batch = self._table.combine_chunks().to_batches()[0]
         classes, weights = self._first.class_codes.astype(np.int32), self._first.weights
 

@@ -17,6 +17,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
+from tallybayes.fitting import add_structure
 from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
 from tallybayes.storage.transit import Models
@@ -107,10 +108,13 @@ class Folds:
         """Return the model that scores fold k, given its training evidence; None if that is empty."""
         if not len(evidence.classes):
             return None
-        model = Model(evidence, _known_prior(self.total, evidence))
-        if not model.choices.open(model.schema):
-            return model
-        return model._calibrated(self._sample.of(k), self.threads)
+        choices = _known_prior(self.total, evidence)
+        if not choices.open(evidence.schema):
+            return Model(evidence, choices)
+        sample = self._sample.of(k)
+        # Interactions rest on the sampled rows: 50,000 of them fill their cells, and another pass would add little.
+        found = add_structure(PartialEvidence(evidence, sample), choices, None, self.threads)
+        return Model(found.evidence, choices)._calibrated(sample, self.threads)
 
     def _waves(self) -> Iterator[range]:
         """Yield ranges of folds whose sums fit into memory together."""

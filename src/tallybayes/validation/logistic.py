@@ -62,7 +62,7 @@ class Design:
 
     def __init__(self, schema: Schema) -> None:
         self._missing = schema.missing
-        self._parts = [_part(block, name) for block in schema.blocks for name in _names(block)]
+        self._parts = [_part(b, name) for b in schema.blocks if not b.event.product for name in _names(b)]
 
     def fit(self, batch: pa.RecordBatch) -> Any:
         """Learn means, values and words from the rows, and return their matrix."""

@@ -15,7 +15,7 @@ from tallybayes.engines import Partitioned
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.count import Count, count
-from tallybayes.fitting import FitOptions, check_classes, infer_rows, model_of
+from tallybayes.fitting import FitOptions, add_structure, check_classes, infer_rows, model_of
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
@@ -127,6 +127,7 @@ def _learn(
 ) -> Learned:
     task = Count(schema, sampled=calibrated and choices.open(schema), keep=roles.columns)
     found = count(schema, rows, threads, sampled=task.sampled, keep=task.keep)
+    found = add_structure(found, choices, rows, threads) if calibrated else found
     model = model_of(found, choices, rows.name, threads)
     return Learned(model, RowInfo.of(found.kept, roles, model.evidence.classes), task.columns)
 
@@ -149,7 +150,9 @@ def validate_model(
     beside = {"groups": groups, "folds": folds, "order": order}
 
     def learn(rows: Partitioned, roles: Roles, threads: int, *, calibrated: bool) -> Learned:
-        schema = replace(model.schema, label=roles.label, weight=roles.weight)
+        # Products are chosen again, by the rows of each training set: those of the model know the labels.
+        own = tuple(block for block in model.schema.blocks if not block.event.product)
+        schema = replace(model.schema, label=roles.label, weight=roles.weight, blocks=own)
         return _learn(rows, roles, schema, model.choices, threads, calibrated=calibrated)
 
     def read(types: open_rows.Types | None) -> open_rows.Labelled:

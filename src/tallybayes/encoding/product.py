@@ -1,0 +1,86 @@
+"""Product columns: the slots of several columns of a row, encoded as one cell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes.categories import Categories, encode, plain_types
+from tallybayes.events.inputs import Codes
+from tallybayes.events.interaction import BINS, Interaction, Part
+
+__all__ = ["code_numbers", "code_values", "join", "part_of_bins", "part_of_values"]
+
+_Slot = npt.NDArray[np.int32]
+_LISTED = 4096  # cells: more are listed by those that rows have, since each batch has a sum for each of them
+_STORED = {pa.date32(): pa.int32(), pa.timestamp("us"): pa.int64()}
+
+
+def part_of_bins(column: str, edges: Sequence[float], names: tuple[str, ...]) -> Part:
+    """Return a column of numbers as a part of an interaction."""
+    return Part(column, BINS, tuple(map(float, edges)), names)
+
+
+def part_of_values(column: str, values: Categories, names: tuple[str, ...]) -> Part:
+    """Return a column of values as a part of an interaction."""
+    array = values.array
+    return Part(column, values.kind, tuple(array.cast(_STORED.get(array.type, array.type)).to_pylist()), names)
+
+
+def code_numbers(part: Part, numbers: npt.NDArray[Any]) -> _Slot:  # (n,)
+    """Return the bin of each number; −1 where it is missing."""
+    values = numbers.astype(np.float64, copy=False)
+    codes = np.searchsorted(np.asarray(part.values, np.float64), values).astype(np.int32)
+    codes[np.isnan(values)] = -1
+    return codes
+
+
+def code_values(part: Part, column: pa.Array, *, null_is_label: bool) -> _Slot:  # (n,)
+    """Return the slot of each value; other values have the slot after the last, if there is one, and else −1."""
+    codes, found = encode(column, null_is_label=null_is_label)
+    known = _values(part.kind, part.values)
+    place = np.full(len(found) + 1, -1, np.int32)  # code −1, a missing value, indexes the last entry
+    place[:-1] = known.find(found.array, where=f"column {part.column!r}")
+    if len(part.names) > len(known):
+        place[:-1][place[:-1] < 0] = len(known)
+    return place[codes]
+
+
+def join(event: Interaction, slots: Sequence[_Slot], *, counted: bool) -> Codes:
+    """Return the cell of each row; −1 where a part is missing.
+
+    Parameters
+    ----------
+    event : Interaction
+        The parts.
+    slots : sequence of ndarray, shape (n,)
+        The slot of each row in each part.
+    counted : bool
+        Whether rows are counted, so that cells that none of them has need not be listed.
+    """
+    cells, missing = slots[0], slots[0] < 0
+    for size, slot in zip(event.shape[1:], slots[1:], strict=True):
+        cells, missing = cells * np.int32(size) + slot, missing | (slot < 0)
+    cells = np.where(missing, np.int32(-1), cells)
+    if counted and event.size > _LISTED:
+        seen = np.unique(cells[~missing])
+        labels, cells = Categories(pa.array(seen, pa.int64())), np.searchsorted(seen, cells).astype(np.int32)
+        cells[missing] = -1
+        return Codes((cells,), np.array([len(seen)], np.int64), (labels,))
+    return Codes((cells,), np.array([event.size], np.int64), (_whole(event.size),))
+
+
+@lru_cache(256)
+def _whole(size: int) -> Categories:
+    return Categories(pa.array(np.arange(size)))
+
+
+@lru_cache(4096)
+def _values(kind: str, values: tuple[Any, ...]) -> Categories:
+    type_ = plain_types()[kind]
+    return Categories(pa.array(values, _STORED.get(type_, type_)).cast(type_))

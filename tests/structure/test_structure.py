@@ -10,8 +10,10 @@ import pyarrow.csv as csv
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadOption, BoundedSearchWarning, CannotMerge
-from tallybayes.evidence import row_sample
+from tallybayes.cli.main import main
+from tallybayes.errors import BadModelFile, BadOption, BoundedSearchWarning, CannotMerge
+from tallybayes.evidence import row_sample, serialize
+from tallybayes.storage.model_file import dump, parse_bytes
 
 STRUCTURES = ("pairs", "tan", "joint")
 
@@ -108,7 +110,7 @@ def test_the_model_file_holds_it(model, tmp_path):
 def test_models_of_one_structure_merge_and_others_do_not(model):
     other = type(model)(type(model.evidence).empty(model.schema), model.choices).learn(NEW)
     assert (model + other).evidence == model.learn(NEW).evidence
-    with pytest.raises(CannotMerge, match=r"cannot merge: left has column 'left & right.* as interaction, right has no"):
+    with pytest.raises(CannotMerge, match=r"cannot merge: left has column 'left & right.* as interaction, right"):
         model + tb.fit(NEW, "y")
 
 
@@ -124,6 +126,26 @@ def test_folds_choose_for_themselves(model):
     assert tb.validate(ROWS, "y", "loo", structure=model.choices.structure).evaluation.log_loss == pytest.approx(
         model.calibration.after
     )
+
+
+def test_front_ends_have_the_option(tmp_path):
+    frame = {k: v for k, v in ROWS.items() if k != "y"}
+    estimator = tb.NaiveBayes(structure="tan").fit(pa.table(frame), ROWS["y"])
+    assert "left & right" in estimator.model_.schema.terms
+    csv.write_csv(pa.table(ROWS), tmp_path / "rows.csv")
+    words = ["fit", str(tmp_path / "rows.csv"), "--label", "y", "--structure", "pairs", "-o", str(tmp_path / "m.tally")]
+    assert main(words) == 0
+    assert tb.load(tmp_path / "m.tally").schema.terms[3:] == ("left & right",)
+
+
+def test_a_forged_file_is_refused(model):
+    header, tensors = serialize.unpack(dump(model), "file")
+    assert header["format"] == 3
+    parts = header["blocks"][-1]["parts"]
+    for change in ({"parts": [*parts, ["z", "bins", [0.0], ["a", "b"]]]}, {"base": 2.0}, {"parts": parts[:1]}):
+        forged = header | {"blocks": [*header["blocks"][:-1], header["blocks"][-1] | change]}
+        with pytest.raises(BadModelFile, match="wanted the parts of a model"):
+            parse_bytes(serialize.pack(forged, tensors))
 
 
 def test_results_know_of_interactions(model):

@@ -281,8 +281,8 @@ def interaction_tables(counts: Floats, parts: int) -> InteractionTables:
     --------
     >>> xor = np.array([[[8.0, 0.0], [0.0, 8.0]], [[0.0, 8.0], [8.0, 0.0]]])
     >>> np.exp(interaction_tables(xor, 2).full[0]).round(2)      # nearly twice as often as if independent, or hardly
-    array([[1.78, 0.22],
-           [0.22, 1.78]])
+    array([[1.87, 0.13],
+           [0.13, 1.87]])
     """
     omega = _posterior(counts, parts)
     full, less = (_log_ratio(np.maximum(counts - gone, 0.0), *_shares(counts, parts, gone), omega) for gone in (0, 1))

@@ -129,7 +129,10 @@ class _Comparer:
         """Return all candidates, the lowest log-loss first."""
         found = [self._candidate(DEFAULT, "default", {}, self._first)]
         found += [self._try(name, kind, {"events": events}) for kind, name, events in self._events()]
+        pairs = self._base.get("structure") in ("pairs", "auto")  # which nothing but calibration weighs
         for name, choice in _ESTIMATES.items():
+            if pairs and "calibrate" in choice:
+                continue
             if not set(choice.items()) <= set(_hashable(self._base)):
                 found.append(self._try(name, "estimate", choice))
         best = [one for kind in ("numbers", "words", "estimate") if (one := _best(found, kind)) is not None]

@@ -54,9 +54,12 @@ class HistogramTable(Likelihood):
     scale: Floats | None = None
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
-        """Look up the cell of each value."""
+        """Look up the cell of each value; an infinite one has none, and its row becomes NaN."""
         cells = self.experts.cells
         kernels.score_codes(tuple(cells.find(data)), self.log, cells.sizes, out)
+        infinite = data.infinite()
+        if infinite is not None:
+            out[infinite] = np.nan
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Look up the cell of each value, weighted, column by column."""

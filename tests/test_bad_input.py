@@ -81,8 +81,8 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a date beyond Python's where numbers were declared": (
         lambda: model().predict({"x": pa.array([2**31 - 1], pa.int32()).view(pa.date32()), "s": ["a"]}),
-        "column 'x': wanted numbers for gaussian, got text (first: '<value out of range: 2147483647>', row 1). Declare "
-        "it categorical (events={'x': 'categorical'}), or '<value out of range: 2147483647>' a missing value.",
+        "column 'x': wanted numbers for histogram, got text (first: '<value out of range: 2147483647>', row 1). "
+        "Declare it categorical (events={'x': 'categorical'}), or '<value out of range: 2147483647>' a missing value.",
     ),
     "a time within a microsecond as a class": (
         lambda: tb.fit({"x": [1.0, 2.0], "y": pa.array([1000, 1001], pa.timestamp("ns"))}, "y"),
@@ -140,7 +140,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "schemas that differ": (
         lambda: model() + tb.fit(GOOD, "y", events={"x": "categorical"}),
-        "cannot merge: left has column 'x' as gaussian, right has column 'x' as categorical. "
+        "cannot merge: left has column 'x' as histogram, right has column 'x' as categorical. "
         "Fit both with the same schema.",
     ),
     "a column that only one side has": (
@@ -165,8 +165,8 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "unknown event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "gausian"}),
-        "events['x']: wanted one of bernoulli, categorical, complement, exponential, gaussian, lognormal, multinomial, "
-        "poisson, text, got 'gausian'.",
+        "events['x']: wanted one of bernoulli, categorical, complement, exponential, gaussian, histogram, lognormal, "
+        "multinomial, poisson, text, got 'gausian'.",
     ),
     "unknown option of an event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(treshold=1)"}),

@@ -66,7 +66,7 @@ def test_it_is_for_columns_of_text_declared_or_found() -> None:
     rows = {"size": range(20), "body": prose, "title": ["x, y"] * 20}
     model = tb.fit(rows, [0, 1] * 10, events={"title": Text(tokenizer=on_commas)}, tokenizer=on_spaces)
     assert model.schema.events() == {
-        "size": "gaussian",
+        "size": "histogram",
         "body": "text(tokenizer='on_spaces')",
         "title": "text(tokenizer='on_commas')",
     }

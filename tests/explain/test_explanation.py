@@ -138,7 +138,7 @@ def test_an_answer_that_no_change_can_alter_is_reported():
 
 
 def test_the_chart_is_drawn(tmp_path: Path):
-    model = tb.fit({f"c{f}": list("ppqq") for f in range(20)} | {"y": ["no", "no", "yes", "yes"]}, "y")
+    model = tb.fit({f"c{f}": list("ppqq") for f in range(20)} | {"y": ["no", "no", "yes", "yes"]}, "y", calibrate=None)
     one = model.explain({f"c{f}": "p" for f in range(20)})
     bars = one.points()
     assert [bar["what"] for bar in bars][:2] == ["prior", "c0 = p"]

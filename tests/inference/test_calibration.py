@@ -228,12 +228,12 @@ def test_fewer_than_thirty_rows_leave_it_at_one() -> None:
     assert enough.tried
 
 
-def test_auto_chooses_for_texts_and_takes_one_for_all_else() -> None:
+def test_auto_chooses_for_texts_and_averages_for_categories() -> None:
     model, plain = fit(table()), tb.fit(table().drop_columns("prose"), "label")
     assert model.calibration is not None
     assert plain.calibration is not None
-    assert model._resolved_choices.alpha == {"prose": model.calibration.alphas["*"]}
-    assert plain._resolved_choices.alpha == 1.0
+    assert model._resolved_choices.alpha == {"prose": model.calibration.alphas["*"], "colour": "average"}
+    assert plain._resolved_choices.alpha == {"colour": "average"}
     assert plain.calibration.alphas == {}
     assert plain.calibration.tried == ()
 

@@ -46,7 +46,7 @@ def test_intervals_hold_the_true_probability_as_often_as_they_say() -> None:
         values = rng.integers(0, 3, (8, 4))
         truth = softmax(log_shares[:, np.arange(4), values].sum(axis=2).T, axis=1)  # (8, 2)
         asked = {f"c{f}": np.array(["x", "y", "z"])[values[:, f]] for f in range(4)}
-        found = counted(rows, "label", events="categorical", prior="uniform").predict_interval(asked, level=0.95)
+        found = counted(rows, "label", alpha=1, prior="uniform").predict_interval(asked, level=0.95)
         held.append((found.low <= truth) & (truth <= found.high))
     assert np.mean(held) == pytest.approx(0.95, abs=0.015)
 
@@ -201,7 +201,7 @@ def test_with_three_classes_the_first_must_be_ahead_of_each_other() -> None:
 
 
 def test_sure_goes_with_abstain_and_not_with_costs_or_a_threshold() -> None:
-    model = counted(LIGHT, "home")
+    model = counted(LIGHT, "home", alpha=1)
     rows = [{"light": "on"}, {"light": "off"}]
     assert model.predict(rows, confidence=0.5).tolist() == ["yes", "no"]
     assert model.predict(rows, confidence=0.5, abstain=0.9).tolist() == [None, None]

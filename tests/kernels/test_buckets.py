@@ -6,7 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import MOST_BUCKETS, reference
+from tallybayes.kernels import MOST_BUCKETS
+
+from . import reference
 
 FORMS = ["rows", "columns", "read-only columns", "slice", "fortran", "reversed"]
 EXTREMES = [0.0, -0.0, 5e-324, -5e-324, 1.0, 1e308, -1e308, np.inf, -np.inf, np.nan]

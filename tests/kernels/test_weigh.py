@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import reference
+
+from . import reference
 
 
 def _problem(seed, n, C, U, V, weighted):

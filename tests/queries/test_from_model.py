@@ -24,7 +24,7 @@ MIXED = tb.fit(
         "y": [0, 0, 0, 1, 1, 1],
     },
     "y",
-    events={"on": "bernoulli", "n": "poisson"},
+    events={"on": "bernoulli", "n": "poisson", "height": "gaussian"},
     calibrate=None,
 )
 
@@ -169,6 +169,8 @@ def test_parameters_are_counted_for_every_kind_of_column() -> None:
     # in each of two classes: x 1, on 1, n 1, height 2; counts have no one joint model with the others
     assert (count.prior, count.naive, count.joint, count.undefined) == (1, 10, None, ("n",))
     assert "No full joint model is defined for n." in str(count)
+    cells = tb.fit({"height": [1.0, 1.5, 2.0, 2.5, 3.0], "y": [0, 0, 1, 1, 1]}, "y").parameters()
+    assert (cells.joint, cells.undefined) == (None, ("height",))  # nor do the cells of histograms
     bag = tb.fit(np.eye(3), [0, 1, 1], events="multinomial").parameters()
     assert bag.naive == 2 * 2
     words = tb.fit(["cheap pills", "lunch noon"], ["spam", "ham"], events="text(bag='bernoulli')").parameters()

@@ -54,8 +54,8 @@ def test_a_frame_of_any_library_gives_the_model_that_fit_gives(library: str) -> 
     assert model.model_.schema.events() == {
         "outlook": "categorical",
         "windy": "categorical",
-        "children": "gaussian",
-        "humidity": "gaussian",
+        "children": "histogram",
+        "humidity": "histogram",
     }
     assert model.model_ == tb.fit(COLUMNS, PLAY)
     assert model.classes_.tolist() == ["no", "yes"]
@@ -184,7 +184,7 @@ def test_sparse_rows_are_taken_as_counts() -> None:
 def test_an_array_of_objects_has_a_kind_of_column_for_each_kind_of_value() -> None:
     X = np.array([["a", 1.5], ["b", 2.5], ["a", None], [None, 0.5]], dtype=object)
     model = tb.NaiveBayes().fit(X, [0, 0, 1, 1])
-    assert model.model_.schema.events() == {"x0": "categorical", "x1": "gaussian"}
+    assert model.model_.schema.events() == {"x0": "categorical", "x1": "histogram"}
     assert model.predict([["a", 1.0], ["zzz", np.nan]]).shape == (2,)
 
 
@@ -212,10 +212,10 @@ def test_a_column_without_values_at_first_may_turn_out_to_be_text() -> None:
 
 def test_a_column_that_turns_out_to_be_numbers_has_to_be_declared() -> None:
     parts = [pa.table({"x": pa.nulls(2), "z": [1.0, 2.0]}), pa.table({"x": [0.5, 1.5], "z": [3.0, 4.0]})]
-    with pytest.raises(tb.errors.BadData, match=r"column 'x': .* Start again with events={'x': 'gaussian'}"):
+    with pytest.raises(tb.errors.BadData, match=r"column 'x': .* Start again with events={'x': 'histogram'}"):
         tb.NaiveBayes().partial_fit(parts[0], ["a", "b"]).partial_fit(parts[1], ["a", "b"])
     whole = pa.concat_tables(parts, promote_options="default")
-    events = {"x": "gaussian"}
+    events = {"x": "histogram"}
     model = tb.NaiveBayes(events).partial_fit(parts[0], ["a", "b"]).partial_fit(parts[1], ["a", "b"])
     assert bytes_of(model) == bytes_of(tb.NaiveBayes(events).fit(whole, ["a", "b", "a", "b"]))
 

@@ -56,7 +56,7 @@ def test_attributes_become_columns(tmp_path: Path) -> None:
 def test_a_model_of_the_file_is_that_of_its_values(tmp_path: Path) -> None:
     path = written(tmp_path, WEATHER)
     assert tb.fit(path, "play") == tb.fit(table(path), "play")
-    assert tb.fit(path, "play").schema.events()["relative humidity"] == "gaussian"
+    assert tb.fit(path, "play").schema.events()["relative humidity"] == "histogram"
 
 
 def test_nominal_numbers_are_values_and_not_numbers(tmp_path: Path) -> None:

@@ -69,7 +69,7 @@ def test_the_model_of_a_query_is_to_the_byte_that_of_the_file(folder, sql, url):
     model = tb.fit(sql, "play", connection=url)
     model.save("query.tally")
     assert Path("query.tally").read_bytes() == Path("file.tally").read_bytes()
-    assert {"text", "gaussian", "categorical"} <= set(model.schema.events().values())
+    assert {"text", "histogram", "categorical"} <= set(model.schema.events().values())
 
 
 def test_what_takes_rows_takes_those_of_a_query(folder):

@@ -292,15 +292,17 @@ def test_a_checkpoint_of_all_rows_is_gone_on_from_as_well(
 
 
 def test_what_does_not_change_the_counts_may_change(stopped: Path) -> None:
-    model = tb.fit("one.csv", "y", estimate="map", alpha=2.0, threads=1, checkpoint="ck.tally")
-    assert dump(model) == dump(tb.fit("one.csv", "y", estimate="map", alpha=2.0))
+    choices: dict[str, Any] = {"estimate": "map", "alpha": 2.0, "events": {"x": "histogram", "times": "histogram"}}
+    model = tb.fit("one.csv", "y", **choices, threads=1, checkpoint="ck.tally")
+    assert dump(model) == dump(tb.fit("one.csv", "y", **choices))
 
 
 @pytest.mark.parametrize(
     ("options", "difference"),
     [
         ({"weights": "times"}, "wanted weights to be none, as before, got 'times'"),
-        ({"events": {"x": "lognormal"}}, "wanted events of 'x' to be 'gaussian', as before, got 'lognormal'"),
+        ({"events": {"x": "lognormal"}}, "wanted events of 'x' to be 'histogram', as before, got 'lognormal'"),
+        ({"estimate": "map"}, "wanted events of 'times' to be 'histogram', as before, got 'gaussian'"),
         ({"missing": "error"}, "wanted missing to be 'skip', as before, got 'error'"),
         ({"missing_values": ["red"]}, "wanted missing_values to be [], as before, got ['red']"),
         ({"errors": "replace"}, "wanted errors to be 'strict', as before, got 'replace'"),

@@ -54,9 +54,12 @@ class HistogramTable(Likelihood):
     scale: Floats | None = None
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
-        """Look up the cell of each value."""
+        """Look up the cell of each value; an infinite one is impossible."""
         cells = self.experts.cells
         kernels.score_codes(tuple(cells.find(data)), self.log, cells.sizes, out)
+        infinite = data.infinite()
+        if infinite is not None:
+            out[infinite] = -np.inf
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Look up the cell of each value, weighted, column by column."""
@@ -200,6 +203,7 @@ class Histogram(Event):
     sums: ClassVar[dict[str, Sum]] = {**Gaussian.sums, "counts": Sum("value")}
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.method not in get_args(Method):
             raise BadOption(wanted("method", "'average', 'tree' or 'student'", repr(self.method)))
 

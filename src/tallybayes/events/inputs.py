@@ -57,6 +57,12 @@ class Dense:
             mask = np.stack([np.isnan(column) for column in self.columns], axis=1)
         return mask if mask.any() else None
 
+    def infinite(self) -> npt.NDArray[np.bool_] | None:  # (n,)
+        """Return which rows have an infinite value; None if there are none."""
+        columns = self.columns if isinstance(self.columns, tuple) else (self.columns,)
+        masks = [mask.reshape(len(self), -1).any(axis=1) for column in columns if (mask := np.isinf(column)).any()]
+        return np.logical_or.reduce(masks) if masks else None
+
     def first(self) -> Floats:  # (F,)
         """Return the first row."""
         row = self.columns[0] if isinstance(self.columns, np.ndarray) else [column[0] for column in self.columns]

@@ -31,7 +31,7 @@ class Parameters(Result):
     joint : int or None
         Those of all columns together, in all classes: 2(2ⁿ − 1). None if no single full joint model is defined.
     undefined : tuple of str
-        The columns for which none is defined: counts, waiting times and words have more than one joint model.
+        The columns for which none is defined: counts, waiting times, histograms and words have more than one.
     interactions : int
         Those of the columns that the model counts together, beyond `naive`.
 

@@ -115,7 +115,8 @@ class CalibratedBelief:
 
 
 def mix(mixture: Mixture, plain: Floats, weighted: Floats) -> Floats:  # (n, C)
-    """Return the mixture of two scores; −∞ in one is −∞ in both, whatever its factor."""
-    with np.errstate(invalid="ignore"):
-        out = mixture.plain[:, None] * plain + mixture.weighted[:, None] * weighted
+    """Return the mixture of two scores; −∞ in the plain one is −∞, whatever its factor."""
+    part = mixture.weighted[:, None]
+    with np.errstate(invalid="ignore"):  # a weighted score may overflow where the plain one does not
+        out = mixture.plain[:, None] * plain + part * np.where(part > 0, weighted, 0.0)
     return np.where(np.isneginf(plain), -np.inf, out) if np.isneginf(plain).any() else out

@@ -204,7 +204,7 @@ class ColumnTerms:
         # the terms of missing values come after those of columns, and before interactions that are added later
         return Terms(
             np.ascontiguousarray(base),
-            np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])]),
+            np.ascontiguousarray(np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])])),
             np.concatenate([self.offset, np.zeros(len(absent))]),
             np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(len(absent))]),
             codes,

@@ -154,7 +154,8 @@ class ColumnTerms:
         share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), U)
         terms = np.concatenate([self.terms, self.terms[:, :, some] * left.T[:, None, :]], axis=2)
         prior = np.maximum(self.prior, -_LARGEST).T
-        base = np.concatenate([prior, prior[:, some]], axis=1) + terms.sum(axis=0)
+        base = terms.sum(axis=0)
+        base += np.concatenate([prior, prior[:, some]], axis=1)  # in place: a sum of large arrays may be transposed
         absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
         return Terms(

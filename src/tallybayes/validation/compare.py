@@ -32,6 +32,8 @@ from tallybayes.validation.validate import validate
 DEFAULT = "as inferred"
 # Whole numbers with at most this many distinct values may be codes of categories.
 _FEW = 20
+# The event models of real numbers: columns of these may have others.
+_REAL = ("gaussian", "histogram")
 # Names of candidates that are not named after their event model.
 _NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as names"}
 _BAGS = {
@@ -187,11 +189,12 @@ class _Comparer:
         declared = self._base.get("events") or {}
         declared = dict(declared) if isinstance(declared, Mapping) else {"*": declared}
         inferred = self._schema.events()
-        numbers = {name: self._table.column(name) for name, event in inferred.items() if event == "gaussian"}
+        numbers = {name: self._table.column(name) for name, event in inferred.items() if event in _REAL}
         numbers = {name: column for name, column in numbers.items() if pa.types.is_primitive(column.type)}
         for name, event in registered().items():
-            suited = {column: name for column, values in numbers.items() if _suits(event(), values)}
-            if suited and name != "gaussian":
+            others = {column: values for column, values in numbers.items() if inferred[column] != name}
+            suited = {column: name for column, values in others.items() if _suits(event(), values)}
+            if suited:
                 yield "numbers", _NAMED.get(name, f"{name} numbers"), suited | declared
         texts = [name for name, event in inferred.items() if event == "text"]
         for name, bag in _BAGS.items() if texts else ():

@@ -37,14 +37,17 @@ def main() -> None:
     model = tb.fit(days, "play")
     print(model)
 
-    counted = model.with_(estimate="mle", variance="n-1")
+    counted = tb.fit(days, "play", estimate="mle", variance="n-1", calibrate=None)  # normal densities
     joint = dict(zip(counted.classes, map(math.exp, counted.log_joint([NEW_DAY])[0]), strict=True))
     print("as counted: prior × likelihood", {name: f"{p:.9f}" for name, p in joint.items()})
     assert round(joint["yes"], 9) == 0.000035787
     assert round(joint["no"], 9) == 0.000136347
 
     probabilities = dict(zip(model.classes, model.predict_proba([NEW_DAY])[0].tolist(), strict=True))
-    print("averaged over the posterior of the parameters:", {name: f"{p:.4f}" for name, p in probabilities.items()})
+    print(
+        "averaged over the posterior of the parameters, calibrated:",
+        {name: f"{p:.4f}" for name, p in probabilities.items()},
+    )
     print("play?", model.predict([NEW_DAY])[0])
     assert model.predict([NEW_DAY]).tolist() == ["no"]
 

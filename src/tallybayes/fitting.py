@@ -100,10 +100,11 @@ def fit(
         joined by and, or, not; ``is null``. Parts of parquet files without such a row are not read.
     estimate : {"bayes", "map", "mle"}
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
-    alpha : float, "loo", "evidence", "auto" or mapping
+    alpha : float, "loo", "evidence", "average", "auto" or mapping
         The weight of the prior: pseudo-counts for each value, or pseudo-rows distributed like the whole column. "loo"
-        chooses it by leave-one-out, "evidence" by marginal likelihood; "auto" is "loo" for text and 1 otherwise. A
-        mapping sets it for columns, by name or glob.
+        chooses it by leave-one-out, "evidence" by marginal likelihood; "average" averages over it (categories under
+        "bayes"; 1 otherwise); "auto" is "loo" for text, "average" for categories, and 1 otherwise. A mapping sets it
+        for columns, by name or glob.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
@@ -148,7 +149,7 @@ def fit(
     Examples
     --------
     >>> import tallybayes as tb
-    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
+    >>> model = tb.fit({"outlook": ["sunny", "sunny", "rainy", "rainy"], "play": ["no", "no", "yes", "yes"]}, "play")
     >>> model.predict([{"outlook": "sunny"}])
     array(['no'], dtype='<U3')
     """

@@ -188,7 +188,7 @@ class Model:
         Examples
         --------
         >>> import tallybayes as tb
-        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
         >>> model.predict_proba([{"x": "p"}]).round(4)      # 2/3 against 1/3
         array([[0.6667, 0.3333]])
         """
@@ -255,7 +255,7 @@ class Model:
         Examples
         --------
         >>> import tallybayes as tb
-        >>> model = tb.fit({"x": ["p"] * 8 + ["q"] * 8, "y": ["no", "yes", "yes", "yes"] * 4}, "y", calibrate=None)
+        >>> model = tb.fit({"x": ["p"] * 8 + ["q"] * 8, "y": ["no", "yes", "yes", "yes"] * 4}, "y", alpha=1)
         >>> model.predict_interval([{"x": "p"}]).of(0)      # 8 rows with p, 6 of them yes; and the prior
         'yes 0.75 (0.38 to 0.94, rests on 9 rows)'
         """
@@ -410,7 +410,7 @@ class Model:
         Examples
         --------
         >>> import tallybayes as tb
-        >>> table = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y").table("x")
+        >>> table = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1).table("x")
         >>> table.rows, table.counts.tolist(), table.values.round(3).tolist()
         (('p', 'q'), [[1.0, 0.0], [0.0, 1.0]], [[0.667, 0.333], [0.333, 0.667]])
         """
@@ -445,7 +445,7 @@ class Model:
         --------
         >>> import tallybayes as tb
         >>> rows = {"x": list("ppqq"), "z": list("rsss"), "y": ["no", "no", "yes", "yes"]}
-        >>> chart = tb.fit(rows, "y", calibrate=None).nomogram()
+        >>> chart = tb.fit(rows, "y", alpha=1, calibrate=None).nomogram()
         >>> points = chart.points("x", "q") + chart.points("z", "s")      # 100 + 50
         >>> points, round(chart.probability(points), 4)                   # 3/4 · 3/4 against 1/4 · 2/4
         (150.0, 0.8182)
@@ -470,7 +470,7 @@ class Model:
         --------
         >>> import tallybayes as tb
         >>> rows = {"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}
-        >>> print(tb.fit(rows, "play", calibrate=None).explain({"outlook": "rainy"}))      # log 2; log(3/4 ÷ 1/3)
+        >>> print(tb.fit(rows, "play", alpha=1).explain({"outlook": "rainy"}))      # log 2; log(3/4 ÷ 1/3)
         play = yes: probability 0.8182
         what       value   for yes   no   yes
         ─────────────────────────────────────
@@ -542,7 +542,7 @@ class Model:
         Examples
         --------
         >>> import tallybayes as tb
-        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
         >>> found = model.contributions([{"x": "p"}])
         >>> found.prior, found.terms.round(4), found.probability.round(4)      # log(2/3) − log(1/3) = 0.6931
         (array([0.]), array([[0.6931]]), array([0.6667]))
@@ -566,7 +566,7 @@ class Model:
         Examples
         --------
         >>> import tallybayes as tb
-        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", calibrate=None)
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
         >>> model.shapley([{"x": "p"}, {"x": "q"}], of="yes").values.round(4)      # about their mean, 0
         array([[-0.6931],
                [ 0.6931]])

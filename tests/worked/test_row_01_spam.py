@@ -25,7 +25,7 @@ def test_one_phrase_alone_is_bayes_rule_by_counting() -> None:
     model = tb.fit(phrase, "kind", estimate="mle", calibrate=None)
     # P(np|spam) P(spam) / P(np) with 2 of 2 spam, 0 of 4 ham
     assert model.predict_proba([{"np": True}]).tolist() == [[0.0, 1.0]]
-    smoothed = model.with_(estimate="bayes")
+    smoothed = model.with_(estimate="bayes", alpha=1)  # Laplace
     spam, ham = (3 / 4) * (2 / 6), (1 / 6) * (4 / 6)
     assert smoothed.predict_proba([{"np": True}])[0, 1] == pytest.approx(spam / (spam + ham), rel=1e-14)
 

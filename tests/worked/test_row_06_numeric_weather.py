@@ -15,7 +15,7 @@ DAY = [{"outlook": "sunny", "temperature": 66, "humidity": 90, "windy": "true"}]
 
 @pytest.fixture(scope="module")
 def model() -> tb.Model:
-    return tb.fit(NUMERIC, "play", estimate="mle", variance="n-1")
+    return tb.fit(NUMERIC, "play", estimate="mle", variance="n-1", calibrate=None)
 
 
 def density(model: tb.Model, column: str, value: float) -> dict[str, float]:

@@ -38,7 +38,8 @@ def test_ten_times_ten_fold_is_a_hundred_trainings_and_an_average() -> None:
 
 
 def test_leave_one_out_is_as_many_folds_as_rows_at_the_cost_of_one_pass() -> None:
-    left_out = tb.validate(WEATHER, "play", "loo", calibrate=None)
-    folds = tb.validate(WEATHER, "play", "14-fold", calibrate=None)
+    textbook = {"events": {"temperature": "gaussian", "humidity": "gaussian"}, "alpha": 1, "calibrate": None}
+    left_out = tb.validate(WEATHER, "play", "loo", **textbook)
+    folds = tb.validate(WEATHER, "play", "14-fold", **textbook)
     np.testing.assert_allclose(left_out.probabilities, folds.probabilities, rtol=1e-9)
     assert left_out.evaluation.accuracy == pytest.approx(8 / 14)

@@ -48,7 +48,7 @@ def test_averaging_the_poisson_rate_gives_the_negative_binomial() -> None:
 
 
 def test_averaging_mean_and_variance_gives_students_t() -> None:
-    model = tb.fit(WAITS, "y", estimate="bayes", alpha=1.0)
+    model = tb.fit(WAITS, "y", events="gaussian", estimate="bayes", alpha=1.0)
     x = np.array(WAITS["x"])
     M, V = x.mean(), x.var()
     expected = []

@@ -22,7 +22,7 @@ def test_the_weather_data() -> None:
     assert count.naive == 2 * (2 + 2 + 1 + 1)  # three outlooks, three temperatures, two humidities, wind or none
     assert count.joint == 2 * (3 * 3 * 2 * 2 - 1)
     # with two columns of numbers: a bivariate normal (2 means, 3 covariances) for each of 3 · 2 combinations
-    count = tb.fit(NUMERIC, "play").parameters()
+    count = tb.fit(NUMERIC, "play", events={"temperature": "gaussian", "humidity": "gaussian"}).parameters()
     assert count.naive == 2 * (2 + 1 + 2 + 2)
     assert count.joint == 2 * (3 * 2 - 1 + 3 * 2 * 5)
 

@@ -148,7 +148,7 @@ class Categorical(Event):
     Examples
     --------
     >>> import tallybayes as tb
-    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play")
+    >>> model = tb.fit({"outlook": ["sunny", "rainy", "rainy"], "play": ["no", "yes", "yes"]}, "play", alpha=1)
     >>> model.table("outlook").values.round(3)      # (1+1)/(1+2), (0+1)/(2+2); (0+1)/(1+2), (2+1)/(2+2)
     array([[0.333, 0.75 ],
            [0.667, 0.25 ]])

@@ -100,8 +100,10 @@ class CalibratedBelief:
             return
         # (a + m·w)² ≤ a + m·w² for a = 1 − m: never too small, and two passes suffice for any row.
         add_variances(self.weighted, blocks, variances)
-        variances *= mixture.weighted[:, None]
-        variances += mixture.plain[:, None] * counted
+        with np.errstate(invalid="ignore"):
+            variances *= mixture.weighted[:, None]
+            variances += mixture.plain[:, None] * counted
+        variances[np.isinf(counted)] = np.inf  # unknown without calibration is unknown with it
 
     def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None) -> Mixture:
         temperature = self.temperature

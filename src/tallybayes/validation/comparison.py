@@ -64,8 +64,8 @@ class Comparison(Result):
     >>> y = np.repeat(["low", "high"], 200)
     >>> pay = np.exp(rng.normal(np.where(y == "low", 0.0, 1.0), 1.0))
     >>> found = tb.compare({"pay": pay, "y": y}, "y")
-    >>> found.recommended.options
-    {'events': {'pay': 'lognormal'}}
+    >>> found.recommended.name, found["gaussian numbers"].ahead < 0
+    ('as inferred', True)
     """
 
     label: str

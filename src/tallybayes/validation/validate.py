@@ -79,7 +79,7 @@ def validate(
     --------
     >>> import tallybayes as tb
     >>> rows = {"x": list("ppppqqqq"), "y": ["no", "no", "no", "yes", "yes", "yes", "yes", "no"]}
-    >>> seen = tb.validate(rows, "y", "loo", calibrate=None)
+    >>> seen = tb.validate(rows, "y", "loo", alpha=1, calibrate=None)
     >>> seen.probabilities[3].round(3)          # p: 4/6 of four no's, 1/5 of three yes's: 8/3 to 3/5
     array([0.816, 0.184])
     >>> seen.evaluation.accuracy

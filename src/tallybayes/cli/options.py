@@ -172,6 +172,7 @@ class OutputOptions:
         None, "--output -o FILE", "Write to a file: .csv, .tsv, .jsonl (also .gz, ...), .parquet, .arrow."
     )
     force: bool = option(False, "--force -f", "Overwrite an existing file.")
+    raw: bool = option(False, "--raw", "In csv, write texts that begin like a formula (= + - @) without an apostrophe.")
 
 
 def pairs(texts: Sequence[str], where: str) -> dict[str, str]:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from tallybayes.cli.options import DisplayOptions, OutputOptions
+from tallybayes.cli.quote_formulas import quote_formulas
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
@@ -76,7 +77,8 @@ def write_rows(
         _to_terminal(rows, schema)
     else:
         out = sys.stdout.buffer
-        _pour(rows, _Lines(out) if outputs.json else _Delimited(out, [] if continued else schema.names, ","))
+        header = [] if continued else schema.names
+        _pour(rows, _Lines(out) if outputs.json else _Delimited(out, header, ",", raw=outputs.raw))
         out.flush()
 
 
@@ -99,10 +101,14 @@ class _Lines:
 
 
 class _Delimited:
-    """Writes delimited text; values are quoted only in batches that need it."""
+    """Writes delimited text; values are quoted only in batches that need it.
 
-    def __init__(self, out: Any, header: list[str], delimiter: str) -> None:
-        self._out, self._delimiter, self._header = out, delimiter, header
+    Unless `raw`, texts that a spreadsheet would run as formulas begin with an apostrophe.
+    """
+
+    def __init__(self, out: Any, header: list[str], delimiter: str, *, raw: bool) -> None:
+        self._out, self._delimiter, self._raw = out, delimiter, raw
+        self._header = header if raw else quote_formulas(pa.array(header, pa.string())).to_pylist()
 
     def _begin(self) -> None:
         """Write the header, unless it was written before."""
@@ -115,6 +121,8 @@ class _Delimited:
     def write(self, batch: pa.RecordBatch) -> None:
         from pyarrow import csv as arrow_csv
 
+        if not self._raw:
+            batch = pa.RecordBatch.from_arrays(list(map(quote_formulas, batch.columns)), batch.schema.names)
         for style in ("none", "needed"):
             options = arrow_csv.WriteOptions(include_header=False, delimiter=self._delimiter, quoting_style=style)
             text = pa.BufferOutputStream()
@@ -163,15 +171,15 @@ def _to_file(rows: Iterable[pa.RecordBatch], schema: pa.Schema, path: str, outpu
     with replacing(path, force=outputs.force) as file:
         codec = next((codec for suffix, codec in CODECS.items() if path.lower().endswith(suffix)), None)
         if codec is None:
-            _pour(rows, _writer(file, schema, ending))
+            _pour(rows, _writer(file, schema, ending, raw=outputs.raw))
             return
         with pa.CompressedOutputStream(pa.OSFile(file.name, "wb"), codec) as out:
-            _pour(rows, _writer(out, schema, ending))
+            _pour(rows, _writer(out, schema, ending, raw=outputs.raw))
 
 
-def _writer(out: Any, schema: pa.Schema, ending: str) -> _Writer:
+def _writer(out: Any, schema: pa.Schema, ending: str, *, raw: bool) -> _Writer:
     if ending in TEXT:
-        return _Delimited(out, schema.names, TEXT[ending])
+        return _Delimited(out, schema.names, TEXT[ending], raw=raw)
     if ending in LINES:
         return _Lines(out)
     if ending in PARQUET:

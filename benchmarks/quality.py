@@ -197,8 +197,10 @@ def theirs(make: Callable[[], Any], *, scaled: bool = False) -> Learner:
 
 
 LEARNERS: dict[str, Learner] = {
-    "textbook": ours(calibrate=None, alpha=1),
+    "textbook": ours(calibrate=None, alpha=1, estimate="map"),
     "tallybayes": ours(),
+    "pairs": ours(structure="pairs"),
+    "tan": ours(structure="tan"),
     "logistic regression": theirs(lambda: LogisticRegression(max_iter=2000), scaled=True),
     "random forest": theirs(lambda: RandomForestClassifier(500, random_state=0, n_jobs=2)),
 }

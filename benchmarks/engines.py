@@ -8,7 +8,8 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import partial, reduce
+from operator import add
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from benchmarks.clock import best
 from benchmarks.estimators import MISSED
 from benchmarks.table import Growing, seconds
 from tallybayes.evidence.count import Count
-from tallybayes.evidence.partial import PartialEvidence, merged, open_partial
+from tallybayes.evidence.partial import PartialEvidence, open_partial
 from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
 from tallybayes.storage import model_file
@@ -122,7 +123,8 @@ def _merging(table: Growing, repeat: int, places: int = 1000, columns: int = 100
         packed.append(PartialEvidence(model.evidence).pack())
 
     def work() -> Model:
-        return Model(open_partial(merged(packed, Count(schema).zero())).evidence, Choices())
+        parts = (open_partial(one, schema) for one in packed)
+        return Model(reduce(add, parts, Count(schema).zero()).evidence, Choices())
 
     took = best(work, repeat).seconds
     what = f"evidence of {places:,} places × {columns} columns, {sum(map(len, packed)) / 1e6:.0f} MB → model"

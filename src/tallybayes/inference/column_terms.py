@@ -158,7 +158,7 @@ class ColumnTerms:
         absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
         return Terms(
-            base,
+            np.ascontiguousarray(base),  # sums of transposed arrays may be strided
             np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])]),
             np.concatenate([np.ones(U), np.zeros(len(absent))]),
             codes,

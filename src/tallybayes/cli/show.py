@@ -9,6 +9,7 @@ from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import DisplayOptions, ModelFile
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
+from tallybayes.explain.weight_table import weight_table
 from tallybayes.model import Model
 
 
@@ -26,8 +27,8 @@ def show(
 ) -> None:
     """Show what a model has learned, column by column.
 
-    The classes and their prior, the event model of each column, the choices, the calibration, and the tables: counts
-    and probabilities, or the parameters of each class.
+    The classes and their prior, the event model of each column, the choices, the calibration with the weight of each
+    column, and the tables: counts and probabilities, or the parameters of each class.
     """
     from tallybayes.cli.outputs import show as show_result
     from tallybayes.storage.model_file import load
@@ -53,11 +54,9 @@ class ModelSummary(Result):
         tables = self.model.tables()
         if self.columns:
             return Sheet("", tuple(grid for name in self.columns for grid in self._grids(name)))
-        calibration = self._calibration()
-        heads = (tables.prior.shown(), self._events(), self._choices())
+        heads = (tables.prior.shown(), self._events(), self._choices(), self._calibration(), self._weights())
         grids = (
-            *heads,
-            *((calibration,) if calibration else ()),
+            *(head for head in heads if head is not None),
             *(g for name in self.model.schema.terms for g in self._grids(name)),
         )
         return Sheet(f"{self.model!r}".strip("<>").removeprefix("tallybayes."), grids)
@@ -71,7 +70,7 @@ class ModelSummary(Result):
         named: dict[str, Any] = {"label": schema.label, "weight": schema.weight, "classes": model.classes, "rows": rows}
         calibration = None if model.calibration is None else model.calibration.to_dict()
         named |= {"events": schema.events(), "choices": self._chosen(), "calibration": calibration}
-        return self._named(**named, tables=model.tables())
+        return self._named(**named, weights=weight_table(model), tables=model.tables())
 
     def _grids(self, name: str) -> tuple[Grid, ...]:
         shown = self.model.table(name).shown()
@@ -89,6 +88,10 @@ class ModelSummary(Result):
     def _choices(self) -> Grid:
         rows = tuple((name, str(value)) for name, value in self._chosen().items())
         return Grid("Choices", ("choice", Column("value", right=False)), rows)
+
+    def _weights(self) -> Grid | None:
+        found = weight_table(self.model)
+        return None if found is None else found.shown()
 
     def _calibration(self) -> Grid | None:
         found = self.model.calibration

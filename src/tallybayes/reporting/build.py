@@ -24,6 +24,7 @@ from tallybayes.explain.importance import Importance, importance
 from tallybayes.explain.mutual_information import counted_information
 from tallybayes.explain.nomogram import Nomogram, nomogram
 from tallybayes.explain.tables import Table, prior_table, table
+from tallybayes.explain.weight_table import weight_table
 from tallybayes.fitting import FitOptions, fit_with
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
@@ -179,6 +180,7 @@ def _reported(case: _Case, origin: Origin) -> ReportData:
         tables=tables,
         histograms=_histograms(case, tables),
         importance=mattering,
+        weights=weight_table(model),
         dependence=_dependence(case, ranking, left_out),
         nomogram=_nomogram(model, answer, left_out),
         mistakes=worst_mistakes(model, scan, answer, _MISTAKES, learned=case.learned),

@@ -10,6 +10,7 @@ from tallybayes.explain.histograms import Histogram
 from tallybayes.explain.importance import Importance
 from tallybayes.explain.nomogram import Nomogram
 from tallybayes.explain.tables import Prior, Table
+from tallybayes.explain.weight_table import WeightTable
 from tallybayes.reporting.columns import ColumnFacts, Remark
 from tallybayes.reporting.mistakes import Mistake
 from tallybayes.reporting.performance import Answer
@@ -55,6 +56,8 @@ class ReportData(Result):
         Histograms of the numeric columns among these.
     importance : Importance
         The importance of each column.
+    weights : WeightTable or None
+        The weights of columns that calibration fitted; None for a text or without calibration.
     dependence : Dependence or None
         The dependence of each pair of columns; None if fewer than two columns are not text.
     nomogram : Nomogram or None
@@ -78,6 +81,7 @@ class ReportData(Result):
     tables: tuple[Table, ...]
     histograms: dict[str, Histogram]
     importance: Importance
+    weights: WeightTable | None
     dependence: Dependence | None
     nomogram: Nomogram | None
     mistakes: tuple[Mistake, ...]
@@ -102,7 +106,7 @@ class ReportData(Result):
         facts = self._named("label", "rows", "columns", "facts", "remarks", classes=self.prior, answer=self.answer)
         facts |= self._named(learning_curve=self.learning)
         return facts | self._named(
-            "tables", "histograms", "importance", "dependence", "nomogram", "mistakes", "origin", "left_out"
+            "tables", "histograms", "importance", "weights", "dependence", "nomogram", "mistakes", "origin", "left_out"
         )
 
     def __repr__(self) -> str:

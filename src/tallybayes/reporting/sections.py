@@ -278,10 +278,11 @@ def the_importance(data: ReportData, charts: Figures) -> dict[str, Any]:
 
 
 def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Return the pairs of columns that violate the independence assumption."""
+    """Return the pairs of columns that violate the independence assumption, and the weights that allow for it."""
     found = data.dependence
+    weights = None if data.weights is None else replace(data.weights.shown(), title="")
     if found is None:
-        return {"charts": [], "table": None, "said": (), "broken": 0}
+        return {"charts": [], "table": None, "said": (), "broken": 0, "weights": weights}
     broken = found.broken()
     shown = found.shown()
     worst = [found.meaning(pair) for pair in found.worst(5) if pair.holm <= 0.05]
@@ -291,6 +292,7 @@ def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
         "said": worst,
         "broken": len(broken),
         "pairs": f"{len(found):,}",
+        "weights": weights,
     }
 
 

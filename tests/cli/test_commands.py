@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -28,7 +29,7 @@ def test_version_and_help(tally: Shell) -> None:
 def test_fit_saves_the_model_that_python_fits(tally: Shell) -> None:
     ran = tally("fit weather.csv --label play")
     assert ran.out == (
-        "Model of 'play': 2 classes, 4 columns (categorical, gaussian), 14 rows\nSaved to weather.tally.\n"
+        "Model of 'play': 2 classes, 4 columns (categorical, histogram), 14 rows\nSaved to weather.tally.\n"
     )
     assert ran.err == "tally: next: tally show weather.tally, or tally validate weather.csv --label play\n"
     assert tb.load("weather.tally") == tb.fit("weather.csv", "play")
@@ -78,13 +79,14 @@ def test_the_label_is_guessed_and_reported(tally: Shell) -> None:
 
 PREDICTED = """\
 outlook,temperature,humidity,windy,predicted,P(no),P(yes)
-sunny,66,90,true,no,0.67966,0.32034
-overcast,70,,false,yes,0.09463,0.90537
+sunny,66,90,true,no,0.79210,0.20790
+overcast,70,,false,yes,0,1
 """
 
 
-def test_predict_writes_the_rows_and_the_answers(tally: Shell, model: str) -> None:
-    lines = [line.split(",") for line in tally.done(f"predict {model} days.csv").splitlines()]
+def test_predict_writes_the_rows_and_the_answers(tally: Shell) -> None:
+    tally.done("fit weather.csv -l play --estimate mle --variance n-1 --no-calibrate -o t.tally")
+    lines = [line.split(",") for line in tally.done("predict t.tally days.csv").splitlines()]
     rounded = [[f"{float(cell):.5f}" if "." in cell else cell for cell in line] for line in lines]
     assert "\n".join(map(",".join, rounded)) + "\n" == PREDICTED
 
@@ -108,7 +110,7 @@ def test_predict_decides_by_its_options(tally: Shell, model: str) -> None:
     assert said("") == ["no", "yes"]
     assert said("--threshold yes=0.3") == ["yes", "yes"]
     assert said("--costs '0,5;1,0'") == ["yes", "yes"]
-    assert said("--abstain 0.9") == [None, "yes"]
+    assert said("--abstain 0.7") == [None, "yes"]
     assert said("--confidence 0.95") == [None, None]
     bounds = json.loads(tally.done(f"predict {model} days.csv --only --json --interval 0.95").splitlines()[0])
     found = tb.load(model).predict_interval("days.csv")
@@ -173,7 +175,7 @@ def test_evaluate_a_model_and_a_file_of_its_answers_alike(tally: Shell, model: s
     options = "--costs '0,5;1,0' --positive no --json"
     assert json.loads(tally.done(f"evaluate answers.csv --label play {options}")) == want.to_dict()
     assert json.loads(tally.done(f"evaluate {model} weather.csv {options}")) == want.to_dict()
-    assert tally(f"evaluate {model} weather.csv --require auc=0.99").code == 1
+    assert tally(f"evaluate {model} weather.csv --require log_loss=0.01").code == 1
 
 
 def test_evaluate_classes_alone(tally: Shell) -> None:
@@ -187,15 +189,39 @@ def test_show_has_classes_columns_choices_calibration_and_tables(tally: Shell, m
     loaded = tb.load(model)
     for part in (loaded.tables().prior, loaded.table("outlook"), loaded.table("temperature")):
         assert f"{part}\n" in shown
-    for line in ("outlook       categorical", "estimate    bayes", "rows left out              14"):
+    for line in ("outlook       categorical", "estimate    bayes", "rows left out         14"):
         assert line in shown
     assert tally.done(f"show {model} --column outlook") == f"{loaded.table('outlook')}\n"
     told = json.loads(tally.done(f"show {model} --json"))
     assert told["classes"] == ["no", "yes"]
     assert told["rows"] == 14
-    assert told["events"]["humidity"] == "gaussian"
+    assert told["events"]["humidity"] == "histogram"
+    assert_weights_are_shown(shown, told, loaded)
     assert tally.done(f"show {model} --nomogram") == f"{loaded.nomogram()}\n"
     assert tally.done(f"show {model} --importance") == f"{loaded.importance()}\n"
+
+
+def assert_weights_are_shown(shown: str, told: dict[str, Any], model: tb.Model) -> None:
+    """Each column is in the table of weights, highest first; bias and losses are shown too."""
+    assert model.calibration is not None
+    assert model.calibration.weights is not None
+    weights = {name: one.weight for name, one in model.calibration.weights.columns.items()}
+    ranked = sorted(weights, key=lambda name: -weights[name])
+    lines = shown[shown.index("Weights of columns") :].splitlines()[3:]
+    assert [line.split() for line in lines[: len(ranked)]] == [[name, f"{weights[name]:.2f}"] for name in ranked]
+    assert lines[len(ranked)].endswith("below 1 it repeats other columns.")
+    assert lines[len(ranked) + 1].startswith("Bias, added to the log of the prior: no ")
+    assert told["weights"]["columns"] == weights
+    assert list(told["weights"]["bias"]) == ["no", "yes"]
+    for name, loss in (("before", model.calibration.before), ("after", model.calibration.after)):
+        assert f"log-loss {name:<6}   {loss:.4f}\n" in shown
+    assert "temperature:" not in shown
+
+
+def test_show_has_no_weights_without_calibration(tally: Shell) -> None:
+    tally.done("fit weather.csv -l play --no-calibrate -o plain.tally")
+    assert "Weights" not in tally.done("show plain.tally")
+    assert json.loads(tally.done("show plain.tally --json"))["weights"] is None
 
 
 def test_explain_takes_pairs_json_text_and_a_row_of_a_file(tally: Shell, model: str) -> None:
@@ -263,8 +289,8 @@ weather.csv: 14 rows, 5 columns
 column        taken as      values   missing   such as
 ────────────────────────────────────────────────────────────────────────────────────
 outlook       categorical        3         0   sunny, overcast, rainy
-temperature   gaussian          12         0   85, 80, 83
-humidity      gaussian          10         0   85, 90, 86
+temperature   histogram         12         0   85, 80, 83
+humidity      histogram         10         0   85, 90, 86
 windy         categorical        2         0   false, true
 play          label              2         0   no, yes                  ← the class?
 'play' looks like the class: yes 9, no 5.

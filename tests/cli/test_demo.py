@@ -53,14 +53,14 @@ def test_the_messages_are_a_few_hundred_of_two_kinds_none_of_them_twice() -> Non
     assert {row["kind"] for row in rows} == {"ham", "spam"}
     assert tb.fit(messages(), "kind").schema.events() == {
         "sender": "categorical",
-        "hour": "gaussian",
-        "links": "gaussian",
+        "hour": "histogram",
+        "links": "histogram",
         "text": "text",
     }
 
 
 def test_the_other_data_is_what_it_is_called() -> None:
-    assert tb.fit(numeric_weather(), "play").schema.events()["humidity"] == "gaussian"
+    assert tb.fit(numeric_weather(), "play").schema.events()["humidity"] == "histogram"
     assert len(iris()["species"]) == 150
     rows = xor()
     assert ((rows["left"] ^ rows["right"]) == (rows["light"] == "on")).all()

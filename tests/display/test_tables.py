@@ -128,7 +128,7 @@ def test_a_model_in_a_notebook_says_what_each_column_is() -> None:
     model = tb.fit({"x": ["p", "q", "q"], "z": [1.0, 2.0, 3.0], "y": ["no", "yes", "yes"]}, "y")
     told = cells(model._repr_html_())
     assert told[:9] == ["y", "rows", "prior", "no", "1", "0.3333", "yes", "2", "0.6667"]
-    assert told[9:] == ["column", "event model", "x", "categorical", "z", "gaussian"]
+    assert told[9:] == ["column", "event model", "x", "categorical", "z", "histogram"]
 
 
 def test_a_model_of_many_columns_is_shown_in_short() -> None:

@@ -41,7 +41,7 @@ def fit(
     """Learn a model from labelled rows and save it.
 
     Reads the rows once; they need not fit into memory. The event model of each column is inferred from its values
-    unless --event sets it: numbers are gaussian, names categorical, longer texts a bag of words.
+    unless --event sets it: numbers are histograms, names categorical, longer texts a bag of words.
     """
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import check_free

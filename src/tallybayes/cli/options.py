@@ -97,7 +97,9 @@ class ModelOptions:
         "bayes", "--estimate", "Average over the posterior, posterior mode, or maximum likelihood."
     )
     alpha: _Texts = option(
-        None, "--alpha [NAME=]A", "Smoothing: a number, loo, evidence or auto; with NAME= of one column. Repeatable."
+        None,
+        "--alpha [NAME=]A",
+        "Smoothing: a number, average, loo, evidence or auto; NAME= for one column. Repeatable.",
     )
     prior: str = option("learned", "--prior P", "Class probabilities: learned, uniform, or as in yes=0.3,no=0.7.")
     variance: Literal["n", "n-1"] = option("n", "--variance", "Divisor of Gaussian sums of squares, for mle and map.")

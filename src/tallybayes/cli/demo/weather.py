@@ -18,7 +18,7 @@ from tallybayes.explain.tables import Table
 
 def run(console: Console) -> None:
     """Fit, show and predict."""
-    model = tb.fit(WEATHER, "play", calibrate=None)  # the plain figures of the lecture
+    model = tb.fit(WEATHER, "play", alpha=1, calibrate=None)  # the plain figures of the lecture
     likely = model.with_(estimate="mle")
     heading(console, "The weather data: 14 days, play or not")
     tell(console, f"P(play) = {shares(model.prior)}\n")
@@ -50,7 +50,7 @@ def run_numeric(console: Console) -> None:
         tell(console, f"  prior × likelihood of {name:<3} = {math.exp(score):.9f}")
     tell(console, f"  as counted P = {shares(_row(likely, day))}")
     honest = tb.fit(rows, "play")
-    tell(console, f"  averaged over mean and deviation, and calibrated P = {shares(_row(honest, day))}")
+    tell(console, f"  by default (histograms, and a weight for each column) P = {shares(_row(honest, day))}")
     tell(console, f"\nHow sure is that? {honest.predict_interval([day]).of(0)}\n")
     show(console, honest.explain(day))
 

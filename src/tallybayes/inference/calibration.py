@@ -36,7 +36,8 @@ __all__ = ["Calibration", "Tried", "calibrate"]
 # Smoothings tried are powers of ten, four to a decade: the loss hardly changes between two of them.
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
-_FEWEST = 30  # rows: fewer do not give a usable standard error, and the smoothing stays 1
+_FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing stays 1, and columns have one weight
+_PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
 _HEAVIEST = 1e200  # a weight times a squared loss, summed over all rows, is a double
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
@@ -219,7 +220,7 @@ class _Search:
     def _weigh(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
         size = len(self.evidence.schema.columns), len(self.evidence.classes)
-        if not has_few_terms(*size):
+        if not has_few_terms(*size) or len(self.classes) < _FEWEST:
             return self._weigh_alike(alphas)
         n = min(len(self.classes), rows_to_weigh(*size))
         some = np.arange(n)  # in the order of hashes: a random sample
@@ -249,7 +250,10 @@ class _Search:
         with np.errstate(invalid="ignore"):
             terms = np.where(np.isfinite(prior), np.maximum(scores - prior, -_IMPOSSIBLE), 0.0)
         prior = np.maximum(prior, -_IMPOSSIBLE)
-        fitted = fit_weights(Terms.of_one(prior, terms, share, classes, weights), common=True)
+        # the errors of a dozen rows are a matter of luck: then the weight stays near 1
+        few_rows = _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
+        terms_of_one = Terms.of_one(prior, terms, share, classes, weights)
+        fitted = fit_weights(terms_of_one, common=True, precision=1.0 + few_rows)
         weight = float(fitted.scale[0])
         after = prior + (1 + share * (weight - 1))[:, None] * terms
         before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))

@@ -104,7 +104,9 @@ class FittedWeights:
     precision: Floats
 
 
-def fit_weights(terms: Terms, *, common: bool = False, alone: FittedWeights | None = None) -> FittedWeights:
+def fit_weights(
+    terms: Terms, *, common: bool = False, precision: float = 1.0, alone: FittedWeights | None = None
+) -> FittedWeights:
     """Return the most probable weights.
 
     Parameters
@@ -113,12 +115,15 @@ def fit_weights(terms: Terms, *, common: bool = False, alone: FittedWeights | No
         The terms.
     common : bool
         Whether all terms have one weight, and nothing else is fitted.
+    precision : float
+        How strongly the common weight is drawn to 1.
     alone : FittedWeights, optional
         What was fitted to the same terms without interactions, if that is known.
     """
     own = np.flatnonzero(terms.target)
     if alone is None:
         fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
+        fit.precision[0] = precision
         fit.run(fit.group == 0 if common else np.ones(len(fit.group), bool), rounds=1 if common else _ROUNDS)
         alone = fit.fitted()
     if len(own) == len(terms.target):

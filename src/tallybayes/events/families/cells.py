@@ -80,10 +80,14 @@ class Cells:
 
     @cached_property
     def widths(self) -> Floats:  # (ΣK,)
-        """The width of each cell; outer cells end with their values, and a lone value has width 1."""
+        """The width of each cell; outer cells reach as far out as in, and a lone value has width 1."""
         low, high = self.low.copy(), self.high.copy()
         inner = np.flatnonzero(np.diff(self.column) == 0)
         high[inner] = low[inner + 1] = self.edges
+        first, last = self.starts, self.starts + self.sizes - 1
+        with np.errstate(over="ignore"):
+            low[first] -= high[first] - self.high[first]
+            high[last] += self.low[last] - low[last]
         with np.errstate(over="ignore"):
             width = np.minimum(high - low, np.finfo(np.float64).max)
         return np.where(width > 0, width, 1.0)

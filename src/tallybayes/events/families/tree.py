@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes.cached_property import cached_property
+from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.inputs import Floats
 
 __all__ = ["ALPHAS", "Level"]
@@ -78,16 +79,14 @@ class Level:
     @cached_property
     def omega(self) -> Floats:  # (A, G)
         """The posterior probability of each α in each group."""
-        from scipy.special import gammaln  # slow to import
-
         value, c = np.nonzero(self.counts)  # a count of zero adds nothing
         count, q = self.counts[value, c], self.shares[value]
         of_value, of_parent = self.group[self.parent[value]], self.group
         size = int(self.group.max(initial=-1)) + 1
         log = np.empty((len(ALPHAS), size))
         for k, alpha in enumerate(ALPHAS):
-            gain = gammaln(count + alpha * q) - gammaln(alpha * q)
-            loss = (gammaln(self.totals + alpha) - gammaln(alpha)).sum(axis=1)
+            gain = log_gamma(count + alpha * q) - log_gamma(alpha * q)
+            loss = (log_gamma(self.totals + alpha) - log_gamma(np.array(alpha))).sum(axis=1)
             log[k] = np.bincount(of_value, gain, size) - np.bincount(of_parent, loss, size)
         omega = np.exp(log - log.max(axis=0))
         omega /= omega.sum(axis=0)

@@ -36,7 +36,8 @@ __all__ = ["Calibration", "Tried", "calibrate"]
 # Smoothings tried are powers of ten, four to a decade: the loss hardly changes between two of them.
 _PER_DECADE = 4
 _LOWEST, _HIGHEST = -5 * _PER_DECADE, 3 * _PER_DECADE
-_FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing stays 1, and columns have one weight
+_FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing stays 1
+_FEW = 50  # rows: with fewer, all columns have one weight
 _PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
 _HEAVIEST = 1e200  # a weight times a squared loss, summed over all rows, is a double
@@ -220,7 +221,7 @@ class _Search:
     def _weigh(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
         size = len(self.evidence.schema.columns), len(self.evidence.classes)
-        if not has_few_terms(*size) or len(self.classes) < _FEWEST:
+        if not has_few_terms(*size) or len(self.classes) < _FEW:
             return self._weigh_alike(alphas)
         n = min(len(self.classes), rows_to_weigh(*size))
         some = np.arange(n)  # in the order of hashes: a random sample
@@ -232,7 +233,8 @@ class _Search:
         if len(scored) < n:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
-        fitted = fit_weights(terms.to_fit(classes, weights), common=self.choices.calibrate == "one")
+        common, precision = self.choices.calibrate == "one", _precision(classes, weights)
+        fitted = fit_weights(terms.to_fit(classes, weights), common=common, precision=precision)
         before, after = (_mean(losses(found, classes), weights)[0] for found in (terms.plain(), terms.under(fitted)))
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
 
@@ -250,10 +252,8 @@ class _Search:
         with np.errstate(invalid="ignore"):
             terms = np.where(np.isfinite(prior), np.maximum(scores - prior, -_IMPOSSIBLE), 0.0)
         prior = np.maximum(prior, -_IMPOSSIBLE)
-        # the errors of a dozen rows are a matter of luck: then the weight stays near 1
-        few_rows = _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
         terms_of_one = Terms.of_one(prior, terms, share, classes, weights)
-        fitted = fit_weights(terms_of_one, common=True, precision=1.0 + few_rows)
+        fitted = fit_weights(terms_of_one, common=True, precision=_precision(classes, weights))
         weight = float(fitted.scale[0])
         after = prior + (1 + share * (weight - 1))[:, None] * terms
         before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
@@ -329,6 +329,11 @@ class _Search:
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[scored]
+
+
+def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
+    """Return how strongly the common weight is drawn to 1: the errors of a few dozen rows are a matter of luck."""
+    return 1.0 + _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
 
 
 def _at_most_one(weights: Floats | None) -> Floats | None:

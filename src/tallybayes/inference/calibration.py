@@ -95,7 +95,12 @@ class Calibration:
 
     def __or__(self, other: Calibration | None) -> Calibration:
         """Return the calibration with more rows; the order of the two does not matter."""
-        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
+        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict()), one._weighed))
+
+    @property
+    def _weighed(self) -> list[tuple[str, float]]:
+        """The weights of columns in a form that can be compared."""
+        return [] if self.weights is None else sorted((name, one.weight) for name, one in self.weights.columns.items())
 
     def to_dict(self) -> dict[str, Any]:
         """Return the calibration as plain numbers."""

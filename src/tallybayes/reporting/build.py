@@ -74,7 +74,7 @@ def report(
     source, command : str, optional
         The name of the rows on the page, and the command that reproduces the page.
     how : str, optional
-        How rows are held out, as in `validate`; by default ``"loo"`` for up to 1,000 rows and ``"10-fold"`` for more.
+        How rows are held out, as in `validate`; by default ``"loo"`` for up to 50 rows and ``"10-fold"`` for more.
     seed : int
         The same seed draws the same folds and samples.
     threads : int, optional

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tallybayes import kernels
-from tallybayes.kernels import reference
+from tests.kernels import reference
 
 
 def _problem(seed, n, C, sizes):

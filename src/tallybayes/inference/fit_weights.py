@@ -63,6 +63,19 @@ class Terms:
     classes: npt.NDArray[np.int32]
     weights: Floats | None
 
+    def take(self, rows: slice) -> Terms:
+        """Return the terms of some rows."""
+        return Terms(
+            np.ascontiguousarray(self.base[:, rows]),
+            np.ascontiguousarray(self.terms[:, :, rows]),
+            self.offset,
+            np.ascontiguousarray(self.codes[:, rows]),
+            self.corrections,
+            np.ascontiguousarray(self.share[rows]),
+            np.ascontiguousarray(self.classes[rows]),
+            None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
+        )
+
 
 @dataclass(frozen=True)
 class FittedWeights:

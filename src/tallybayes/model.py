@@ -512,8 +512,8 @@ class Model:
         columns : int or sequence of str, optional
             How many to keep, or which. Without rows, those with the most mutual information are kept.
         rows : anything `fit` takes, optional
-            Labelled rows that the model has learned, for forward selection: add the column that lowers the
-            leave-one-out log-loss most, then the next, while the gain is more than chance.
+            Labelled rows that the model has learned, to choose by leave-one-out log-loss. With weights of columns,
+            those are dropped without which it surely does not rise; otherwise columns are added while it falls.
 
         Examples
         --------

@@ -17,6 +17,7 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.events import Event, parse
+from tallybayes.events.histogram import Histogram
 from tallybayes.events.inputs import Dense
 from tests.laws.rows import every_event, rows_for
 from tests.tables import tables
@@ -48,6 +49,8 @@ def test_refitting_on_many_samples_finds_what_was_believed(event: Event) -> None
     """Batches drawn and refitted scatter about the truth; their mean is within six of its standard errors."""
     if getattr(event, "ngrams", (1, 1)) != (1, 1):
         pytest.skip("runs of words are read where words meet; the next test is about them")
+    if isinstance(event, Histogram):
+        pytest.skip("its cells are those of the rows; the next test but one is about them")
     how = {"events": event, "estimate": "mle", "calibrate": None}
     model = tb.fit(rows_for(event, 400, missing=0.0, classes=2), "label", **how)
     refits = [tb.fit(model.sample(1500, seed=k), "label", **how) for k in range(20)]
@@ -68,6 +71,18 @@ def test_of_runs_of_words_the_single_words_are_found_again() -> None:
     single = np.array([believed[word] for word in again.table("c0").rows])
     share, n = single / single.sum(), again.table("c0").counts[:, 1].sum()  # type: ignore[index]
     assert (np.abs(again.table("c0").values[:, 1] - share) < 5 * np.sqrt(share * (1 - share) / n)).all()
+
+
+@pytest.mark.parametrize("event", Histogram.test_variants(), ids=lambda event: event.spec)
+def test_numbers_drawn_from_a_histogram_fall_into_its_leaves(event: Histogram) -> None:
+    model = tb.fit(rows_for(event, 400, missing=0.0, classes=2), "label", events=event, calibrate=None)
+    drawn = tb.fit(model.sample(20_000, seed=1), "label", events=event, calibrate=None)
+    [believed], [statistic] = model.belief.likelihoods, drawn.evidence.statistics
+    for f in range(len(model.schema.columns)):
+        _, counts, _ = believed.on(statistic).table(f)  # type: ignore[attr-defined]
+        _, _, share = believed.table(f)
+        n = counts.sum(axis=0)
+        assert (np.abs(counts / n - share) <= 6 * np.sqrt(share * (1 - share) / n) + 1e-12).all()
 
 
 @pytest.mark.parametrize("bag", ["multinomial", "bernoulli", "complement", "binary"])

@@ -21,8 +21,9 @@ from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.explain.eliminate import eliminate
 from tallybayes.explain.mutual_information import information
-from tallybayes.inference.column_terms import at_weight_one
+from tallybayes.inference.column_terms import ColumnTerms, at_weight_one, rows_to_weigh
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering
@@ -111,7 +112,7 @@ def importance(model: Model, rows: Any, label: Any, weights: Any) -> Importance:
     bits = information(model)
     if rows is None:
         return Importance(model.schema.terms, bits)
-    left = _LeftOut.of(model, rows, label, weights)
+    left = _LeftOut.of(model, _Rows.of(model, rows, label, weights))
     temperature = model._calibrated_belief.temperature
     whole = left.losses(left.scores(), left.sizes(), temperature)
     change, error = np.zeros(len(bits)), np.zeros(len(bits))
@@ -130,9 +131,7 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
         want = "how many columns, their names, or rows to choose by"
         raise BadOption(wanted("select", want, "none of them"))
     if rows is not None:
-        left = _LeftOut.of(model, rows, label, weights)
-        ranked = [left.units[u] for u in left.forward(_number(columns, len(left.units)))]
-        columns = [name for names in ranked for name in names]
+        columns = _by_rows(model, columns, _Rows.of(model, rows, label, weights))
     elif isinstance(columns, int) and not isinstance(columns, bool):
         ranking = Importance(model.schema.terms, information(model)).ranking()
         own = [name for name in ranking if name in model.schema.columns]
@@ -163,6 +162,19 @@ def parts_of(block: Block) -> set[str]:
     return {part.column for part in block.event.parts} if isinstance(block.event, Interaction) else set()
 
 
+def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:
+    """Return the columns that rows left out ask for: the rest of an elimination under weights, else forward."""
+    if model._weights is None:
+        left = _LeftOut.of(model, rows)
+        return [name for u in left.forward(_number(most, len(left.units))) for name in left.units[u]]
+    rows = rows.head(rows_to_weigh(len(model.schema.columns), len(model.classes)))
+    own = model.evidence.select(model.schema.columns) if model.schema.products else model.evidence
+    terms = ColumnTerms.of(own, model._resolved_choices, rows.part, rows.classes, rows.one)
+    common = model.choices.calibrate == "one"
+    kept = eliminate(terms, rows.classes, rows.weights, _number(most, len(terms.columns)), common=common)
+    return [terms.columns[u] for u in kept]
+
+
 def _number(most: Any, available: int) -> int:
     if most is None:
         return available
@@ -178,6 +190,38 @@ def _choices_for(model: Model, columns: Sequence[str]) -> Any:
         return model.choices
     kept = {name: value for name, value in alpha.items() if name in columns}
     return replace(model.choices, alpha=kept or "auto")
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """Rows to be left out one at a time, with their classes and weights."""
+
+    part: RowBatch
+    classes: npt.NDArray[np.int32]  # (n,)
+    weights: Floats | None
+    one: Floats | None  # what is left out of each row: one copy of it, or all if it weighs less
+
+    @classmethod
+    def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _Rows:
+        sample = model._sample_rows(rows, label, weights=weights)
+        batch = sample.rows()
+        if batch is None:
+            raise BadData(wanted("importance", "rows that the model has learned", "none"))
+        most = max(_FEWEST_ROWS, _MOST_NUMBERS // (len(_units(model)) * len(model.classes)))
+        batch = batch.slice(0, min(_MOST_ROWS, most))  # in the order of content hashes: a random sample
+        part = RowBatch(batch, 0, sample.schema.missing)
+        codes, found = class_codes(part, sample.schema.label)
+        classes = model.evidence.classes.find(found.array).astype(np.int32)[codes]
+        if (classes < 0).any():
+            raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
+        weight = row_weights(part, sample.schema.weight)
+        one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
+        return cls(part, classes, weight, one)
+
+    def head(self, n: int) -> _Rows:
+        """Return the first n rows."""
+        weights, one = (None if part is None else part[:n] for part in (self.weights, self.one))
+        return _Rows(RowBatch(self.part.batch.slice(0, n), 0, self.part.missing), self.classes[:n], weights, one)
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,21 +243,8 @@ class _LeftOut:
     bias: Floats | None = None  # (C,)
 
     @classmethod
-    def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _LeftOut:
-        sample = model._sample_rows(rows, label, weights=weights)
-        batch = sample.rows()
-        if batch is None:
-            raise BadData(wanted("importance", "rows that the model has learned", "none"))
-        units = _units(model)
-        most = max(_FEWEST_ROWS, _MOST_NUMBERS // (len(units) * len(model.classes)))
-        batch = batch.slice(0, min(_MOST_ROWS, most))  # in the order of content hashes: a random sample
-        part = RowBatch(batch, 0, sample.schema.missing)
-        codes, found = class_codes(part, sample.schema.label)
-        classes = model.evidence.classes.find(found.array).astype(np.int32)[codes]
-        if (classes < 0).any():
-            raise BadData(wanted("importance", "rows that the model has learned", "a class that it has not"))
-        weight = row_weights(part, sample.schema.weight)
-        one = None if weight is None or (weight >= 1).all() else np.minimum(weight, 1.0)
+    def of(cls, model: Model, rows: _Rows) -> _LeftOut:
+        units, part, classes, one = _units(model), rows.part, rows.classes, rows.one
         prior = LeftOutRows(model._viewed.select(()), part, classes, one).scores(model._resolved_choices)
         unknown = np.isneginf(prior)  # a class that only this row had
         terms, unit_sizes = np.empty((len(units), *prior.shape)), np.empty((len(units), len(prior)))
@@ -230,7 +261,7 @@ class _LeftOut:
         terms[impossible] = 0.0
         weights = model._weights
         lost = impossible if impossible.any() else None
-        left_out = cls(units, classes, weight, prior, offset * terms, lost, unit_sizes, products)
+        left_out = cls(units, classes, rows.weights, prior, offset * terms, lost, unit_sizes, products)
         if weights is None:
             return left_out
         each = (model.evidence.select(names) for names in units)

@@ -240,6 +240,24 @@ class ColumnTerms:
             at += bins.size
         return np.asarray(self.plain() + (self.share * more).T)
 
+    def whole(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
+        """Return the terms of some columns as the fit takes them, of the rows as they are; a table for each column."""
+        terms, bins = self.terms[some], [self.bins[u] for u in some]
+        sizes = np.array([one.size for one in bins])
+        starts = np.cumsum(sizes) - sizes
+        codes = [one.codes + np.int32(at if one.size else 0) for one, at in zip(bins, starts, strict=True)]
+        return Terms(
+            np.ascontiguousarray(np.maximum(self.prior, -_LARGEST).T + terms.sum(axis=0)),
+            terms,
+            np.ones(len(some)),
+            np.ones(len(some)),
+            np.array(codes, np.int32),
+            int(sizes.sum()),
+            share_of_others(self.present[:, some].sum(axis=1).astype(np.float64), len(some)),
+            classes,
+            weights,
+        )
+
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
         more = np.tensordot(weights.of(self.columns, self.offset) - self.offset, self.terms, 1).T + corrections

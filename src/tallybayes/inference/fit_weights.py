@@ -88,6 +88,20 @@ class Terms:
         """Return some of the terms."""
         return replace(self, terms=self.terms[index], offset=self.offset[index], target=self.target[index])
 
+    def take(self, rows: slice) -> Terms:
+        """Return the terms of some rows."""
+        return Terms(
+            np.ascontiguousarray(self.base[:, rows]),
+            np.ascontiguousarray(self.terms[:, :, rows]),
+            self.offset,
+            self.target,
+            np.ascontiguousarray(self.codes[:, rows]),
+            self.corrections,
+            np.ascontiguousarray(self.share[rows]),
+            np.ascontiguousarray(self.classes[rows]),
+            None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
+        )
+
 
 @dataclass(frozen=True)
 class FittedWeights:

@@ -1,0 +1,91 @@
+"""Backward elimination: drop columns that weighted ones do not need.
+
+Weights tell what columns repeat, so they are fitted anew for every set of columns, to rows left out. A weak column
+costs little under weights: it is dropped only where rows that its weights were not fitted to are enough to tell.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes import kernels
+from tallybayes.events.event import ClassCodes, Weights
+from tallybayes.events.inputs import Floats
+from tallybayes.inference.column_terms import ColumnTerms
+from tallybayes.inference.fit_weights import Terms, fit_weights
+
+__all__ = ["eliminate"]
+
+# A rise of mean log-loss that no one notices: a copy of another column may go, though it does no harm under weights.
+_MOST_LOST = 0.001
+_ERRORS = 2.0  # standard errors to be sure of it: with one, a search among many columns finds drops that help by chance
+_ROUNDS = 64  # columns, or parts of wider tables, that are tried one by one
+
+Places = npt.NDArray[np.intp]
+
+
+def eliminate(terms: ColumnTerms, classes: ClassCodes, weights: Weights, most: int, *, common: bool) -> list[int]:
+    """Return the columns to keep, at most `most`; with `common`, under one weight for all of them.
+
+    Columns are dropped from the least needed on, several at a time where they are many, if the loss surely does not
+    rise. Others stay, unless they are too many.
+    """
+    kept, needed = np.arange(len(terms.columns)), np.zeros(len(terms.columns), bool)
+    least = max(1, len(kept) // _ROUNDS)
+    step = max(least, len(kept) // 4)
+    now = _Weighted(terms.whole(kept, classes, weights), common=common)
+    while len(kept) > 1:
+        must = len(kept) > most
+        ranked = kept[np.argsort(now.without_each(), kind="stable")]
+        ranked = ranked if must else ranked[~needed[ranked]]
+        drop = ranked[: min(step, len(kept) - 1)]
+        if not len(drop):
+            break
+        others = np.setdiff1d(kept, drop)
+        then = _Weighted(terms.whole(others, classes, weights), common=common)
+        if now.lost(then) <= _MOST_LOST or (must and step == least):
+            kept, now = others, then
+        elif step == least:
+            needed[drop] = True
+        else:
+            step = max(least, step // 2)
+    return kept.tolist()
+
+
+class _Weighted:
+    """Terms of some columns under weights and corrections that were fitted to the other half of the rows."""
+
+    def __init__(self, terms: Terms, *, common: bool) -> None:
+        self.terms = terms
+        self._parts = np.empty_like(terms.terms)  # (U, C, n) what each column adds to the scores
+        bias = np.empty_like(terms.base)
+        for start in (0, 1):  # rows are in the order of content hashes: halves at random
+            here = slice(1 - start, None, 2)
+            fitted, share = fit_weights(terms.take(slice(start, None, 2)), common=common), terms.share[here]
+            bias[:, here] = share * fitted.bias[:, None]
+            table = np.concatenate(
+                [fitted.table, np.zeros((1, len(bias)))]
+            ).T  # (C, K + 1): the last is of no correction
+            for u, scale in enumerate(fitted.scale):
+                corrections = share * table[:, terms.codes[u, here]]
+                self._parts[u][:, here] = (1 + share * (scale - 1)) * terms.terms[u][:, here] + corrections
+        self._scores = terms.base - terms.terms.sum(axis=0) + bias + self._parts.sum(axis=0)
+
+    def without_each(self) -> Floats:  # (U,)
+        """Return the mean loss without each column, the weights of the others as they are."""
+        return np.array([self._mean(self._losses(self._scores - part)) for part in self._parts])
+
+    def lost(self, other: _Weighted) -> float:
+        """Return how much higher the mean loss of another set of columns may be: the rise and its errors."""
+        rise = self._losses(other._scores) - self._losses(self._scores)
+        mean = self._mean(rise)
+        return mean + _ERRORS * float(np.sqrt(self._mean((rise - mean) ** 2) / len(rise)))
+
+    def _losses(self, scores: Floats) -> Floats:  # (n,)
+        scores = np.ascontiguousarray(scores.T)
+        kernels.log_softmax(scores)
+        return np.asarray(-scores[np.arange(len(scores)), self.terms.classes])
+
+    def _mean(self, values: Floats) -> float:
+        return float(np.average(values, weights=self.terms.weights))

@@ -93,7 +93,7 @@ def test_predict_writes_the_rows_and_the_answers(tally: Shell) -> None:
 
 @pytest.mark.parametrize("name", ["a.csv", "a.tsv", "a.jsonl", "a.csv.gz", "a.parquet", "a.arrow"])
 def test_predict_writes_files_of_all_kinds(tally: Shell, model: str, name: str) -> None:
-    assert tally.done(f"predict {model} days.csv --only -o {name}") == ""
+    assert tally.done(f"predict {model} days.csv --only --threshold yes=0.6 -o {name}") == ""
     source = tb.read(name)
     found = pa.Table.from_batches(list(source), source.schema)
     assert found.column_names == ["predicted", "P(no)", "P(yes)"]
@@ -107,9 +107,9 @@ def test_predict_decides_by_its_options(tally: Shell, model: str) -> None:
         lines = tally.done(f"predict {model} days.csv --only --json {options}").splitlines()
         return [json.loads(line)["predicted"] for line in lines]
 
-    assert said("") == ["no", "yes"]
-    assert said("--threshold yes=0.3") == ["yes", "yes"]
-    assert said("--costs '0,5;1,0'") == ["yes", "yes"]
+    assert said("") == ["yes", "yes"]
+    assert said("--threshold yes=0.6") == ["no", "yes"]
+    assert said("--costs '0,1;5,0'") == ["no", "no"]
     assert said("--abstain 0.7") == [None, "yes"]
     assert said("--confidence 0.95") == [None, None]
     bounds = json.loads(tally.done(f"predict {model} days.csv --only --json --interval 0.95").splitlines()[0])
@@ -205,7 +205,8 @@ def assert_weights_are_shown(shown: str, told: dict[str, Any], model: tb.Model) 
     """Each column is in the table of weights, highest first; bias and losses are shown too."""
     assert model.calibration is not None
     assert model.calibration.weights is not None
-    weights = {name: one.weight for name, one in model.calibration.weights.columns.items()}
+    found = model.calibration.weights.columns
+    weights = {name: found[name].weight for name in model.schema.columns}
     ranked = sorted(weights, key=lambda name: -weights[name])
     lines = shown[shown.index("Weights of columns") :].splitlines()[3:]
     assert [line.split() for line in lines[: len(ranked)]] == [[name, f"{weights[name]:.2f}"] for name in ranked]
@@ -216,6 +217,16 @@ def assert_weights_are_shown(shown: str, told: dict[str, Any], model: tb.Model) 
     for name, loss in (("before", model.calibration.before), ("after", model.calibration.after)):
         assert f"log-loss {name:<6}   {loss:.4f}\n" in shown
     assert "temperature:" not in shown
+
+
+def test_show_ranks_columns_by_their_weights(tally: Shell) -> None:
+    head, *rows = WEATHER.splitlines()
+    Path("many.csv").write_text("\n".join([head, *(rows * 5)]) + "\n")  # with fewer than 50 rows all weights are equal
+    tally.done("fit many.csv -l play -o many.tally")
+    loaded = tb.load("many.tally")
+    told = json.loads(tally.done("show many.tally --json"))
+    assert len(set(told["weights"]["columns"].values())) > 2
+    assert_weights_are_shown(tally.done("show many.tally"), told, loaded)
 
 
 def test_show_has_no_weights_without_calibration(tally: Shell) -> None:

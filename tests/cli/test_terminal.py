@@ -44,8 +44,9 @@ def test_answers_are_a_table_of_the_first_rows(model: str) -> None:
     Path("many.csv").write_text("\n".join([head, *(rows * 3)]) + "\n")
     shown = on_terminal("predict", model, "many.csv").splitlines()
     assert shown[0].split() == ["outlook", "temperature", "humidity", "windy", "play", "predicted", "P(no)", "P(yes)"]
-    no, yes = tb.load(model).predict_proba("many.csv")[0]
-    assert shown[2].split() == ["sunny", "85", "85", "false", "no", "no", f"{no:.4f}", f"{yes:.4f}"]
+    loaded = tb.load(model)
+    predicted, (no, yes) = loaded.predict("many.csv")[0], loaded.predict_proba("many.csv")[0]
+    assert shown[2].split() == ["sunny", "85", "85", "false", "no", predicted, f"{no:.4f}", f"{yes:.4f}"]
     assert len(shown) == 2 + 20 + 1
     assert shown[-1] == "And 22 more rows; write them to a file with -o."
 

@@ -27,9 +27,9 @@ def test_the_package_can_be_called_like_the_function() -> None:
 
 
 def test_the_answer_is_that_of_the_validation() -> None:
-    seen = tb.validate(without_notes(), "state", "loo")
+    seen = tb.validate(without_notes(), "state", "10-fold")
     answer = mixed().answer
-    assert answer.how == "loo"
+    assert answer.how == "10-fold"
     assert answer["accuracy"].value == seen.evaluation.accuracy
     assert answer["log-loss"].value == pytest.approx(seen.evaluation.log_loss, abs=1e-12)
     assert answer["sensitivity"].value == seen.evaluation["well"].sensitivity
@@ -58,17 +58,18 @@ def test_ten_fold_shows_how_far_figures_vary() -> None:
     assert "sd of folds" in str(answer)
 
 
-def test_more_rows_than_a_thousand_are_cut_into_ten_folds() -> None:
-    rng = np.random.default_rng(0)
-    y = rng.integers(0, 2, 1200)
-    assert tb.report({"x": rng.normal(y), "y": y}, "y").answer.how == "10-fold"
+@pytest.mark.parametrize(("rows", "how"), [(50, "loo"), (51, "10-fold")])
+def test_up_to_50_rows_are_left_out_one_by_one_and_more_are_cut_into_ten_folds(rows: int, how: str) -> None:
+    answer = tb.report(without_notes(rows), "state").answer
+    assert answer.how == how
+    assert answer["accuracy"].value == tb.validate(without_notes(rows), "state", how).evaluation.accuracy
 
 
 def test_reliability_is_shown_before_and_after_calibration() -> None:
     rows = without_notes()
     rows["smoker again"] = rows["smoker"]
     answer = tb.report(rows, "state").answer
-    raw = tb.validate(rows, "state", "loo", calibrate=None)
+    raw = tb.validate(rows, "state", "10-fold", calibrate=None)
     wells = raw.labels == "well"
     assert answer.before.ece == pytest.approx(tb.evaluation.calibration(wells, raw.probabilities[:, 1]).ece)
     assert answer.calibrated
@@ -115,7 +116,7 @@ def test_densities_stand_over_histograms_that_count_every_row() -> None:
 def test_the_worst_mistakes_are_explained_by_a_model_that_has_forgotten_them() -> None:
     exact: dict[str, Any] = {"events": {"age": "gaussian"}, "alpha": 1}  # leaving out is forgetting, to the last digit
     rows = without_notes()
-    data, model = tb.report(rows, "state", **exact), tb.fit(rows, "state", **exact)
+    data, model = tb.report(rows, "state", how="loo", **exact), tb.fit(rows, "state", **exact)
     seen = tb.validate(rows, "state", "loo", **exact)
     own = seen.probabilities[np.arange(300), seen.class_codes]
     wrong = np.flatnonzero(seen.probabilities.argmax(axis=1) != seen.class_codes)
@@ -210,8 +211,9 @@ def test_weights_count_rows_several_times_and_none_at_all() -> None:
     # Calibration draws columns to drop by the order of hashes, which cover the weight: compare with weights of 1.
     for calibrate, other in ((None, twice), ("auto", twice | ones)):
         weighed = {"weights": "w"} if "w" in other else {}
-        seen = tb.report(weighted | {"w": weights}, "state", weights="w", calibrate=calibrate).answer
-        plain = tb.report(other, "state", calibrate=calibrate, **weighed).answer
+        options = {"how": "loo", "calibrate": calibrate}  # folds would be drawn among all rows, also those of weight 0
+        seen = tb.report(weighted | {"w": weights}, "state", weights="w", **options).answer
+        plain = tb.report(other, "state", **weighed, **options).answer
         assert seen.rows == 120
         assert seen["accuracy"].value == pytest.approx(plain["accuracy"].value)
         assert seen["log-loss"].value == pytest.approx(plain["log-loss"].value)

@@ -104,7 +104,7 @@ def beside_uncalibrated(folder: Path) -> str:
             tb.validate(rows, label, "10-fold", events=events, missing_values=["?"], calibrate=how)
             for how in (None, "loo")
         )
-        n = len(after.places)
+        n = len(after.class_codes)
         less = _ten_fold_loss(before) - _ten_fold_loss(after)
         cross = "" if less > (0 if n >= FEW_ROWS else -SLACK) else f" {MISSED}"
         table.add(
@@ -121,8 +121,8 @@ def beside_uncalibrated(folder: Path) -> str:
 
 def _ten_fold_loss(seen: tb.validation.Validation) -> float:
     """Return the mean loss from scores, which do not underflow; rows of classes unknown to their fold are left out."""
-    scores = seen.scores if seen.temperature is None else seen.scores * seen.temperature[:, None]
-    own = scores[np.arange(len(scores)), seen.places]
+    scores = seen.scores if seen.calibrated is None else seen.calibrated
+    own = scores[np.arange(len(scores)), seen.class_codes]
     known = ~seen.unknown
     return float(np.mean(logsumexp(scores[known], axis=1) - own[known]))
 
@@ -210,6 +210,6 @@ FILES: dict[str, tuple[str, ...]] = {  # and the columns that are no features
 SETS: dict[str, Callable[[Path], Labelled]] = {
     **{name: partial(_file, file=file, leave_out=rest) for name, (file, *rest) in FILES.items()},
     "kddcup99-10pct, 50,000 rows": partial(_some, file="kddcup99-10pct/kddcup99_10pct.csv.gz"),
-    "mnist, 10,000 digits, gaussian": partial(_digits, events=None),
+    "mnist, 10,000 digits, gaussian": partial(_digits, events="gaussian"),
     "mnist, 10,000 digits, bernoulli": partial(_digits, events="bernoulli(threshold=127)"),
 }

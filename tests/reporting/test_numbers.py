@@ -91,13 +91,17 @@ def test_every_step_of_the_slider_is_the_cheapest_point_of_its_costs(make: objec
             assert across == pytest.approx(0, abs=1e-9)  # the point lies on its line
 
 
-def test_tables_importance_dependence_and_nomogram_are_the_models() -> None:
+def test_tables_importance_weights_dependence_and_nomogram_are_the_models() -> None:
     rows, data = without_notes(), mixed()
     model = tb.fit(rows, "state")
     assert [one.column for one in data.tables] == model.importance(rows).ranking()
     for one in data.tables:
         assert (one.values == model.table(one.column).values).all()
     assert (data.importance.change == model.importance(rows).change).all()  # type: ignore[union-attr]
+    assert data.weights.to_dict()["columns"] == {  # type: ignore[union-attr]
+        name: one.weight
+        for name, one in model.calibration.weights.columns.items()  # type: ignore[union-attr]
+    }
     assert data.dependence.to_dict() == model.dependence(rows).to_dict()  # type: ignore[union-attr]
     assert data.nomogram.to_dict() == model.nomogram("well", "ill").to_dict()  # type: ignore[union-attr]
     assert (data.prior.rows == model.tables().prior.rows).all()

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from tallybayes.reporting import report
 from tallybayes.reporting.sections import SECTIONS
 
-from .rows import HOSTILE, flowers, mixed, page_of
+from .rows import HOSTILE, flowers, mixed, page_of, without_notes
 
 VOID = {"meta", "link", "input", "br", "img"}
 PAGES = ["mixed", "flowers", "hostile"]
@@ -112,3 +113,22 @@ def test_figures_on_the_page_are_those_of_the_data() -> None:
     assert f"{data.answer.after.ece:.3f}" in text
     for curve in data.answer.evaluation.curves.values():
         assert f"{curve.auc:.3f}" in text
+
+
+def test_weights_of_columns_are_on_the_page_highest_first() -> None:
+    weights = mixed().weights
+    assert weights is not None
+    assert weights.weights.tolist() == sorted(weights.weights.tolist(), reverse=True)
+    assert len(set(weights.weights.tolist())) > 1
+    part = page_of("mixed").partition("<h3>Weights of columns</h3>")[2].partition("</section>")[0]
+    text = " ".join(Reader(part).text).split()
+    shown = [text.index(name) for name in weights.columns]
+    assert shown == sorted(shown)
+    for place, weight in zip(shown, weights.weights, strict=True):
+        assert text[place + 1] == f"{weight:.2f}"
+
+
+def test_a_page_without_calibration_has_no_weights_of_columns() -> None:
+    data = report(without_notes(60), "state", calibrate=None)
+    assert data.weights is None
+    assert "Weights of columns" not in data.to_html()

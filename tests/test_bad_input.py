@@ -202,7 +202,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unknown choice": (
         lambda: model().with_(alfa=1),
-        "with_: wanted one of estimate, alpha, prior, variance, floor, unseen, calibrate, got alfa. "
+        "with_: wanted one of estimate, alpha, prior, variance, floor, unseen, calibrate, structure, got alfa. "
         "Did you mean 'alpha'?",
     ),
     "a missing value where none may be": (

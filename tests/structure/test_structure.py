@@ -123,9 +123,8 @@ def test_folds_choose_for_themselves(model):
     found = tb.validate(ROWS, "y", "5-fold", structure=model.choices.structure)
     assert found.evaluation.log_loss < 0.4
     assert model.validate(ROWS, how="5-fold").evaluation.log_loss == found.evaluation.log_loss
-    assert tb.validate(ROWS, "y", "loo", structure=model.choices.structure).evaluation.log_loss == pytest.approx(
-        model.calibration.after
-    )
+    left_out = tb.validate(ROWS, "y", "loo", structure=model.choices.structure).evaluation.log_loss
+    assert left_out == pytest.approx(model.calibration.after, rel=1e-3)  # but for numbers near the edge of a bin
 
 
 def test_front_ends_have_the_option(tmp_path):
@@ -154,7 +153,8 @@ def test_results_know_of_interactions(model):
     matters = model.importance(ROWS)
     assert matters.columns == model.schema.terms
     assert matters.information[3] > 0.5 > matters.information[:3].max()
-    assert product in matters.ranking()[:3]
+    parts = len(model.schema.products[0].event.parts)  # without a part there is no interaction either
+    assert product in matters.ranking()[: 1 + parts]
     assert set(model.alphas) == {"left", "right", "noise"}
     assert model.select(["left", "right"]).schema.columns == ("left", "right")
     assert ("left & right" in model.select(["left", "right"]).schema.terms) == (product == "left & right")

@@ -37,6 +37,7 @@ __all__ = [
     "FORMAT",
     "Reader",
     "Tensors",
+    "get_event",
     "header_of",
     "pack",
     "put",
@@ -157,7 +158,7 @@ class Reader:
     def evidence(self) -> Evidence:
         """Return the evidence that `put` was given."""
         header = self.header
-        blocks = tuple(Block(_get_event(b), self.names(b["columns"])) for b in header["blocks"])
+        blocks = tuple(Block(get_event(b), self.names(b["columns"])) for b in header["blocks"])
         weight = None if header["weight"] is None else text(header["weight"])
         schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
         require(schema.missing in ("skip", "category", "error"), "missing")
@@ -292,7 +293,8 @@ def _put_event(event: Event) -> dict[str, Any]:
     return {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
 
 
-def _get_event(stored: dict[str, Any]) -> Event:
+def get_event(stored: dict[str, Any]) -> Event:
+    """Return the event model of a stored block."""
     if "parts" not in stored:
         return parse(stored["event"])
     require(stored["event"] == Interaction.name, "an interaction")

@@ -15,7 +15,6 @@ import numpy as np
 
 from tallybayes.categories import Categories
 from tallybayes.errors import BadModelFile, BadOption, wanted
-from tallybayes.events import parse
 from tallybayes.events.text.text import Text
 from tallybayes.events.text.token_cells import TokenWeights, n_cells
 from tallybayes.evidence import serialize
@@ -94,7 +93,7 @@ def _read_back(content: bytes, model: Model, where: str) -> None:
     """Raise if `load` would refuse the header; arrays hold whatever numbers they are given, and are not read."""
     try:
         header = serialize.header_of(content)
-        events = [parse(block["event"]).spec for block in header["blocks"]]
+        events = [serialize.get_event(block).spec for block in header["blocks"]]
         require(events == [block.event.spec for block in model.schema.blocks], "event models")
         require(_get_choices(header["choices"], model.evidence.classes) == model.choices, "choices")
         given = None if model.calibration is None else replace(model.calibration, weights=None)  # arrays are not read

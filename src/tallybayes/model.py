@@ -519,7 +519,7 @@ class Model:
         --------
         >>> import tallybayes as tb
         >>> rows = {"x": list("ppqq") * 5, "z": list("rsrs") * 5, "y": ["no", "no", "yes", "yes"] * 5}
-        >>> model = tb.fit(rows, "y")
+        >>> model = tb.fit(rows, "y", calibrate=None)
         >>> [list(model.select(*how, **by).schema.columns) for how, by in [((1,), {}), ((), {"rows": rows})]]
         [['x'], ['x']]
         """

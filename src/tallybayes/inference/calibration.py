@@ -40,7 +40,7 @@ _FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing s
 _FEW = 50  # rows: with fewer, all columns have one weight
 _PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
-_HEAVIEST = 1e200  # a weight times a squared loss, summed over all rows, is a double
+_HEAVIEST = 1e100  # squares of slopes, which weights multiply, are doubles
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
 

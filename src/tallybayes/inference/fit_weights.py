@@ -195,7 +195,8 @@ class _Fit:
         found = kernels.weigh_terms(*given, *self.parts(point), curved=curved)
         common = found.slopes[:U] @ terms.target
         slope = np.concatenate([[common], found.slopes])
-        return found.loss, slope, np.concatenate([[found.all_curve], found.curves])
+        curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
+        return found.loss, slope, curve
 
     def run(self, free: npt.NDArray[np.bool_], *, rounds: int) -> None:
         """Fit the free numbers, and the precisions of their groups after the first round."""

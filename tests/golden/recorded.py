@@ -46,8 +46,7 @@ SAVED = (
 SEED = 7
 HOW = ("5-fold", "loo")
 FIGURES = ("accuracy", "log_loss", "brier", "ece", "mcc", "kappa")
-# A fit of weights ends where a step gains next to nothing, which rounding may move a little.
-CLOSE = {"rel": 1e-6, "abs": 1e-7, "nan_ok": True}
+CLOSE = {"rel": 1e-9, "abs": 1e-12, "nan_ok": True}
 _ROWS = 8
 _TIED = 1e-9
 

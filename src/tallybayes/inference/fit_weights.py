@@ -32,6 +32,7 @@ THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small dra
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds no longer change them
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
 _STEPS, _GAIN, _NEAR = 60, 1e-6, 1e-4
+_FARTHEST, _LAST_STEP = 0.5, 1e-12  # of the common weight: the loss is convex, and shorter steps do not overshoot
 _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
@@ -137,13 +138,16 @@ def fit_weights(
     if alone is None:
         fit = _Fit(terms if len(own) == len(terms.target) else terms.of(own))
         fit.precision[0] = precision
-        fit.run(fit.group == 0 if common else np.ones(len(fit.group), bool), rounds=1 if common else _ROUNDS)
+        if common:
+            fit.run_common()
+        else:
+            fit.run(rounds=_ROUNDS)
         alone = fit.fitted()
     if len(own) == len(terms.target):
         return alone
     fit = _Fit(terms, alone)
     # One round: precisions stay as they were without interactions, which would take the place of other numbers.
-    fit.run(np.ones(len(fit.group), bool), rounds=1)
+    fit.run(rounds=1)
     return fit.fitted()
 
 
@@ -198,9 +202,9 @@ class _Fit:
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
 
-    def run(self, free: npt.NDArray[np.bool_], *, rounds: int) -> None:
-        """Fit the free numbers, and the precisions of their groups after the first round."""
-        soft, linear = free & (self.group == _INTERACTION), np.zeros(len(self.group))
+    def run(self, *, rounds: int) -> None:
+        """Fit all numbers, and the precisions of their groups after the first round."""
+        soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
         for k in range(rounds):
             curvature = self.evaluate(self.at, curved=True)[2]
             if k:
@@ -208,7 +212,7 @@ class _Fit:
             elif soft.any():
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
-            unit = np.where(free, 1 / np.sqrt(curvature + each), 0.0)
+            unit = 1 / np.sqrt(curvature + each)
 
             def value(scaled: Floats, unit: Floats = unit, each: Floats = each) -> tuple[float, Floats]:
                 point = scaled * unit
@@ -216,10 +220,19 @@ class _Fit:
                 loss += 0.5 * float((each * point**2).sum()) + float(linear @ point)
                 return loss, (slope + each * point + linear) * unit
 
-            start = np.divide(self.at, unit, out=np.zeros_like(self.at), where=free)
+            start = self.at / unit
             gain = _GAIN if k == rounds - 1 else _NEAR
             found = _bounded(value, start, soft) if soft.any() else minimise(value, start, steps=_STEPS, gain=gain)
             self.at = found * unit
+
+    def run_common(self) -> None:
+        """Fit the common weight alone, by Newton's method."""
+        for _ in range(_STEPS):
+            _, slope, curvature = self.evaluate(self.at, curved=True)
+            step = (slope[0] + self.precision[0] * self.at[0]) / (curvature[0] + self.precision[0])
+            self.at[0] -= np.clip(step, -_FARTHEST, _FARTHEST)
+            if abs(step) <= _LAST_STEP:
+                break
 
     def _choose_precisions(self, curvature: Floats) -> None:
         """Set the precision of each group to its most probable one given the numbers."""

@@ -39,7 +39,7 @@ def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     for _ in range(steps):
         way = -_inverse_times(pairs, slope)
-        fall = float(way @ slope)
+        fall = _dot(way, slope)
         if not fall < 0:
             break
         length = 1.0 if pairs else min(1.0, 1.0 / float(np.abs(slope).max()))
@@ -52,7 +52,7 @@ def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
             if length < 1e-10:
                 return at
         moved, turned = there - at, new_slope - slope
-        curved = float(moved @ turned)
+        curved = _dot(moved, turned)
         if curved > 0:
             pairs.append((moved, turned, curved))
         gained = value - new
@@ -66,12 +66,17 @@ def _inverse_times(pairs: deque[tuple[Floats, Floats, float]], slope: Floats) ->
     """Return the inverse curvature that the pairs suggest, times the slope: the two-loop recursion."""
     out, shares = slope.copy(), []
     for moved, turned, curved in reversed(pairs):
-        share = float(moved @ out) / curved
+        share = _dot(moved, out) / curved
         shares.append(share)
         out -= share * turned
     if pairs:
         _, turned, curved = pairs[-1]
-        out *= curved / float(turned @ turned)
+        out *= curved / _dot(turned, turned)
     for (moved, turned, curved), share in zip(pairs, reversed(shares), strict=True):
-        out += (share - float(turned @ out) / curved) * moved
+        out += (share - _dot(turned, out) / curved) * moved
     return out
+
+
+def _dot(a: Floats, b: Floats) -> float:
+    """Return the sum of products; unlike BLAS, NumPy adds in the same order on every processor."""
+    return float((a * b).sum())

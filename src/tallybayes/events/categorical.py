@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import kernels
@@ -117,6 +118,15 @@ class CategoricalTable(Likelihood):
         labels = self.statistic.labels[f]
         assert isinstance(labels, Categories)
         return labels
+
+    def cell_weights(self, f: int) -> Floats:  # (V,)
+        """Return the weight of all rows with each value of column f."""
+        counts = self.statistic.sums["counts"].take(self.statistic.values_of(f), axis=1)
+        return np.asarray(counts.to_float().sum(axis=0))
+
+    def find_cells(self, f: int, data: Codes) -> npt.NDArray[np.intp]:  # (n,)
+        """Return the position of each row's value in column f among the values seen."""
+        return data.of_column(f, slice(0, len(data)))
 
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> CategoricalTable:
         """Return the table with each column's rows times its weight, plus the additions."""

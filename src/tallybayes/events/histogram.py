@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.buckets import Buckets
@@ -84,6 +85,16 @@ class HistogramTable(Likelihood):
         """Return the value that stands for each cell of column f."""
         cells = self.experts.cells
         return cells.value[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
+
+    def cell_weights(self, f: int) -> Floats:  # (V,)
+        """Return the weight of all rows in each cell of column f."""
+        cells = self.experts.cells
+        return cells.pooled[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
+
+    def find_cells(self, f: int, data: Dense) -> npt.NDArray[np.intp]:  # (n,)
+        """Return the cell of each row's value in column f."""
+        cells = self.experts.cells
+        return cells.of_values(f, data.column(f).astype(np.float64)) - int(cells.starts[f])
 
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> HistogramTable:
         """Return the terms of each column times its weight, plus the additions."""

@@ -182,6 +182,14 @@ class Likelihood(ABC):
         """Return the values of column f that each have a row of a table; None where there is no table."""
         return None
 
+    def cell_weights(self, f: int) -> Floats:  # (V,)
+        """Return the weight of all rows in each cell of column f; nothing where there is no table."""
+        return np.zeros(0)
+
+    def find_cells(self, f: int, data: Any) -> npt.NDArray[np.intp]:  # (n,)
+        """Return the cell of each row's value in column f; anything where it is missing."""
+        raise NotImplementedError(f"{type(self).__name__} has no cells")
+
     def missing_term(self, f: int) -> Floats:  # (C,)
         """Return what a missing value of column f adds to the score of each class: nothing, unless weighted."""
         return np.zeros(self.statistic.rows.shape[0])

@@ -19,7 +19,7 @@ from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Hashes", "row_hashes"]
+__all__ = ["Hashes", "mix", "row_hashes"]
 
 Hashes = npt.NDArray[np.int64]
 
@@ -37,7 +37,7 @@ def row_hashes(rows: RowBatch, schema: Schema) -> Hashes:  # (n,)
     weights = row_weights(rows, schema.weight)
     if weights is not None:
         kernels.hash_dense((weights,), np.array([_seed("weight")]), out)
-    return _mix(out)
+    return mix(out)
 
 
 def _add(data: Dense | Codes | Sparse | Texts, columns: Sequence[str], out: Hashes) -> None:
@@ -65,7 +65,7 @@ def _of_values(labels: Categories, seed: int) -> Hashes:
 
 def _seeds(columns: Sequence[str]) -> Hashes:
     if isinstance(columns, NumberedNames):
-        return _mix(np.arange(1, len(columns) + 1, dtype=np.int64))
+        return mix(np.arange(1, len(columns) + 1, dtype=np.int64))
     return np.array([_seed(name) for name in columns], np.int64)
 
 
@@ -76,7 +76,7 @@ def _seed(name: str) -> int:
     )
 
 
-def _mix(words: Hashes) -> Hashes:
+def mix(words: Hashes) -> Hashes:
     """Return words in which every bit depends on all bits of the input word."""
     bits = words.view(np.uint64)
     bits = (bits ^ (bits >> np.uint64(31))) * np.uint64(0x7FB5D329728EA185)

@@ -13,10 +13,11 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
-from tallybayes.events.inputs import Codes, Dense, Encoded, Floats
+from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.interaction import Interaction
-from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.likelihood import EstimateOptions, Likelihood
 from tallybayes.evidence.evidence import Evidence
+from tallybayes.evidence.row_hash import mix, row_hashes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.fit_weights import FittedWeights, Terms
@@ -36,6 +37,8 @@ _MOST_COLUMNS = 4096  # with more, the rows that fit in memory could not tell th
 # Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
 # fifth of them is enough.
 _PARTIAL, _MANY_ROWS = 5, 1000
+_ODD = 0x9E3779B97F4A7C15 - (1 << 64)  # 2^64 over the golden ratio: keys of neighbours differ in many bits
+_NO_KEYS = np.zeros(0, np.uint64)
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
 
 
@@ -79,6 +82,8 @@ class ColumnTerms:
     ----------
     evidence : Evidence
         The evidence, which includes the rows.
+    rows : RowBatch
+        The rows.
     columns : tuple of str
         The columns.
     prior : ndarray, shape (n, C)
@@ -96,6 +101,7 @@ class ColumnTerms:
     """
 
     evidence: Evidence
+    rows: RowBatch
     columns: tuple[str, ...]
     prior: Floats
     terms: Floats
@@ -151,12 +157,12 @@ class ColumnTerms:
             if likelihood is None:
                 continue
             for f, (u, share) in enumerate(zip(at, likelihood.missing().T, strict=True)):
-                bins.append(_bins_of(likelihood.cells(f), data, f, present[:, u]))
+                bins.append(_bins_of(likelihood, f, data, present[:, u]))
                 if share.max() > 0 and share.min() < 1:
                     missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_no_bins(n)] * len(names)
-        return cls(evidence, names, prior, terms, present, offset, tuple(made_of), tuple(bins), tuple(missing))
+        return cls(evidence, rows, names, prior, terms, present, offset, tuple(made_of), tuple(bins), tuple(missing))
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -185,8 +191,9 @@ class ColumnTerms:
         """
         n, F = self.present.shape
         each = 1 if n < _MANY_ROWS else _PARTIAL
-        some = np.arange(0, n, each) if partial else np.zeros(0, np.intp)
-        left = self.present[some] & _some_columns(len(some), F)
+        keys = self._keys() if partial else _NO_KEYS
+        some = np.flatnonzero(keys % np.uint64(each) == 0)
+        left = self.present[some] & _some_columns(keys[some], F)
         kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])  # (U, rows)
         sizes = np.array([one.size for one in self.bins])
         tables = [
@@ -201,7 +208,6 @@ class ColumnTerms:
         base = np.concatenate([prior, prior[:, some]], axis=1) + np.tensordot(self.offset, terms, 1)
         absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
         weight = np.ones(n) if weights is None else weights
-        # the terms of missing values come after those of columns, and before interactions that are added later
         return Terms(
             np.ascontiguousarray(base),
             np.ascontiguousarray(np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])])),
@@ -213,6 +219,14 @@ class ColumnTerms:
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
+
+    def _keys(self) -> npt.NDArray[np.uint64]:  # (n,)
+        """Return a random number for each row that depends on its content, and on which of its copies it is."""
+        keys = row_hashes(self.rows, replace(self.evidence.schema, weight=None))
+        order = np.argsort(keys, kind="stable")
+        copy = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
+        keys[order] += copy * _ODD
+        return mix(keys).view(np.uint64)
 
     @property
     def _soft(self) -> npt.NDArray[np.bool_]:  # (U,)
@@ -323,46 +337,43 @@ def _shifted(term: Floats) -> Floats:
     return np.maximum(term - np.where(np.isfinite(greatest), greatest, 0.0), -_LARGEST)
 
 
-def _bins_of(cells: Categories | Floats | None, data: Encoded, f: int, present: npt.NDArray[np.bool_]) -> _Bins:
-    n = len(present)
-    if isinstance(cells, Categories) and isinstance(data, Codes):
-        code = data.of_column(f, slice(0, n))
-        counts = np.bincount(code[present], minlength=len(cells))
-        often = (
-            np.argsort(-counts, kind="stable")[: _MOST_VALUES - 1]
-            if len(cells) > _MOST_VALUES
-            else np.arange(len(cells))
-        )
-        often = np.sort(often)
-        place = np.full(len(cells) + 1, len(often), np.int32)
+def _bins_of(likelihood: Likelihood, f: int, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:
+    """Return the bins of column f: runs of its likelihood's cells, chosen by the weight of all rows."""
+    cells, weight = likelihood.cells(f), likelihood.cell_weights(f)
+    if cells is None:
+        return _no_bins(len(present))
+    kept: Categories | Floats
+    if isinstance(cells, Categories):
+        many = len(cells) > _MOST_VALUES
+        often = np.sort(np.argsort(-weight, kind="stable")[: _MOST_VALUES - 1]) if many else np.arange(len(cells))
+        kept, place = cells.take(often), np.full(len(cells) + 1, len(often))  # a value never seen: with the rare ones
         place[often] = np.arange(len(often))
-        kept: Categories | Floats = cells.take(often)
-        codes = np.where(present, place[np.where(present, code, 0)], len(often) + 1)
-        size = len(often) + 1
-    elif cells is not None and isinstance(data, Dense):
-        x = data.column(f).astype(np.float64)
-        kept = _cuts(x[present])
-        codes = np.where(present, np.searchsorted(kept, np.where(present, x, 0.0), side="right"), len(kept) + 1)
-        size = len(kept) + 1
     else:
-        return _no_bins(n)
+        kept = _cuts(cells, weight)
+        place = np.searchsorted(kept, cells, side="right")
+    size = len(kept) + 1
+    codes = np.where(present, place[np.where(present, likelihood.find_cells(f, data), 0)], size)
     return _Bins(kept, codes.astype(np.int32), size + 1)
 
 
-def _cuts(x: Floats) -> Floats:
-    """Return the bounds of bins that hold about as many of the values each."""
-    if not len(x):
-        return np.zeros(0)
-    ordered = np.sort(x)
-    bounds = ordered[np.arange(1, _BINS) * len(x) // _BINS]
-    return np.unique(bounds[bounds > ordered[0]])
+def _cuts(values: Floats, weight: Floats) -> Floats:
+    """Return the lowest values of bins that hold about as much of the weight each, but for the first bin.
+
+    Examples
+    --------
+    >>> _cuts(np.array([1.0, 2.0, 3.0]), np.array([1.0, 6.0, 1.0]))
+    array([2., 3.])
+    """
+    reached = np.cumsum(weight)
+    bounds = values[np.searchsorted(reached, np.arange(1, _BINS) / _BINS * reached[-1], side="right")]
+    return np.unique(bounds[bounds > values[0]])
 
 
-def _some_columns(n: int, columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
-    """Return which columns each row keeps when some are dropped: any number of them, the same for the same n and F."""
-    draws = np.random.Generator(np.random.PCG64(0)).random((n, columns + 1))
+def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
+    """Return which columns each row keeps when some are dropped: from one to all of them, by the row's key."""
+    draws = mix(keys.view(np.int64)[:, None] + np.arange(1, columns + 2) * _ODD).view(np.uint64)
     rank = np.argsort(np.argsort(draws[:, 1:], axis=1), axis=1)
-    return np.asarray(rank < 1 + np.floor(draws[:, :1] * columns))
+    return np.asarray(rank <= (draws[:, :1] % np.uint64(columns)).astype(np.intp))
 
 
 def _missing_of(

@@ -123,8 +123,11 @@ class Model:
     def _calibrated_belief(self) -> CalibratedBelief:
         """The belief with its calibration, without what is equal in all classes, for probabilities and reasons."""
         belief, weights = self._token_belief, self._weights
-        weighted = None if weights is None else weights.apply(belief, self.schema, self.evidence.classes).contrasted()
-        return CalibratedBelief(self.schema, self.choices, belief.contrasted(), weighted, self._temperature)
+        plain = CalibratedBelief(self.schema, self.choices, belief.contrasted(), temperature=self._temperature)
+        if weights is None:
+            return plain
+        weighted = weights.apply(belief, self.schema, self.evidence.classes).contrasted()
+        return replace(plain, weighted=weighted, fading=weights.fading)
 
     @property
     def _weights(self) -> ColumnWeights | None:

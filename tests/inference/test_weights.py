@@ -65,6 +65,22 @@ def test_with_columns_dropped_the_loss_is_never_above_the_plain_one(model: tb.Mo
     assert loss(model, partial) <= loss(model.with_(calibrate=None), partial) + 0.002
 
 
+def test_weights_of_columns_that_only_tell_together_fade_sooner() -> None:
+    rng = np.random.default_rng(0)
+    parts = rng.integers(0, 2, (2000, 8))
+    together = tb.fit({**{f"x{k}": parts[:, k] for k in range(8)}, "y": parts.sum(axis=1) >= 4}, "y")
+    label = rng.random(2000) < 0.5
+    seen = np.where(rng.random(2000) < 0.8, label, ~label)
+    repeated = tb.fit({**{f"x{k}": seen for k in range(8)}, "y": label}, "y")
+    assert together.calibration.weights.fading > repeated.calibration.weights.fading == 1
+    plain, some = together.with_(calibrate=None), np.argsort(rng.random((2000, 8)), axis=1)
+    for known in (2, 4, 6):
+        rows = [{f"x{k}": int(row[k]) for k in kept[:known]} for row, kept in zip(parts, some, strict=True)]
+        truth = (np.arange(2000), (parts.sum(axis=1) >= 4).astype(int))
+        fitted, counted = (-np.log(one.predict_proba(rows)[truth]).mean() for one in (together, plain))
+        assert fitted < counted + 0.002
+
+
 def test_terms_times_weights_add_up_to_the_log_odds(model: tb.Model) -> None:
     rows = mixed(200, seed=3, gaps=0.3)
     found = model.contributions(rows.drop_columns(["label"]), of="yes")

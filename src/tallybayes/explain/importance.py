@@ -241,6 +241,7 @@ class _LeftOut:
     products: Mapping[int, set[str]]  # the columns that some units are made of
     weighted: Floats | None = None  # (U, n, C) what weights add to the terms of whole rows
     bias: Floats | None = None  # (C,)
+    fading: int = 1
 
     @classmethod
     def of(cls, model: Model, rows: _Rows) -> _LeftOut:
@@ -270,7 +271,7 @@ class _LeftOut:
         )
         more -= weights.bias_of(model.evidence.classes)
         more += (weights.of([name for [name] in units])[:, None, None] - offset) * terms
-        return replace(left_out, weighted=more, bias=weights.bias_of(model.evidence.classes))
+        return replace(left_out, weighted=more, bias=weights.bias_of(model.evidence.classes), fading=weights.fading)
 
     @cached_property
     def _total(self) -> tuple[Floats, npt.NDArray[np.intp] | int]:
@@ -288,7 +289,7 @@ class _LeftOut:
         if self.weighted is not None and self.bias is not None:
             more = self._more - self.weighted[gone].sum(axis=0) if gone else self._more
             columns = len(self.units) - len(self.products)
-            total = total + share_of_others(self.sizes(without), columns)[:, None] * (self.bias + more)
+            total = total + share_of_others(self.sizes(without), columns, self.fading)[:, None] * (self.bias + more)
         return np.where(np.greater(lost, 0), -np.inf, total)
 
     def _with_products(self, u: int) -> list[int]:

@@ -226,7 +226,8 @@ class _Odds:
             return whole
         odds = float(self.difference(plain.log_prior[None, :])[0])
         odds += sum(self.of_value(name, value, plain) for name, value in values.items())
-        share = float(share_of_others(np.array([float(columns)]), len(self.model.schema.columns))[0])
+        fading = 1 if self.model._weights is None else self.model._weights.fading
+        share = float(share_of_others(np.array([float(columns)]), len(self.model.schema.columns), fading)[0])
         return (1 - share) * odds + share * whole
 
     def difference(self, log: Floats) -> Floats:

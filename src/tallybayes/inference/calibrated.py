@@ -1,7 +1,7 @@
 """A belief with its calibration: scores as predictions use them.
 
-Every calibrated score is a mixture, a · plain + m · weighted: with weights of columns a = 1 − m and m is the share of
-the other columns that the row has; with a temperature a is the temperature and m is 0.
+Every calibrated score is a mixture, a · plain + m · weighted: with weights of columns a = 1 − m and m is a power of
+the share of the other columns that the row has; with a temperature a is the temperature and m is 0.
 """
 
 from __future__ import annotations
@@ -47,6 +47,8 @@ class CalibratedBelief:
         The same with weighted columns, for whole rows.
     temperature : Temperature, TokenWeights or None
         The factor of the scores, where there are no weights.
+    fading : int
+        How weights fade where columns are missing: see `ColumnWeights`.
     """
 
     schema: Schema
@@ -54,6 +56,7 @@ class CalibratedBelief:
     plain: Belief
     weighted: Belief | None = None
     temperature: Tempering | None = None
+    fading: int = 1
 
     def encode(self, rows: RowBatch) -> Iterable[Encoded]:
         """Return the rows as the likelihoods take them."""
@@ -65,7 +68,7 @@ class CalibratedBelief:
             return self._temper(blocks, out, rows)
         blocks, sizes = list(blocks), np.zeros(len(out))
         add_encoded(self.schema, self.weighted, blocks, out, sizes, rows)
-        share = share_of_others(sizes, len(self.schema.columns))
+        share = share_of_others(sizes, len(self.schema.columns), self.fading)
         if (share == 1).all():
             return Mixture(1 - share, share)
         plain = np.empty_like(out)

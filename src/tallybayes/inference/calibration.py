@@ -21,7 +21,7 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh
-from tallybayes.inference.fit_weights import Terms, fit_weights
+from tallybayes.inference.fit_weights import Terms, fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
@@ -239,7 +239,7 @@ class _Search:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
-        fitted = fit_weights(terms.to_fit(classes, weights), common=common, precision=precision)
+        fitted = fit_fading(terms.to_fit(classes, weights), len(classes), common=common, precision=precision)
         before, after = (_mean(losses(found, classes), weights)[0] for found in (terms.plain(), terms.under(fitted)))
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
 

@@ -252,7 +252,7 @@ class ColumnTerms:
             if bins.size:
                 more += fitted.table[at + bins.codes].T
             at += bins.size
-        return np.asarray(self.plain() + (self.share * more).T)
+        return np.asarray(self.plain() + (self.share**fitted.fading * more).T)
 
     def whole(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms of some columns as the fit takes them, of the rows as they are; a table for each column."""
@@ -275,7 +275,9 @@ class ColumnTerms:
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
         more = np.tensordot(weights.of(self.columns, self.offset) - self.offset, self.terms, 1).T + corrections
-        return np.asarray(self.prior + np.tensordot(self.offset, self.terms, 1).T + self.share[:, None] * more)
+        return np.asarray(
+            self.prior + np.tensordot(self.offset, self.terms, 1).T + self.share[:, None] ** weights.fading * more
+        )
 
     def weights(self, fitted: FittedWeights) -> ColumnWeights:
         """Return fitted numbers as the weights of columns."""
@@ -291,7 +293,7 @@ class ColumnTerms:
             name, (there, gone) = self.columns[one.column], scale * one.ratios
             bias = bias + there
             columns[name] = replace(columns[name], missing=columns[name].missing + gone - there)
-        return ColumnWeights(self.evidence.classes, columns, bias)
+        return ColumnWeights(self.evidence.classes, columns, bias, fitted.fading)
 
 
 def _each(

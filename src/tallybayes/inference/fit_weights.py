@@ -25,7 +25,7 @@ from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_weights", "probabilities"]
+__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_fading", "fit_weights", "probabilities"]
 
 THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small draw in twenty lost more than 0.006
 
@@ -37,6 +37,8 @@ _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
 _PRIOR_NUMBERS, _PRIOR_SQUARES = 0.5, 0.05
+# Powers of the share of other columns: from weights that fade evenly to those that only whole rows have.
+_POWERS = (1, 2, 4, 8, 16, 32)
 _SOFT = 0.1  # the precision of the weights of interactions: the linear penalty does the shrinking
 
 
@@ -89,6 +91,10 @@ class Terms:
         """Return some of the terms."""
         return replace(self, terms=self.terms[index], offset=self.offset[index], target=self.target[index])
 
+    def faded(self, power: int) -> Terms:
+        """Return the terms with a power of the share of other columns in its place."""
+        return replace(self, share=self.share**power)
+
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
         return Terms(
@@ -108,7 +114,8 @@ class Terms:
 class FittedWeights:
     """The weight of each term (U,), the bias of each class (C,), and the corrections (K, C).
 
-    `precision` has the precision of each group of numbers, and `common` the weight that terms are drawn to, less 1.
+    `precision` has the precision of each group of numbers, `common` the weight that terms are drawn to, less 1, and
+    `fading` the power of the share of other columns.
     """
 
     scale: Floats
@@ -116,6 +123,7 @@ class FittedWeights:
     table: Floats
     common: float
     precision: Floats
+    fading: int = 1
 
 
 def fit_weights(
@@ -149,6 +157,44 @@ def fit_weights(
     # One round: precisions stay as they were without interactions, which would take the place of other numbers.
     fit.run(rounds=1)
     return fit.fitted()
+
+
+def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> FittedWeights:
+    """Return the most probable weights, and the power under which rows with columns dropped are most probable.
+
+    Parameters
+    ----------
+    terms : Terms
+        The terms of whole rows, then those of rows with columns dropped.
+    whole : int
+        The number of whole rows.
+    common : bool
+        Whether all terms have one weight, and nothing else is fitted.
+    precision : float
+        How strongly the common weight is drawn to 1.
+    """
+    fitted, dropped = fit_weights(terms, common=common, precision=precision), terms.take(slice(whole, None))
+    while True:
+        powers = [power for power in _POWERS if power >= fitted.fading]
+        losses = [_loss(dropped.faded(power), fitted) for power in powers]
+        best = powers[int(np.argmin(losses))]
+        if best == fitted.fading:
+            return fitted
+        faded = terms.faded(best)  # whole rows are as before, and the weights near
+        again = fit_weights(faded, precision=precision, common=True) if common else _again(faded, fitted)
+        fitted = replace(again, fading=best)
+
+
+def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
+    fit = _Fit(terms, start)
+    fit.run(rounds=2)
+    return fit.fitted()
+
+
+def _loss(terms: Terms, fitted: FittedWeights) -> float:
+    p = probabilities(terms, fitted)[np.arange(len(terms.classes)), terms.classes]
+    with np.errstate(divide="ignore"):
+        return float(-np.average(np.log(p), weights=terms.weights)) if len(p) else 0.0
 
 
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)

@@ -1,7 +1,7 @@
-"""ColumnWeights of columns: what calibration fits, and how a belief takes them on.
+"""Weights of columns: what calibration fits, and how a belief takes them on.
 
-The score of a row is (1 − m) · plain + m · weighted, m the share of the other columns that the row has. So a row that
-names one column is answered by that column's counts, and a whole row by the weighted belief.
+The score of a row is (1 − m) · plain + m · weighted, m a power of the share of the other columns that the row has. So a
+row that names one column is answered by that column's counts, and a whole row by the weighted belief.
 """
 
 from __future__ import annotations
@@ -69,11 +69,15 @@ class ColumnWeights:
         The weight of each column; one that is not named has 1.
     bias : ndarray, shape (C,)
         What is added to the log of the class prior.
+    fading : int
+        The power in m: the higher, the sooner weights fade where columns are missing. Columns that repeat each other
+        need weights even in twos and threes; columns that only tell together need them in whole rows alone.
     """
 
     classes: Categories
     columns: Mapping[str, ColumnWeight]
     bias: Floats
+    fading: int = 1
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, ColumnWeights) and _plain(self) == _plain(other)
@@ -134,15 +138,15 @@ class ColumnWeights:
         )
 
 
-def share_of_others(present: Floats, columns: int) -> Floats:  # (n,)
-    """Return the share of the other columns that rows have, given how many they have in all.
+def share_of_others(present: Floats, columns: int, fading: int = 1) -> Floats:  # (n,)
+    """Return a power of the share of the other columns that rows have, given how many they have in all.
 
     Examples
     --------
     >>> share_of_others(np.array([0.0, 1.0, 2.0, 5.0]), 5)
     array([0.  , 0.  , 0.25, 1.  ])
     """
-    return np.asarray(np.clip(present - 1.0, 0.0, None) / max(columns - 1, 1))
+    return np.asarray((np.clip(present - 1.0, 0.0, None) / max(columns - 1, 1)) ** fading)
 
 
 def _among(values: Floats, index: Any) -> Floats:
@@ -160,5 +164,6 @@ def _plain(weights: ColumnWeights) -> Any:
     return (
         weights.classes.values,
         weights.bias.tolist(),
+        weights.fading,
         {k: (one.weight, cells(one), one.table.tolist(), one.missing.tolist()) for k, one in weights.columns.items()},
     )

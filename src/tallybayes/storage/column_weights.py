@@ -14,6 +14,7 @@ from tallybayes.inference.weights import ColumnWeight, ColumnWeights
 __all__ = ["get", "put"]
 
 _NAME = "calibration"
+_MOST_FADING = 1024  # a share to this power is 0 in all but whole rows
 
 
 def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
@@ -30,7 +31,8 @@ def put(weights: ColumnWeights, tensors: serialize.Tensors) -> dict[str, Any]:
             tensors[f"{where}.bounds"] = one.cells
         columns.append(stored)
     tensors[f"{_NAME}.bias"] = weights.bias
-    return {"classes": serialize.put_labels(f"{_NAME}.classes", weights.classes, tensors), "columns": columns}
+    labels = serialize.put_labels(f"{_NAME}.classes", weights.classes, tensors)
+    return {"classes": labels, "columns": columns, "fading": weights.fading}
 
 
 def get(stored: dict[str, Any], reader: serialize.Reader) -> ColumnWeights:
@@ -39,7 +41,9 @@ def get(stored: dict[str, Any], reader: serialize.Reader) -> ColumnWeights:
     for k, one in enumerate(stored["columns"]):
         columns[text(one["name"])] = _column(f"{_NAME}.{k}", one, len(classes), reader)
     require(list(columns) == sorted(columns) and len(columns) == len(stored["columns"]), "weights of different columns")
-    return ColumnWeights(classes, columns, _numbers(reader, f"{_NAME}.bias", (len(classes),)))
+    fading = stored["fading"]
+    require(type(fading) is int and 1 <= fading <= _MOST_FADING, "how weights fade")
+    return ColumnWeights(classes, columns, _numbers(reader, f"{_NAME}.bias", (len(classes),)), fading)
 
 
 def _column(where: str, stored: dict[str, Any], n_classes: int, reader: serialize.Reader) -> ColumnWeight:

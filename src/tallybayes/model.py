@@ -23,7 +23,7 @@ from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.count import count, sample
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
-from tallybayes.inference.calibrated import CalibratedBelief
+from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.calibration import Calibration, calibrate
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.decide import ABSTAIN, decide
@@ -128,6 +128,11 @@ class Model:
             return plain
         weighted = weights.apply(belief, self.schema, self.evidence.classes).contrasted()
         return replace(plain, weighted=weighted, fading=weights.fading)
+
+    @property
+    def _has_calibrated_scores(self) -> bool:
+        """Whether calibrated scores differ from plain ones."""
+        return self._weights is not None or self._temperature is not None
 
     @property
     def _weights(self) -> ColumnWeights | None:

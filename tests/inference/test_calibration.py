@@ -149,8 +149,8 @@ def test_switched_off_it_gives_plain_probabilities_and_the_same_decisions() -> N
     model, plain = fit(rows, alpha=1.0), fit(rows, alpha=1.0, calibrate=None)
     off = model.with_(calibrate=None)
     assert plain.calibration is None
-    assert not plain._calibrated_belief.changes_scores
-    assert not off._calibrated_belief.changes_scores
+    assert not plain._has_calibrated_scores
+    assert not off._has_calibrated_scores
     np.testing.assert_array_equal(off.predict_proba(others), plain.predict_proba(others))
     calibrated = model.predict_proba(others)
     assert not np.allclose(calibrated, plain.predict_proba(others))

@@ -95,7 +95,7 @@ def test_the_interval_of_a_class_is_that_of_the_row() -> None:
 
 def test_a_calibrated_model_answers_from_its_tables() -> None:
     tempered = tb.fit(WEATHER, "play")
-    assert tempered._calibrated_belief.changes_scores
+    assert tempered._has_calibrated_scores
     asked, plain = tempered.probability("yes | sunny"), SMOOTH.probability("yes | sunny")
     assert replace(asked, notes=()) == plain
     told = tempered.predict_proba([{"outlook": "sunny"}])[0, 1]

@@ -23,7 +23,7 @@ from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.tree import Level
 from tallybayes.events.families.variance import minus_variance
-from tallybayes.events.families.weighted import times
+from tallybayes.events.families.weighted_likelihood import times
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
 from tallybayes.events.statistic import Statistic, Sum

@@ -174,7 +174,7 @@ class Likelihood(ABC):
         additions : mapping of int to ndarray, shape (V, C)
             What to add to each of a column's `cells`, where it has them.
         """
-        from tallybayes.events.families.weighted import ScaledLikelihood  # it is a likelihood itself
+        from tallybayes.events.families.weighted_likelihood import ScaledLikelihood  # it is a likelihood itself
 
         return ScaledLikelihood(self.statistic, self.options, self, weights)
 

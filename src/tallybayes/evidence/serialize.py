@@ -164,9 +164,11 @@ class Reader:
         require(schema.missing in ("skip", "category", "error"), "missing")
         own = [block.columns for block in blocks if not block.event.product]
         require(_divides(schema.columns, own), "columns, each in one block")
-        require(len(set(schema.terms)) == len(schema.terms), "columns that differ") if schema.products else None
+        if schema.products:  # terms of many columns are costly to list
+            require(len(set(schema.terms)) == len(schema.terms), "columns that differ")
         parts = {p.column for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
-        require(parts <= set(schema.columns), "parts that are columns") if parts else None
+        if parts:
+            require(parts <= set(schema.columns), "parts that are columns")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")

@@ -22,7 +22,7 @@ from tallybayes import kernels
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import weigh
-from tallybayes.inference.calibrated import Mixture
+from tallybayes.inference.calibrated_belief import Mixture
 
 
 @dataclass(frozen=True)

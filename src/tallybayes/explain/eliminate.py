@@ -34,7 +34,7 @@ def eliminate(terms: ColumnTerms, classes: ClassCodes, weights: Weights, most: i
     kept, needed = np.arange(len(terms.columns)), np.zeros(len(terms.columns), bool)
     least = max(1, len(kept) // _ROUNDS)
     step = max(least, len(kept) // 4)
-    now = _Weighted(terms.whole(kept, classes, weights), common=common)
+    now = _Weighted(terms.of_columns(kept, classes, weights), common=common)
     while len(kept) > 1:
         must = len(kept) > most
         ranked = kept[np.argsort(now.without_each(), kind="stable")]
@@ -43,7 +43,7 @@ def eliminate(terms: ColumnTerms, classes: ClassCodes, weights: Weights, most: i
         if not len(drop):
             break
         others = np.setdiff1d(kept, drop)
-        then = _Weighted(terms.whole(others, classes, weights), common=common)
+        then = _Weighted(terms.of_columns(others, classes, weights), common=common)
         if now.lost(then) <= _MOST_LOST or (must and step == least):
             kept, now = others, then
         elif step == least:

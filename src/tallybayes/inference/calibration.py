@@ -95,17 +95,15 @@ class Calibration:
 
     def __or__(self, other: Calibration | None) -> Calibration:
         """Return the calibration with more rows; the order of the two does not matter."""
-        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict()), one._weighed))
-
-    @property
-    def _weighed(self) -> list[tuple[str, float]]:
-        """The weights of columns in a form that can be compared."""
-        return [] if self.weights is None else sorted((name, one.weight) for name, one in self.weights.columns.items())
+        return self if other is None else max(self, other, key=lambda one: (one.rows, str(one.to_dict())))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the calibration as plain numbers."""
-        view = {} if self.view is None else {"view": self.view.to_dict()}
-        return view | {
+        """Return the calibration as plain numbers, without the corrections of single values."""
+        more: dict[str, Any] = {} if self.view is None else {"view": self.view.to_dict()}
+        if self.weights is not None:
+            each = sorted((name, one.weight) for name, one in self.weights.columns.items())
+            more["weights"] = {"columns": dict(each), "fading": self.weights.fading}
+        return more | {
             "alphas": dict(self.alphas),
             "temper": None if self.temperature is None else self.temperature.to_dict(),
             "rows": self.rows,
@@ -202,13 +200,13 @@ class _Search:
                     for key in alphas:
                         alphas[key] = self._best(alphas, key)
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
-        return replace(self._weigh(alphas) if weighted else self._temper(alphas), tried=tried)
+        return replace(self._fit_weights(alphas) if weighted else self._fit_temperature(alphas), tried=tried)
 
     def _by_column(self) -> bool:
         """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
         return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
 
-    def _temper(self, alphas: Mapping[str, float]) -> Calibration:
+    def _fit_temperature(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of tokens, or the temperature, under the smoothings."""
         scores, scored = self._scores(alphas)
         n, weights = len(self.classes), self._weight(scored)
@@ -223,16 +221,16 @@ class _Search:
                 temperature, after = found.temperature, _mean(found.losses, weights)[0]
         return Calibration(alphas, temperature, n, n - len(scored), before, after)
 
-    def _weigh(self, alphas: Mapping[str, float]) -> Calibration:
+    def _fit_weights(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
         size = len(self.evidence.schema.columns), len(self.evidence.classes)
         if not has_few_terms(*size) or len(self.classes) < _FEW:
-            return self._weigh_alike(alphas)
+            return self._fit_common_weight(alphas)
         n = min(len(self.classes), rows_to_weigh(*size))
         some = np.arange(n)  # in the order of hashes: a random sample
         terms = self._terms(alphas, some)
         has_weight = np.ones(n, bool) if self.weights is None else self.weights[:n] > 0
-        scored = np.flatnonzero(terms.possible(self.classes[:n]) & has_weight)
+        scored = np.flatnonzero(terms.has_class(self.classes[:n]) & has_weight)
         if not len(scored):  # no class has a second row
             return Calibration(alphas, None, n, n)
         if len(scored) < n:
@@ -240,10 +238,12 @@ class _Search:
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
         fitted = fit_fading(terms.to_fit(classes, weights), len(classes), common=common, precision=precision)
-        before, after = (_mean(losses(found, classes), weights)[0] for found in (terms.plain(), terms.under(fitted)))
+        before, after = (
+            _mean(losses(found, classes), weights)[0] for found in (terms.plain_scores(), terms.weighted_scores(fitted))
+        )
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
 
-    def _weigh_alike(self, alphas: Mapping[str, float]) -> Calibration:
+    def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
         """Return one weight for all columns, where they or the classes are too many for one each."""
         evidence, n = self.evidence, min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
@@ -262,7 +262,7 @@ class _Search:
         weight = float(fitted.scale[0])
         after = prior + (1 + share * (weight - 1))[:, None] * terms
         before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
-        columns = ColumnWeights.alike(weight, evidence.schema.columns, evidence.classes)
+        columns = ColumnWeights.common(weight, evidence.schema.columns, evidence.classes)
         return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
 
     def _first(self, n: int) -> Floats | None:

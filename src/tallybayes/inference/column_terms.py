@@ -233,15 +233,15 @@ class ColumnTerms:
         """Which terms are interactions that have to earn their weight."""
         return np.asarray(np.array([len(parts) > 1 for parts in self.made_of]) & (self.offset == 0))
 
-    def plain(self) -> Floats:  # (n, C)
+    def plain_scores(self) -> Floats:  # (n, C)
         """Return the scores of the rows without weights, each left out; finite."""
         return np.asarray(np.maximum(self.prior, -_LARGEST) + np.tensordot(self.offset, self.terms, 1).T)
 
-    def possible(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
+    def has_class(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
-        return np.asarray(self.plain()[np.arange(len(classes)), classes] > -_LARGEST / 2)
+        return np.asarray(self.plain_scores()[np.arange(len(classes)), classes] > -_LARGEST / 2)
 
-    def under(self, fitted: FittedWeights) -> Floats:  # (n, C)
+    def weighted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)
         """Return the scores of the rows with fitted weights, each left out."""
         U = len(self.columns)
         more = fitted.bias[:, None] + np.tensordot(fitted.scale[:U] - self.offset, self.terms, 1)
@@ -252,9 +252,9 @@ class ColumnTerms:
             if bins.size:
                 more += fitted.table[at + bins.codes].T
             at += bins.size
-        return np.asarray(self.plain() + (self.share**fitted.fading * more).T)
+        return np.asarray(self.plain_scores() + (self.share**fitted.fading * more).T)
 
-    def whole(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
+    def of_columns(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms of some columns as the fit takes them, of the rows as they are; a table for each column."""
         terms, bins = self.terms[some], [self.bins[u] for u in some]
         sizes = np.array([one.size for one in bins])

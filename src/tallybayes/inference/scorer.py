@@ -12,7 +12,7 @@ import pyarrow as pa
 from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
-from tallybayes.inference.calibrated import CalibratedBelief
+from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.posterior import normalise
 from tallybayes.inference.score import map_rows
 

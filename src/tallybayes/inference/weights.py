@@ -14,7 +14,7 @@ import numpy as np
 
 from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.families.weighted import WeightedLikelihood
+from tallybayes.events.families.weighted_likelihood import WeightedLikelihood
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.evidence.evidence import Evidence
@@ -85,7 +85,7 @@ class ColumnWeights:
     __hash__ = None  # type: ignore[assignment]
 
     @classmethod
-    def alike(cls, weight: float, columns: Sequence[str], classes: Categories) -> ColumnWeights:
+    def common(cls, weight: float, columns: Sequence[str], classes: Categories) -> ColumnWeights:
         """Return the same weight for all columns, without corrections."""
         nothing = np.zeros(len(classes))
         one = ColumnWeight(weight, None, nothing[None][:0], nothing)

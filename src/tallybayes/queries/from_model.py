@@ -232,7 +232,7 @@ class _ModelQuery:
     def _notes(self) -> tuple[str, ...]:
         unseen = [term for term in self.given if self._is_unseen(term)]
         notes = [f"{term} was never seen: treated as missing." for term in unseen]
-        if self._row is not None and self.model._calibrated_belief.changes_scores:
+        if self._row is not None and self.model._has_calibrated_scores:
             calibrated = self.model.predict_proba([self._row])[0, self._class]
             notes.append(f"Calibrated, as in predict_proba: {calibrated:.4f}.")
         return tuple(notes)

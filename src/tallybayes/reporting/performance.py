@@ -172,7 +172,7 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
         weights = np.concatenate([batch.column(schema.weight).to_numpy(zero_copy_only=False) for batch in source])
     probabilities = model.predict_proba(scan.source, threads=threads)
     raw = probabilities
-    if model._calibrated_belief.changes_scores:
+    if model._has_calibrated_scores:
         raw = model.with_(calibrate=None).predict_proba(scan.source, threads=threads)
     names = model.evidence.classes.to_numpy()
     seen = evaluate(names[places], probabilities, model.classes, weights=weights)
@@ -186,7 +186,7 @@ def answer_on_new(model: Model, scan: FirstPass, threads: int | None) -> Answer:
         weights,
         {},
         (),
-        calibrated=model._calibrated_belief.changes_scores,
+        calibrated=model._has_calibrated_scores,
     )
 
 

@@ -37,7 +37,7 @@ class Models:
     @property
     def calibrated(self) -> bool:
         """Whether any model's calibrated scores differ from its plain ones."""
-        return any(model is not None and model._calibrated_belief.changes_scores for model in self.models)
+        return any(model is not None and model._has_calibrated_scores for model in self.models)
 
     def __reduce__(self) -> tuple[Any, ...]:
         functions = (model.schema.tokenizers() for model in self.models if model is not None)

@@ -65,7 +65,7 @@ class CalibratedBelief:
     def score(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None = None) -> Mixture:
         """Write the calibrated scores of encoded rows into `out`; return how they are mixed."""
         if self.weighted is None:
-            return self._temper(blocks, out, rows)
+            return self._score_at_temperature(blocks, out, rows)
         blocks, sizes = list(blocks), np.zeros(len(out))
         add_encoded(self.schema, self.weighted, blocks, out, sizes, rows)
         share = share_of_others(sizes, len(self.schema.columns), self.fading)
@@ -76,11 +76,6 @@ class CalibratedBelief:
         mixture = Mixture(1 - share, share)
         out[:] = mix(mixture, plain, out)
         return mixture
-
-    @property
-    def changes_scores(self) -> bool:
-        """Whether calibrated scores differ from plain ones."""
-        return self.weighted is not None or self.temperature is not None
 
     def score_both(self, whole: Belief, rows: RowBatch, plain: Floats, out: Floats) -> None:
         """Write the log joint under the whole belief, which is not contrasted, and the calibrated scores."""
@@ -108,7 +103,7 @@ class CalibratedBelief:
             variances += mixture.plain[:, None] * counted
         variances[np.isinf(counted)] = np.inf  # unknown without calibration is unknown with it
 
-    def _temper(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None) -> Mixture:
+    def _score_at_temperature(self, blocks: Iterable[Encoded], out: Floats, rows: RowBatch | None) -> Mixture:
         temperature = self.temperature
         sizes = np.zeros(len(out)) if temperature is not None and temperature.by_size else None
         add_encoded(self.schema, self.plain, blocks, out, sizes, rows)

@@ -7,7 +7,7 @@ not α of each value but α rows that look like the column over all classes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
@@ -124,9 +124,9 @@ class CategoricalTable(Likelihood):
         counts = self.statistic.sums["counts"].take(self.statistic.values_of(f), axis=1)
         return np.asarray(counts.to_float().sum(axis=0))
 
-    def find_cells(self, f: int, data: Codes) -> npt.NDArray[np.intp]:  # (n,)
-        """Return the position of each row's value in column f among the values seen."""
-        return data.of_column(f, slice(0, len(data)))
+    def find_cells(self, data: Codes) -> Iterable[npt.NDArray[np.intp]]:  # (n,) for each column
+        """Return the position of each row's value among the values seen."""
+        return (data.of_column(f, slice(0, len(data))) for f in range(len(self.statistic.labels)))
 
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> CategoricalTable:
         """Return the table with each column's rows times its weight, plus the additions."""

@@ -91,10 +91,9 @@ class HistogramTable(Likelihood):
         cells = self.experts.cells
         return cells.pooled[cells.starts[f] : cells.starts[f] + cells.sizes[f]]
 
-    def find_cells(self, f: int, data: Dense) -> npt.NDArray[np.intp]:  # (n,)
-        """Return the cell of each row's value in column f."""
-        cells = self.experts.cells
-        return cells.of_values(f, data.column(f).astype(np.float64)) - int(cells.starts[f])
+    def find_cells(self, data: Dense) -> npt.NDArray[np.uint8]:  # (F, n)
+        """Return the cell of each row's value."""
+        return self.experts.cells.find(data)
 
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> HistogramTable:
         """Return the terms of each column times its weight, plus the additions."""

@@ -7,7 +7,7 @@ class of weight 0 adds nothing, even where its term is −∞.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -186,8 +186,8 @@ class Likelihood(ABC):
         """Return the weight of all rows in each cell of column f; nothing where there is no table."""
         return np.zeros(0)
 
-    def find_cells(self, f: int, data: Any) -> npt.NDArray[np.intp]:  # (n,)
-        """Return the cell of each row's value in column f; anything where it is missing."""
+    def find_cells(self, data: Any) -> Iterable[npt.NDArray[np.integer]]:  # (n,) for each column
+        """Return the cell of each row's value, column by column; anything where it is missing."""
         raise NotImplementedError(f"{type(self).__name__} has no cells")
 
     def missing_term(self, f: int) -> Floats:  # (C,)

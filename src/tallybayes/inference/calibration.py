@@ -237,10 +237,10 @@ class _Search:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
-        fitted = fit_fading(terms.to_fit(classes, weights), len(classes), common=common, precision=precision)
-        before, after = (
-            _mean(losses(found, classes), weights)[0] for found in (terms.plain_scores(), terms.weighted_scores(fitted))
-        )
+        given, n_whole = terms.to_fit(classes, weights), len(classes)
+        fitted = fit_fading(given, n_whole, common=common, precision=precision)
+        whole = given.only(n_whole)
+        before, after = whole.loss(), whole.faded(fitted.fading).loss(fitted)
         return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:

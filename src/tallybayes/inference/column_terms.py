@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import repeat
 
 import numpy as np
 import numpy.typing as npt
@@ -146,7 +147,7 @@ class ColumnTerms:
                 for u, term in zip(
                     at, _each(left, options, evidence, block, choices, rows, classes, weights), strict=True
                 ):
-                    terms[u] = _shifted(np.where(unknown, 0.0, term)).T
+                    terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
                 likelihood = event.estimate(statistic, options) if binned else None
             if event.product:
                 bins.append(_no_bins(n))
@@ -156,8 +157,9 @@ class ColumnTerms:
                 present[:, at.start : at.stop] = ~absent
             if likelihood is None:
                 continue
-            for f, (u, share) in enumerate(zip(at, likelihood.missing().T, strict=True)):
-                bins.append(_bins_of(likelihood, f, data, present[:, u]))
+            found = repeat(None) if likelihood.cells(0) is None else likelihood.find_cells(data)
+            for f, (u, share, cell) in enumerate(zip(at, likelihood.missing().T, found, strict=False)):
+                bins.append(_bins_of(likelihood, f, cell, present[:, u]))
                 if share.max() > 0 and share.min() < 1:
                     missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
@@ -195,27 +197,32 @@ class ColumnTerms:
         some = np.flatnonzero(keys % np.uint64(each) == 0)
         left = self.present[some] & _some_columns(keys[some], F)
         kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])  # (U, rows)
+        U, C, m, absent = len(self.terms), len(self.evidence.classes), len(some), self.missing
+        terms = np.empty((U + len(absent), C, n + m))
+        terms[:U, :, :n] = self.terms
+        np.multiply(self.terms[:, :, some], kept[:, None, :], out=terms[:U, :, n:])
+        for one, out in zip(absent, terms[U:], strict=True):
+            out[:, :n], out[:, n:] = one.terms, one.dropped(some, left[:, one.column])
+        base, offset = np.empty((C, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
+        base[:, :n] = np.maximum(self.prior, -_LARGEST).T
+        base[:, n:] = base[:, some]
+        base += np.tensordot(offset, terms, 1)
         sizes = np.array([one.size for one in self.bins])
-        tables = [
-            np.concatenate([one.codes, np.where(kept[u], one.codes[some], one.size - 1)]) + np.int32(at)
-            for u, (one, at) in enumerate(zip(self.bins, np.cumsum(sizes) - sizes, strict=True))
-            if one.size
-        ]
-        codes = np.array(tables, np.int32).reshape(len(tables), n + len(some))
-        share = share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F)
-        terms = np.concatenate([self.terms, self.terms[:, :, some] * kept[:, None, :]], axis=2)
-        prior = np.maximum(self.prior, -_LARGEST).T
-        base = np.concatenate([prior, prior[:, some]], axis=1) + np.tensordot(self.offset, terms, 1)
-        absent = [np.concatenate([one.terms, one.dropped(some, left[:, one.column])], axis=1) for one in self.missing]
+        starts, binned = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
+        codes = np.empty((len(binned), n + m), np.int32)
+        for u, code in zip(binned, codes, strict=True):
+            mine = self.bins[u]
+            code[:n], code[n:] = mine.codes, np.where(kept[u], mine.codes[some], mine.size - 1)
+            code += np.int32(starts[u])
         weight = np.ones(n) if weights is None else weights
         return Terms(
-            np.ascontiguousarray(base),
-            np.ascontiguousarray(np.concatenate([terms, np.array(absent).reshape(-1, *terms.shape[1:])])),
-            np.concatenate([self.offset, np.zeros(len(absent))]),
+            base,
+            terms,
+            offset,
             np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(len(absent))]),
             codes,
             int(sizes.sum()),
-            share,
+            share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F),
             np.concatenate([classes, classes[some]]),
             np.concatenate([weight, weight[some] * (each / _PARTIAL)]),
         )
@@ -240,19 +247,6 @@ class ColumnTerms:
     def has_class(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
         return np.asarray(self.plain_scores()[np.arange(len(classes)), classes] > -_LARGEST / 2)
-
-    def weighted_scores(self, fitted: FittedWeights) -> Floats:  # (n, C)
-        """Return the scores of the rows with fitted weights, each left out."""
-        U = len(self.columns)
-        more = fitted.bias[:, None] + np.tensordot(fitted.scale[:U] - self.offset, self.terms, 1)
-        for one, scale in zip(self.missing, fitted.scale[U:], strict=True):
-            more += scale * one.terms
-        at = 0
-        for bins in self.bins:
-            if bins.size:
-                more += fitted.table[at + bins.codes].T
-            at += bins.size
-        return np.asarray(self.plain_scores() + (self.share**fitted.fading * more).T)
 
     def of_columns(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
         """Return the terms of some columns as the fit takes them, of the rows as they are; a table for each column."""
@@ -332,30 +326,37 @@ def _no_bins(n: int) -> _Bins:
     return _Bins(None, np.full(n, -1, np.int32), 0)
 
 
-def _shifted(term: Floats) -> Floats:
-    """Return terms less the largest of each row, so that their differences keep their digits; none is infinite."""
-    refuse_nan(term)
-    greatest = term.max(axis=1, keepdims=True)
-    return np.maximum(term - np.where(np.isfinite(greatest), greatest, 0.0), -_LARGEST)
+def _shifted(term: Floats) -> Floats:  # (C, n)
+    """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
+    by_class = np.ascontiguousarray(term.T)  # NumPy is slow to reduce a short last axis
+    refuse_nan(by_class)
+    greatest = by_class.max(axis=0)
+    by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
+    return np.maximum(by_class, -_LARGEST, out=by_class)
 
 
-def _bins_of(likelihood: Likelihood, f: int, data: Encoded, present: npt.NDArray[np.bool_]) -> _Bins:
+def _bins_of(
+    likelihood: Likelihood, f: int, found: npt.NDArray[np.integer] | None, present: npt.NDArray[np.bool_]
+) -> _Bins:
     """Return the bins of column f: runs of its likelihood's cells, chosen by the weight of all rows."""
     cells, weight = likelihood.cells(f), likelihood.cell_weights(f)
-    if cells is None:
+    if cells is None or found is None:
         return _no_bins(len(present))
     kept: Categories | Floats
     if isinstance(cells, Categories):
         many = len(cells) > _MOST_VALUES
         often = np.sort(np.argsort(-weight, kind="stable")[: _MOST_VALUES - 1]) if many else np.arange(len(cells))
-        kept, place = cells.take(often), np.full(len(cells) + 1, len(often))  # a value never seen: with the rare ones
+        kept = cells.take(often)
+        place = np.full(len(cells) + 1, len(often), np.int32)  # a value never seen: with the rare ones
         place[often] = np.arange(len(often))
     else:
         kept = _cuts(cells, weight)
-        place = np.searchsorted(kept, cells, side="right")
+        place = np.searchsorted(kept, cells, side="right").astype(np.int32)
     size = len(kept) + 1
-    codes = np.where(present, place[np.where(present, likelihood.find_cells(f, data), 0)], size)
-    return _Bins(kept, codes.astype(np.int32), size + 1)
+    if not present.all():
+        found = np.where(present, found, len(place))
+        place = np.append(place, np.int32(size))
+    return _Bins(kept, place[found], size + 1)
 
 
 def _cuts(values: Floats, weight: Floats) -> Floats:

@@ -91,9 +91,26 @@ class Terms:
         """Return some of the terms."""
         return replace(self, terms=self.terms[index], offset=self.offset[index], target=self.target[index])
 
+    def only(self, rows: int) -> Terms:
+        """Return the terms with the weights of all but the first rows at 0."""
+        weights = np.ones(len(self.classes)) if self.weights is None else self.weights.copy()
+        weights[rows:] = 0.0
+        return replace(self, weights=weights)
+
     def faded(self, power: int) -> Terms:
         """Return the terms with a power of the share of other columns in its place."""
         return replace(self, share=self.share**power)
+
+    def loss(self, fitted: FittedWeights | None = None) -> float:
+        """Return the mean loss under fitted weights, or without any."""
+        U, C, _ = self.terms.shape
+        if fitted is None:
+            parts = np.zeros(U), np.zeros(C), np.zeros((self.corrections, C))
+        else:
+            parts = fitted.scale - self.offset, fitted.bias, fitted.table
+        given = self.base, self.terms, self.codes, self.classes, self.weights, self.share
+        total = len(self.classes) if self.weights is None else self.weights.sum()
+        return kernels.weigh_terms(*given, *parts).loss / float(total)
 
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
@@ -174,27 +191,22 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
         How strongly the common weight is drawn to 1.
     """
     fitted, dropped = fit_weights(terms, common=common, precision=precision), terms.take(slice(whole, None))
-    while True:
+    while len(dropped.classes):
         powers = [power for power in _POWERS if power >= fitted.fading]
-        losses = [_loss(dropped.faded(power), fitted) for power in powers]
+        losses = [dropped.faded(power).loss(fitted) for power in powers]
         best = powers[int(np.argmin(losses))]
         if best == fitted.fading:
             return fitted
         faded = terms.faded(best)  # whole rows are as before, and the weights near
         again = fit_weights(faded, precision=precision, common=True) if common else _again(faded, fitted)
         fitted = replace(again, fading=best)
+    return fitted
 
 
 def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
     fit = _Fit(terms, start)
     fit.run(rounds=2)
     return fit.fitted()
-
-
-def _loss(terms: Terms, fitted: FittedWeights) -> float:
-    p = probabilities(terms, fitted)[np.arange(len(terms.classes)), terms.classes]
-    with np.errstate(divide="ignore"):
-        return float(-np.average(np.log(p), weights=terms.weights)) if len(p) else 0.0
 
 
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)

@@ -24,7 +24,7 @@ from tallybayes.events.statistic import Statistic
 __all__ = ["Experts", "Plan", "Student", "Tree", "normalise"]
 
 _MOST_LOSS = 1e6  # nats, of one value: finite, so that terms and losses can be compared
-_KEPT_TERMS = 1 << 22  # doubles: 32 MB
+_KEPT_TERMS = 1 << 21  # doubles: 16 MB
 _LEAST_LOG = -600.0  # of a number whose exponential is accurate
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which experts are weighed
 
@@ -186,8 +186,10 @@ class Experts:
         counts = cells.count(statistic)
         student = Student(statistic, cells, floor)
         none = np.zeros((2, len(cells.sizes)))
-        experts = cls(cells, counts, Tree.of(cells, counts), student, none)
-        return replace(experts, log_weights=experts._weigh(statistic.rows.to_float(), methods))
+        alone = cls(cells, counts, Tree.of(cells, counts), student, none)
+        experts = replace(alone, log_weights=alone._weigh(statistic.rows.to_float(), methods))
+        experts.__dict__["_without_one"] = alone._without_one  # they do not depend on the weights
+        return experts
 
     @classmethod
     def planned(cls, statistic: Statistic, plan: Plan, floor: float) -> Experts:
@@ -251,20 +253,18 @@ class Experts:
     def terms_of_pairs(self, f: int, pair: Places) -> Floats:  # (k, C)
         """Return the terms of rows of weight 1 left out of column f; pair is cell · C + class.
 
-        All pairs of a column are computed on first use and kept, unless that would take too much memory.
+        All pairs are computed on first use and kept, unless that would take too much memory.
         """
         C, start = self.counts.shape[1], int(self.cells.starts[f])
         if self.counts.size * C <= _KEPT_TERMS:
-            if f not in self._pairs:
-                every = np.arange(int(self.cells.sizes[f]) * C)
-                self._pairs[f] = self.mixed_without(start + every // C, every % C, None)
-            return self._pairs[f][pair]
+            return np.asarray(self._pairs[start * C + pair])
         seen, place = np.unique(pair, return_inverse=True)
         return self.mixed_without(start + seen // C, seen % C, None)[place]
 
     @cached_property
-    def _pairs(self) -> dict[int, Floats]:
-        return {}
+    def _pairs(self) -> Floats:  # (ΣK · C, C)
+        cell, own = np.divmod(np.arange(self.counts.size), self.counts.shape[1])
+        return self.mixed_without(cell, own, None)
 
     def log_density(self) -> Floats:  # (ΣK, 1)
         """Return the log of Σ_k w_k Σ_c p_k(x | c): the part of the density that all classes share."""
@@ -309,8 +309,10 @@ def normalise(log: Floats) -> Floats:
 
 
 def _log_sum(log: Floats) -> Floats:  # (n, 1)
-    top = log.max(axis=1, keepdims=True)
-    return np.asarray(top + np.log(np.exp(log - top).sum(axis=1, keepdims=True)))
+    by_class = np.ascontiguousarray(log.T)  # NumPy is slow to reduce a short last axis
+    top = by_class.max(axis=0)
+    by_class -= top
+    return np.asarray(top + np.log(np.exp(by_class, out=by_class).sum(axis=0)))[:, None]
 
 
 def _level(split: Split, counts: Floats) -> Level:

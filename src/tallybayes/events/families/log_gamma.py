@@ -19,9 +19,11 @@ def log_gamma(x: Floats) -> Floats:
     array([3.178054, 0.572365])
     """
     low = x < _FROM
-    small = np.where(low, x, 1.0)[..., None] + np.arange(_FROM)
+    small, product = np.where(low, x, 1.0), np.ones_like(x)
+    for k in range(_FROM):  # at most 24^12
+        product *= small + k
     z = np.where(low, x + _FROM, x)
     r = 1 / z**2
     series = (1 / 12 - r * (1 / 360 - r * (1 / 1260 - r * (1 / 1680 - r * (1 / 1188 - r * 691 / 360360))))) / z
     stirling = (z - 0.5) * np.log(z) - z + _HALF_LOG_2_PI + series
-    return np.asarray(stirling - np.where(low, np.log(small).sum(axis=-1), 0.0))
+    return np.asarray(stirling - np.where(low, np.log(product), 0.0))

@@ -82,12 +82,11 @@ class Level:
         value, c = np.nonzero(self.counts)  # a count of zero adds nothing
         count, q = self.counts[value, c], self.shares[value]
         of_value, of_parent = self.group[self.parent[value]], self.group
-        size = int(self.group.max(initial=-1)) + 1
-        log = np.empty((len(ALPHAS), size))
-        for k, alpha in enumerate(ALPHAS):
-            gain = log_gamma(count + alpha * q) - log_gamma(alpha * q)
-            loss = (log_gamma(self.totals + alpha) - log_gamma(np.array(alpha))).sum(axis=1)
-            log[k] = np.bincount(of_value, gain, size) - np.bincount(of_parent, loss, size)
+        size, alphas = int(self.group.max(initial=-1)) + 1, ALPHAS[:, None]
+        gains = log_gamma(count + alphas * q) - log_gamma(alphas * q)
+        losses = (log_gamma(self.totals.T[:, None] + alphas) - log_gamma(alphas)).sum(axis=0)
+        pairs = zip(gains, losses, strict=True)
+        log = np.stack([np.bincount(of_value, gain, size) - np.bincount(of_parent, loss, size) for gain, loss in pairs])
         omega = np.exp(log - log.max(axis=0))
         omega /= omega.sum(axis=0)
         omega[omega < _NEGLIGIBLE] = 0.0

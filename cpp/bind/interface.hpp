@@ -238,8 +238,8 @@ struct WeighSums {
 };
 
 struct WeighTask {
-    const double* base;          // (C, n)
-    const double* terms;         // (U, C, n)
+    const double* base;          // (C - 1, n)
+    const double* terms;         // (U, C - 1, n)
     const std::int32_t* codes;   // (V, n), -1 for none
     const std::int32_t* classes; // (n,)
     const double* weights;       // (n,) or null
@@ -251,6 +251,7 @@ struct WeighTask {
     std::int64_t n_classes;
     std::int64_t n_terms;
     std::int64_t n_tables;
+    std::int64_t n_corrections;  // K
     bool curved;      // whether to compute the curvature
     WeighSums* sums;  // OUT, added to
 };

@@ -167,13 +167,13 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
                        nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
                        bool curved) {
     const Matrix from(base, "base", -1, -1);
-    const std::int64_t C = from.size(0), n = from.size(1);
+    const std::int64_t C = from.size(0) + 1, n = from.size(1);
     const Buffer all_terms(terms, "terms"), all_codes(codes, "codes"), part(share, "share"), by(scale, "scale"),
         per_class(bias, "bias"), to(out, "out", true);
     const Matrix rows(table, "table", -1, C);
     all_terms.need_axes(3);
     const std::int64_t U = all_terms.size(0), K = rows.size(0);
-    if (C < 1 || all_terms.size(1) != C || all_terms.size(2) != n) refuse("terms", "shape (U, C, n) like base", "another");
+    if (all_terms.size(1) != C - 1 || all_terms.size(2) != n) refuse("terms", "shape (U, C - 1, n) like base", "another");
     all_codes.need_axes(2);
     if (all_codes.size(1) != n) refuse("codes", "one column for each row", std::to_string(all_codes.size(1)));
     const std::int64_t V = all_codes.size(0);
@@ -202,7 +202,7 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
     run(&Kernels::weigh_terms,
         WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), code, own.data, weight.data,
                   part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
-                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, C, U, V, curved, &where});
+                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, C, U, V, K, curved, &where});
     sums[0] = where.loss;
     sums[1] = where.all_curve;
 }

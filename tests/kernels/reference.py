@@ -520,8 +520,9 @@ def weigh_terms(
     curved: bool = False,
 ) -> WeighedTerms:
     """Compute the loss of weighted terms; its gradient and diagonal curvature by scale, bias and table."""
-    _, C, n = terms.shape
-    K = len(table)
+    n, C, K = len(classes), len(bias), len(table)
+    base = np.concatenate([base, np.zeros((1, n))])  # of the last class
+    terms = np.concatenate([terms, np.zeros((len(terms), 1, n))], axis=1)
     padded = np.concatenate([table, np.zeros((1, C))])  # a code of -1 adds nothing
     inside = bias[:, None] + np.tensordot(scale, terms, 1)
     for code in codes:

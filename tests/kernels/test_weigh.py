@@ -15,8 +15,8 @@ def _problem(seed, n, C, U, V, weighted):
     K = 3 * V
     codes = rng.integers(-1, K, (V, n)).astype(np.int32) if K else np.zeros((V, n), np.int32)
     return (
-        rng.normal(size=(C, n)) * 5,
-        rng.normal(size=(U, C, n)) * 10 ** rng.uniform(-2, 2, (U, 1, 1)),
+        rng.normal(size=(C - 1, n)) * 5,
+        rng.normal(size=(U, C - 1, n)) * 10 ** rng.uniform(-2, 2, (U, 1, 1)),
         codes,
         rng.integers(0, C, n).astype(np.int32),
         rng.uniform(0, 2, n) if weighted else None,

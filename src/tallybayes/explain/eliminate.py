@@ -13,7 +13,7 @@ from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.column_terms import ColumnTerms
-from tallybayes.inference.fit_weights import Terms, fit_weights
+from tallybayes.inference.fit_weights import Terms, fit_weights, less_last
 
 __all__ = ["eliminate"]
 
@@ -58,15 +58,14 @@ class _Weighted:
 
     def __init__(self, terms: Terms, *, common: bool) -> None:
         self.terms = terms
-        self._parts = np.empty_like(terms.terms)  # (U, C, n) what each column adds to the scores
+        self._parts = np.empty_like(terms.terms)  # (U, C − 1, n) what each column adds to the scores, less the last's
         bias = np.empty_like(terms.base)
         for start in (0, 1):  # rows are in the order of content hashes: halves at random
             here = slice(1 - start, None, 2)
             fitted, share = fit_weights(terms.take(slice(start, None, 2)), common=common), terms.share[here]
-            bias[:, here] = share * fitted.bias[:, None]
-            table = np.concatenate(
-                [fitted.table, np.zeros((1, len(bias)))]
-            ).T  # (C, K + 1): the last is of no correction
+            bias[:, here] = share * less_last(fitted.bias)[:, None]
+            nothing = np.zeros((1, fitted.table.shape[1]))
+            table = less_last(np.concatenate([fitted.table, nothing]).T)  # (C − 1, K + 1): the last is of no correction
             for u, scale in enumerate(fitted.scale):
                 corrections = share * table[:, terms.codes[u, here]]
                 self._parts[u][:, here] = (1 + share * (scale - 1)) * terms.terms[u][:, here] + corrections
@@ -83,9 +82,9 @@ class _Weighted:
         return mean + _ERRORS * float(np.sqrt(self._mean((rise - mean) ** 2) / len(rise)))
 
     def _losses(self, scores: Floats) -> Floats:  # (n,)
-        scores = np.ascontiguousarray(scores.T)
-        kernels.log_softmax(scores)
-        return np.asarray(-scores[np.arange(len(scores)), self.terms.classes])
+        logs = np.concatenate([scores, np.zeros((1, scores.shape[1]))]).T.copy()  # the last class has 0
+        kernels.log_softmax(logs)
+        return np.asarray(-logs[np.arange(len(logs)), self.terms.classes])
 
     def _mean(self, values: Floats) -> float:
         return float(np.average(values, weights=self.terms.weights))

@@ -21,7 +21,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import mix, row_hashes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import options_for
-from tallybayes.inference.fit_weights import FittedWeights, Terms
+from tallybayes.inference.fit_weights import FittedWeights, Terms, less_last
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
@@ -198,13 +198,13 @@ class ColumnTerms:
         left = self.present[some] & _some_columns(keys[some], F)
         kept = np.stack([left[:, list(parts)].all(axis=1) for parts in self.made_of])  # (U, rows)
         U, C, m, absent = len(self.terms), len(self.evidence.classes), len(some), self.missing
-        terms = np.empty((U + len(absent), C, n + m))
-        terms[:U, :, :n] = self.terms
-        np.multiply(self.terms[:, :, some], kept[:, None, :], out=terms[:U, :, n:])
+        terms = np.empty((U + len(absent), C - 1, n + m))
+        np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:U, :, :n])
+        np.multiply(terms[:U, :, some], kept[:, None, :], out=terms[:U, :, n:])
         for one, out in zip(absent, terms[U:], strict=True):
-            out[:, :n], out[:, n:] = one.terms, one.dropped(some, left[:, one.column])
-        base, offset = np.empty((C, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
-        base[:, :n] = np.maximum(self.prior, -_LARGEST).T
+            out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
+        base, offset = np.empty((C - 1, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
+        base[:, :n] = less_last(np.maximum(self.prior, -_LARGEST).T)
         base[:, n:] = base[:, some]
         base += np.tensordot(offset, terms, 1)
         sizes = np.array([one.size for one in self.bins])
@@ -255,8 +255,8 @@ class ColumnTerms:
         starts = np.cumsum(sizes) - sizes
         codes = [one.codes + np.int32(at if one.size else 0) for one, at in zip(bins, starts, strict=True)]
         return Terms(
-            np.ascontiguousarray(np.maximum(self.prior, -_LARGEST).T + terms.sum(axis=0)),
-            terms,
+            less_last(np.maximum(self.prior, -_LARGEST).T + terms.sum(axis=0)),
+            np.ascontiguousarray(terms[:, :-1] - terms[:, -1:]),
             np.ones(len(some)),
             np.ones(len(some)),
             np.array(codes, np.int32),

@@ -25,7 +25,7 @@ from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_fading", "fit_weights", "probabilities"]
+__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_fading", "fit_weights", "less_last", "probabilities"]
 
 THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small draw in twenty lost more than 0.006
 
@@ -48,10 +48,10 @@ class Terms:
 
     Attributes
     ----------
-    base : ndarray, shape (C, n)
-        The plain scores: the log of the class prior plus all terms of offset 1.
-    terms : ndarray, shape (U, C, n)
-        The terms; 0 where a column is missing.
+    base : ndarray, shape (C − 1, n)
+        The plain scores: the log of the class prior plus all terms of offset 1; less the score of the last class.
+    terms : ndarray, shape (U, C − 1, n)
+        The terms, less the last class's; 0 where a column is missing.
     offset : ndarray, shape (U,)
         The weight of each term in `base`: 1 for a column, 0 for a missing value and for an interaction.
     target : ndarray, shape (U,)
@@ -84,8 +84,7 @@ class Terms:
     ) -> Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
         nothing, one = np.zeros((0, len(classes)), np.int32), np.ones(1)
-        term, base = np.ascontiguousarray(term.T), np.ascontiguousarray((prior + term).T)
-        return cls(base, term[None], one, one, nothing, 0, share, classes, weights)
+        return cls(less_last((prior + term).T), less_last(term.T)[None], one, one, nothing, 0, share, classes, weights)
 
     def of(self, index: npt.NDArray[np.intp]) -> Terms:
         """Return some of the terms."""
@@ -103,7 +102,7 @@ class Terms:
 
     def loss(self, fitted: FittedWeights | None = None) -> float:
         """Return the mean loss under fitted weights, or without any."""
-        U, C, _ = self.terms.shape
+        U, C = len(self.terms), len(self.base) + 1
         if fitted is None:
             parts = np.zeros(U), np.zeros(C), np.zeros((self.corrections, C))
         else:
@@ -211,13 +210,19 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
 
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
     """Return the probabilities of the classes under fitted weights."""
-    more = fitted.bias[:, None] + np.tensordot(fitted.scale - terms.offset, terms.terms, 1)
-    padded = np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))])  # a code of −1 adds nothing
+    padded = less_last(np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))]).T)  # a code of −1 adds nothing
+    more = less_last(fitted.bias)[:, None] + np.tensordot(fitted.scale - terms.offset, terms.terms, 1)
     for codes in terms.codes:
-        more += padded[codes].T
-    scores = np.ascontiguousarray((terms.base + terms.share * more).T)
+        more += padded[:, codes]
+    scores = np.zeros((len(terms.classes), len(fitted.bias)))
+    scores[:, :-1] = (terms.base + terms.share * more).T
     kernels.softmax(scores)
     return scores
+
+
+def less_last(values: Floats) -> Floats:
+    """Return values of classes (C, ...) less those of the last: (C − 1, ...), in order in memory."""
+    return np.ascontiguousarray(values[:-1] - values[-1:])
 
 
 _INTERACTION = 4  # the group of weights of interactions, after t, ω, b and β
@@ -227,7 +232,7 @@ class _Fit:
     """The numbers being fitted, t, ω, b and β one after the other, and the precision of each group."""
 
     def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
-        U, C, _ = terms.terms.shape
+        U, C = len(terms.terms), len(terms.base) + 1
         self.terms, self.sizes = terms, (U, C, terms.corrections)
         own = np.where(terms.target > 0, 1, _INTERACTION)
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])

@@ -39,10 +39,10 @@ def weigh_terms(
 
     Parameters
     ----------
-    base : float64 ndarray, shape (C, n)
-        Finite scores.
-    terms : float64 ndarray, shape (U, C, n)
-        Finite terms.
+    base : float64 ndarray, shape (C - 1, n)
+        Finite scores of all classes but the last, less those of the last.
+    terms : float64 ndarray, shape (U, C - 1, n)
+        Finite terms, likewise.
     codes : int32 ndarray, shape (V, n)
         Rows of the table; -1 adds nothing.
     classes : int32 ndarray, shape (n,)
@@ -56,7 +56,7 @@ def weigh_terms(
     Examples
     --------
     >>> none = np.zeros((0, 1), np.int32)
-    >>> found = weigh_terms(np.zeros((2, 1)), np.array([[[1.0], [0.0]]]), none, np.zeros(1, np.int32), None, np.ones(1),
+    >>> found = weigh_terms(np.zeros((1, 1)), np.array([[[1.0]]]), none, np.zeros(1, np.int32), None, np.ones(1),
     ...                     np.zeros(1), np.zeros(2), np.zeros((0, 2)), curved=True)
     >>> round(found.loss, 6), found.slopes.tolist(), found.curves[0].item()      # log 2; p - 1; p (1 - p)
     (0.693147, [-0.5, -0.5, 0.5], 0.25)

@@ -117,8 +117,9 @@ def fit(
         not at all, which is textbook naive Bayes.
     structure : {"naive", "pairs", "tan", "joint", "auto"}
         Which columns are counted together, beside each alone: none; pairs that make rows left out more probable, each
-        with a weight ("pairs", and for now "auto"); a tree of pairs ("tan"); or all, one cell for each combination of
-        values ("joint"). They are chosen by at most 50,000 rows and counted in a second pass over all.
+        with a weight ("pairs"); pairs and triples without a penalty, where nested folds say so ("auto"); a tree of
+        pairs ("tan"); or all, one cell for each combination of values ("joint"). They are chosen by at most 50,000 rows
+        and counted in a second pass over all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}

@@ -69,6 +69,8 @@ class Interaction(Event):
         The columns and their slots, fixed before counting, so that counts add.
     base : {0.0, 1.0}
         The weight before calibration: 0 where only a fitted weight makes the interaction count.
+    free : bool
+        Whether that weight is fitted without a penalty: see `inference.fit_weights`.
 
     Examples
     --------
@@ -81,6 +83,7 @@ class Interaction(Event):
 
     parts: tuple[Part, ...]
     base: float = 0.0
+    free: bool = False
 
     name: ClassVar[str] = "interaction"
     product: ClassVar[bool] = True
@@ -92,15 +95,15 @@ class Interaction(Event):
         """Leave the parts as they are: no user gives them."""
 
     @classmethod
-    def of(cls, parts: Sequence[Sequence[Any]], base: float) -> Interaction:
+    def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool = False) -> Interaction:
         """Return the interaction that plain values describe; raise ValueError if they cannot."""
         made = tuple(Part(str(name), str(kind), tuple(values), tuple(names)) for name, kind, values, names in parts)
         others = (len(part.names) - len(part.values) for part in made)
         sound = all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True))
-        sound = sound and base in (0.0, 1.0)
+        sound = sound and base in (0.0, 1.0) and isinstance(free, bool)
         if len(made) < 2 or not sound or math.prod(len(part.names) for part in made) > MOST_CELLS:
             raise ValueError("parts of an interaction")
-        return cls(made, float(base))
+        return cls(made, float(base), free)
 
     @property
     def spec(self) -> str:

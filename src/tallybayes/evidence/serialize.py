@@ -292,7 +292,8 @@ def _put_event(event: Event) -> dict[str, Any]:
     """Return an event model as JSON: its specification, and the parts of an interaction."""
     if not isinstance(event, Interaction):
         return {"event": event.spec}
-    return {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
+    stored = {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
+    return stored | {"free": True} if event.free else stored
 
 
 def get_event(stored: dict[str, Any]) -> Event:
@@ -300,7 +301,7 @@ def get_event(stored: dict[str, Any]) -> Event:
     if "parts" not in stored:
         return parse(stored["event"])
     require(stored["event"] == Interaction.name, "an interaction")
-    return Interaction.of(stored["parts"], stored["base"])
+    return Interaction.of(stored["parts"], stored["base"], stored.get("free", False))
 
 
 def require(holds: bool, what: str) -> None:

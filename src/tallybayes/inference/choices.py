@@ -53,8 +53,8 @@ class Choices:
         How probabilities are made to hold for rows left out: by a weight for each column ("auto", also called "loo"),
         by one weight for all ("one"), or not at all.
     structure : {"naive", "pairs", "tan", "joint", "auto"}
-        Which columns are counted together: none; pairs that earn a weight when rows are left out ("pairs", and for now
-        "auto"); a tree of pairs ("tan"); or all ("joint").
+        Which columns are counted together: none; pairs that earn a weight when rows are left out ("pairs"); more of
+        them where nested folds say so ("auto"); a tree of pairs ("tan"); or all ("joint").
     """
 
     estimate: Rule = "bayes"

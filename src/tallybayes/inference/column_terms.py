@@ -93,6 +93,8 @@ class ColumnTerms:
         The log-likelihood of each value without its row; 0 where it is missing, −∞ is a large negative number.
     offset : ndarray, shape (F,)
         The weight of each term before calibration: 1, or 0 for an interaction that has to earn its weight.
+    free : ndarray of bool, shape (F,)
+        Which interactions are fitted without a penalty.
     made_of : tuple of tuple of int
         The columns that each term is made of: itself, or those of an interaction.
     bins : tuple of _Bins
@@ -108,6 +110,7 @@ class ColumnTerms:
     terms: Floats
     present: npt.NDArray[np.bool_]  # (n, columns that are not made of others)
     offset: Floats
+    free: npt.NDArray[np.bool_]
     made_of: tuple[tuple[int, ...], ...]
     bins: tuple[_Bins, ...]
     missing: tuple[_Missing, ...] = ()
@@ -129,6 +132,7 @@ class ColumnTerms:
         names = tuple(name for block in schema.blocks for name in block.columns)
         terms, present = np.zeros((len(names), C, n)), np.ones((n, len(schema.columns)), bool)
         place, offset = {name: u for u, name in enumerate(names)}, np.ones(len(names))
+        free = np.zeros(len(names), bool)
         made_of: list[tuple[int, ...]] = []
         bins: list[_Bins] = []
         missing: list[_Missing] = []
@@ -138,7 +142,7 @@ class ColumnTerms:
             data: Encoded = rows.encode(block, statistic.labels or None)
             at = range(len(made_of), len(made_of) + len(block.columns))
             if isinstance(event, Interaction):
-                offset[at.start], event = event.base, replace(event, base=1.0)
+                offset[at.start], free[at.start], event = event.base, event.free, replace(event, base=1.0)
                 made_of.append(tuple(place.get(part.column, -1) for part in event.parts))
             else:
                 made_of += [(u,) for u in at]
@@ -164,7 +168,9 @@ class ColumnTerms:
                     missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [_no_bins(n)] * len(names)
-        return cls(evidence, rows, names, prior, terms, present, offset, tuple(made_of), tuple(bins), tuple(missing))
+        return cls(
+            evidence, rows, names, prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing)
+        )
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -176,6 +182,7 @@ class ColumnTerms:
             columns=self.columns + other.columns,
             terms=np.concatenate([self.terms, other.terms]),
             offset=np.concatenate([self.offset, other.offset]),
+            free=np.concatenate([self.free, other.free]),
             made_of=(*self.made_of, *made_of),
             bins=self.bins + other.bins,
         )
@@ -220,6 +227,7 @@ class ColumnTerms:
             terms,
             offset,
             np.concatenate([np.where(self._soft, 0.0, 1.0), np.ones(len(absent))]),
+            np.concatenate([self.free, np.zeros(len(absent), bool)]),
             codes,
             int(sizes.sum()),
             share_of_others(np.concatenate([self.present, left]).sum(axis=1).astype(np.float64), F),
@@ -259,6 +267,7 @@ class ColumnTerms:
             np.ascontiguousarray(terms[:, :-1] - terms[:, -1:]),
             np.ones(len(some)),
             np.ones(len(some)),
+            np.zeros(len(some), bool),
             np.array(codes, np.int32),
             int(sizes.sum()),
             share_of_others(self.present[:, some].sum(axis=1).astype(np.float64), len(some)),
@@ -328,7 +337,7 @@ def _no_bins(n: int) -> _Bins:
 
 def _shifted(term: Floats) -> Floats:  # (C, n)
     """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
-    by_class = np.ascontiguousarray(term.T)  # NumPy is slow to reduce a short last axis
+    by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
     refuse_nan(by_class)
     greatest = by_class.max(axis=0)
     by_class -= np.where(np.isfinite(greatest), greatest, 0.0)

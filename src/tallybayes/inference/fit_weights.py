@@ -10,12 +10,13 @@ chosen by marginal likelihood, group by group. The problem is convex.
 
 A term outside s_c, an interaction I, has a weight w ≥ 0 of its own, which costs μ·w with μ = √(2τh), h the curvature of
 the loss by w. At w = 0 the slope g exceeds μ where the score test g²/2h exceeds τ: choosing and shrinking are one
-problem. g grows as the rows and μ as their root, so the penalty fades.
+problem. g grows as the rows and μ as their root, so the penalty fades. A free interaction is drawn to 0 like a
+correction instead: better with many rows, and too trusting with few.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -57,6 +58,8 @@ class Terms:
         The weight of each term in `base`: 1 for a column, 0 for a missing value and for an interaction.
     target : ndarray, shape (U,)
         The weight that each term is drawn to with few rows: 1, or 0 for an interaction, which has to earn its weight.
+    free : ndarray of bool, shape (U,)
+        Which interactions cost nothing beside that.
     codes : ndarray of int32, shape (V, n)
         The correction of each row in each table; −1 for none.
     corrections : int
@@ -73,6 +76,7 @@ class Terms:
     terms: Floats
     offset: Floats
     target: Floats
+    free: npt.NDArray[np.bool_]
     codes: npt.NDArray[np.int32]
     corrections: int
     share: Floats
@@ -85,11 +89,14 @@ class Terms:
     ) -> Terms:
         """Return the terms of rows whose columns all have one weight, given prior and sum of terms, (n, C) each."""
         nothing, one = np.zeros((0, len(classes)), np.int32), np.ones(1)
-        return cls(less_last((prior + term).T), less_last(term.T)[None], one, one, nothing, 0, share, classes, weights)
+        return cls(
+            less_last((prior + term).T), less_last(term.T)[None], one, one, one > 1, nothing, 0, share, classes, weights
+        )
 
     def of(self, index: npt.NDArray[np.intp]) -> Terms:
         """Return some of the terms."""
-        return replace(self, terms=self.terms[index], offset=self.offset[index], target=self.target[index])
+        kept = {name: getattr(self, name)[index] for name in ("terms", "offset", "target", "free")}
+        return replace(self, **kept)
 
     def only(self, rows: int) -> Terms:
         """Return the terms with the weights of all but the first rows at 0."""
@@ -119,6 +126,7 @@ class Terms:
             np.ascontiguousarray(self.terms[:, :, rows]),
             self.offset,
             self.target,
+            self.free,
             np.ascontiguousarray(self.codes[:, rows]),
             self.corrections,
             np.ascontiguousarray(self.share[rows]),
@@ -177,8 +185,9 @@ def fit_weights(
     if len(own) == len(terms.target):
         return alone
     fit = _Fit(terms, alone)
-    # One round: precisions stay as they were without interactions, which would take the place of other numbers.
-    fit.run(rounds=1)
+    # One round: precisions stay as they were without interactions, which would take the place of other numbers. Only
+    # that of free interactions is found in further rounds.
+    fit.run(rounds=3 if terms.free.any() else 1, groups=(_FREE,))
     return fit.fitted()
 
 
@@ -211,7 +220,7 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
 
 def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
     fit = _Fit(terms, start)
-    fit.run(rounds=2)
+    fit.run(rounds=2 if terms.target.all() else 1)
     return fit.fitted()
 
 
@@ -232,7 +241,7 @@ def less_last(values: Floats) -> Floats:
     return np.ascontiguousarray(values[:-1] - values[-1:])
 
 
-_INTERACTION = 4  # the group of weights of interactions, after t, ω, b and β
+_INTERACTION, _FREE = 4, 5  # the groups of weights of interactions, after t, ω, b and β
 
 
 class _Fit:
@@ -241,13 +250,14 @@ class _Fit:
     def __init__(self, terms: Terms, alone: FittedWeights | None = None) -> None:
         U, C = len(terms.terms), len(terms.base) + 1
         self.terms, self.sizes = terms, (U, C, terms.corrections)
-        own = np.where(terms.target > 0, 1, _INTERACTION)
+        own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
         self.at = np.zeros(len(self.group))
-        self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT])
+        self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT, _FIRST])
         if alone is not None:
-            own = 1 + np.flatnonzero(terms.target)
-            self.at[0], self.at[own] = alone.common, alone.scale - 1.0 - alone.common
+            known = np.arange(U) if len(alone.scale) == U else np.flatnonzero(terms.target)
+            self.at[0] = alone.common
+            self.at[1 + known] = alone.scale - terms.target[known] * (1 + alone.common)
             self.at[1 + U :] = np.concatenate([alone.bias, alone.table.ravel()])
             self.precision = alone.precision.copy()
 
@@ -272,13 +282,13 @@ class _Fit:
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
 
-    def run(self, *, rounds: int) -> None:
-        """Fit all numbers, and the precisions of their groups after the first round."""
+    def run(self, *, rounds: int, groups: Sequence[int] = (1, 2, 3)) -> None:
+        """Fit all numbers, and the precisions of some groups after the first round."""
         soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
         for k in range(rounds):
             curvature = self.evaluate(self.at, curved=True)[2]
             if k:
-                self._choose_precisions(curvature)
+                self._choose_precisions(curvature, groups)
             elif soft.any():
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
@@ -304,9 +314,9 @@ class _Fit:
             if abs(step) <= _LAST_STEP:
                 break
 
-    def _choose_precisions(self, curvature: Floats) -> None:
+    def _choose_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
         """Set the precision of each group to its most probable one given the numbers."""
-        for g in range(1, _INTERACTION):
+        for g in groups:
             mine = self.group == g
             fitted = (curvature[mine] / (curvature[mine] + self.precision[g])).sum()
             chosen = (fitted + _PRIOR_NUMBERS) / ((self.at[mine] ** 2).sum() + _PRIOR_SQUARES)

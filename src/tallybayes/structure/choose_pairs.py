@@ -7,6 +7,7 @@ together; those that keep a weight above 0 are chosen. Everything is measured on
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -35,13 +36,14 @@ MOST_COLUMNS = 200  # whose pairs are looked at
 _MOST_PAIRS = MOST_COLUMNS * (MOST_COLUMNS - 1) // 2  # 19,900: a second or two
 _MOST_CELLS = 1 << 22  # of all tables and classes (32 MB)
 _MOST_CANDIDATES = 200  # fitted together: the strongest
+_MOST_EXTENDED = 15  # pairs, the strongest, that a third column is added to
 _SCANS = 2  # a second look, given the pairs of the first, finds those that they hid
 _AT_ONCE = 1 << 22  # cells of rows and pairs (16 MB) that are scanned together
 
-_Pair: TypeAlias = tuple[int, int]
+_Pair: TypeAlias = tuple[int, ...]  # of columns; or three of them
 
 
-def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
+def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows, *, free: bool = False) -> list[Block]:
     """Return the pairs of columns that improve the probabilities of sampled rows, as products.
 
     Parameters
@@ -52,6 +54,8 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
         How the columns are estimated; every smoothing is a number.
     sample : SampledRows
         Some of the rows.
+    free : bool
+        Whether weights of interactions have no penalty; then triples of columns are looked for as well.
     """
     schema, C = evidence.schema, len(evidence.classes)
     rows = sample.with_others(evidence, rows_to_weigh(len(schema.columns) + _MOST_CANDIDATES // 2, C))
@@ -64,13 +68,17 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
     columns = slotted_columns(schema, rows, _telling(terms, alone))
     scan = _Scan(rows, C, columns, look_at([column.size for column in columns], C, len(schema.columns)))
     chosen: dict[_Pair, Block] = {}
-    for _ in range(_SCANS):
-        found = [pair for pair in scan.strongest(p, terms.share) if pair not in chosen]
+    threshold = THRESHOLD
+    for k in range(_SCANS + free):
+        if k == _SCANS:
+            scan = _Scan(rows, C, columns, _triples(list(chosen), columns, C))
+            threshold = max(THRESHOLD, float(np.log(math.comb(len(columns), 3) or 1)))
+        found = [pair for pair in scan.strongest(p, terms.share, threshold) if pair not in chosen]
         if not found:
-            break
+            continue
         taken = [name for block in chosen.values() for name in block.columns]
         for pair in found:
-            chosen[pair] = product(schema, (columns[k].part for k in pair), base=0.0, taken=taken)
+            chosen[pair] = product(schema, (columns[k].part for k in pair), base=0.0, free=free, taken=taken)
             taken += chosen[pair].columns
         counted = count_rows(counted_alone(schema, [chosen[pair] for pair in found]), rows.rows)
         more = evidence.select(()).with_products(counted)
@@ -80,6 +88,20 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> l
         p = probabilities(given, weights)
     earned = weights.scale[len(schema.columns) :][: len(chosen)] > 0
     return [block for block, kept in zip(chosen.values(), earned, strict=True) if kept]
+
+
+def _triples(pairs: Sequence[_Pair], columns: Sequence[SlottedColumn], n_classes: int) -> list[_Pair]:
+    """Return the strongest pairs with each other column, as far as their tables fit into memory."""
+    found: dict[_Pair, None] = {}
+    room = _MOST_CELLS // n_classes
+    for pair in pairs[:_MOST_EXTENDED]:
+        for k in range(len(columns)):
+            triple = tuple(sorted({*pair, k}))
+            size = math.prod(columns[j].size for j in triple)
+            if len(triple) == 3 and triple not in found and size <= room:
+                found[triple] = None
+                room -= size
+    return list(found)
 
 
 def look_at(sizes: Sequence[int], n_classes: int, columns: int) -> list[_Pair]:
@@ -125,7 +147,7 @@ class _Tables:
     """Pairs of columns whose tables have one shape, and the interactions of their cells in rows left out."""
 
     pairs: Sequence[_Pair]
-    shape: tuple[int, int]
+    shape: tuple[int, ...]
     others: Floats  # (pairs · cells, C)
     less: Floats
 
@@ -139,14 +161,14 @@ class _Scan:
         self.rows, self.n_classes, self.columns = rows, n_classes, columns
         self.tables = [self._count(group, shape) for group, shape in self._groups(pairs)]
 
-    def strongest(self, p: Floats, share: Floats) -> list[_Pair]:
+    def strongest(self, p: Floats, share: Floats, threshold: float) -> list[_Pair]:
         """Return the pairs whose interaction gains more than the threshold, given probabilities p (n, C)."""
         weight = np.ones(len(self.rows)) if self.rows.weights is None else self.rows.weights
         found: list[tuple[float, _Pair]] = []
         for tables in self.tables:
-            sizes = [tables.shape[0] * tables.shape[1]] * len(tables.pairs)
+            sizes = [math.prod(tables.shape)] * len(tables.pairs)
             slope, curve = kernels.score_test(
-                self._cells(tables.pairs, tables.shape[1]),
+                self._cells(tables.pairs, tables.shape),
                 tables.others,
                 tables.less,
                 sizes,
@@ -156,34 +178,39 @@ class _Scan:
                 weight * share**2,
             )
             gain = np.where((slope > 0) & (curve > 0), slope**2 / (2 * np.maximum(curve, 1e-300)), 0.0)
-            found += [(float(gain[k]), tables.pairs[k]) for k in np.flatnonzero(gain > THRESHOLD).tolist()]
+            found += [(float(gain[k]), tables.pairs[k]) for k in np.flatnonzero(gain > threshold).tolist()]
         found.sort(key=lambda one: (-one[0], one[1]))
         return [pair for _, pair in found[:_MOST_CANDIDATES]]
 
-    def _groups(self, pairs: Sequence[_Pair]) -> Iterator[tuple[list[_Pair], tuple[int, int]]]:
+    def _groups(self, pairs: Sequence[_Pair]) -> Iterator[tuple[list[_Pair], tuple[int, ...]]]:
         """Yield pairs whose tables have one shape, as many at a time as fit into memory."""
-        by_shape: dict[tuple[int, int], list[_Pair]] = {}
-        for f, g in pairs:
-            by_shape.setdefault((self.columns[f].size, self.columns[g].size), []).append((f, g))
+        by_shape: dict[tuple[int, ...], list[_Pair]] = {}
+        for pair in pairs:
+            by_shape.setdefault(tuple(self.columns[f].size for f in pair), []).append(pair)
         size = max(1, _AT_ONCE // max(1, len(self.rows)))
         for shape, group in by_shape.items():
             for k in range(0, len(group), size):
                 yield group[k : k + size], shape
 
-    def _cells(self, pairs: Sequence[_Pair], width: int) -> tuple[npt.NDArray[np.int32], ...]:
+    def _cells(self, pairs: Sequence[_Pair], shape: tuple[int, ...]) -> tuple[npt.NDArray[np.int32], ...]:
         """Return the cell of each row in the table of each pair; −1 where a column is missing."""
-        codes = [column.codes for column in self.columns]
-        return tuple(
-            np.where((codes[f] < 0) | (codes[g] < 0), np.int32(-1), codes[f] * np.int32(width) + codes[g])
-            for f, g in pairs
-        )
+        return tuple(self._cell(pair, shape) for pair in pairs)
 
-    def _count(self, pairs: Sequence[_Pair], shape: tuple[int, int]) -> _Tables:
-        C, cells = self.n_classes, shape[0] * shape[1]
-        columns, sizes = self._cells(pairs, shape[1]), np.full(len(pairs), cells)
+    def _cell(self, pair: _Pair, shape: tuple[int, ...]) -> npt.NDArray[np.int32]:
+        cell, missing = np.zeros(len(self.rows), np.int32), np.zeros(len(self.rows), bool)
+        for f, size in zip(pair, shape, strict=True):
+            codes = self.columns[f].codes
+            cell = cell * np.int32(size) + codes
+            missing |= codes < 0
+        cell[missing] = -1
+        return cell
+
+    def _count(self, pairs: Sequence[_Pair], shape: tuple[int, ...]) -> _Tables:
+        C, cells = self.n_classes, math.prod(shape)
+        columns, sizes = self._cells(pairs, shape), np.full(len(pairs), cells)
         limbs, _ = kernels.count_codes(columns, self.rows.classes, C, sizes, weights=self.rows.weights)
         counts = Exact.from_limbs(limbs).to_float().reshape(C, len(pairs), *shape).swapaxes(0, 1)
-        found = interaction_tables(np.ascontiguousarray(counts), 2)
+        found = interaction_tables(np.ascontiguousarray(counts), len(shape))
         others, less = (
             np.ascontiguousarray(table.reshape(len(pairs), C, cells).swapaxes(1, 2)).reshape(-1, C)
             for table in (found.others, found.less)

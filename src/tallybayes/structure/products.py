@@ -53,13 +53,15 @@ def slotted_columns(schema: Schema, rows: SampledRows, columns: Sequence[str]) -
     return [one for one in each if len(np.unique(one.codes[one.codes >= 0])) > 1]
 
 
-def product(schema: Schema, parts: Iterable[Part], *, base: float, taken: Sequence[str] = ()) -> Block:
+def product(
+    schema: Schema, parts: Iterable[Part], *, base: float, free: bool = False, taken: Sequence[str] = ()
+) -> Block:
     """Return the product of some columns, as a block of its own, with a name that no other column has."""
     parts = tuple(parts)
     name = " & ".join(part.column for part in parts)
     while name in schema.columns or name in taken:
         name += "'"
-    return Block(Interaction(parts, base), (name,))
+    return Block(Interaction(parts, base, free), (name,))
 
 
 def counted_alone(schema: Schema, products: Sequence[Block]) -> Schema:

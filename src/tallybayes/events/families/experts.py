@@ -309,7 +309,7 @@ def normalise(log: Floats) -> Floats:
 
 
 def _log_sum(log: Floats) -> Floats:  # (n, 1)
-    by_class = np.ascontiguousarray(log.T)  # NumPy is slow to reduce a short last axis
+    by_class = log.T.copy()  # NumPy is slow to reduce a short last axis
     top = by_class.max(axis=0)
     by_class -= top
     return np.asarray(top + np.log(np.exp(by_class, out=by_class).sum(axis=0)))[:, None]

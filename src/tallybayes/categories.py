@@ -48,6 +48,9 @@ OUTSIDE = -2
 # Largest minus smallest value: integer columns with a smaller span are encoded by table, which is faster than hashing.
 _TABLE_SPAN = 1 << 16
 
+# Values: a few are looked up among those listed; listing more would take longer than a merge.
+_FEW, _LISTED = 64, 256
+
 Codes = npt.NDArray[np.int32]
 
 
@@ -93,6 +96,12 @@ class Categories:
         """The kind of the values, in words."""
         return kind(self.array.type)
 
+    def _has_all(self, other: Categories) -> bool:
+        """Return whether all values of a few are among these; False where looking them up is no quicker."""
+        if len(other) > _FEW or len(self) > _LISTED or other.array.type != self.array.type:
+            return False
+        return all(value in self.positions for value in other.values)
+
     def __len__(self) -> int:
         return len(self.array)
 
@@ -107,7 +116,7 @@ class Categories:
         return f"Categories({', '.join(map(repr, self.values))})"
 
     def __or__(self, other: Categories) -> Categories:
-        if self == other or len(other) == 0:
+        if self == other or len(other) == 0 or self._has_all(other):
             return self
         if len(self) == 0:
             return other
@@ -127,6 +136,9 @@ class Categories:
         >>> union, mine.tolist(), theirs.tolist()
         (Categories('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
+        if self._has_all(other):
+            places = np.array([self.positions[value] for value in other.values], np.intp)
+            return self, np.arange(len(self)), places
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
             union, mine, theirs = merge_vocabularies(self.array, other.array)  # one pass; `|` sorts
             return Categories(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
@@ -155,6 +167,9 @@ class Categories:
         array([ 1, -1])
         """
         values = _decoded(values)
+        type_, plain = self.array.type, (pa.string(), pa.int64(), pa.bool_())
+        if len(values) <= _FEW and len(self) <= _LISTED and values.type == type_ in plain and not values.null_count:
+            return np.array([self.positions.get(value, -1) for value in values.to_pylist()], np.intp)
         if len(self) == 0 or values.null_count == len(values):
             hits = self.array.null_count and len(values)
             return np.full(len(values), len(self) - 1 if hits else -1, np.intp)

@@ -50,6 +50,9 @@ _TABLE_SPAN = 1 << 16
 
 # Values: a few are looked up among those listed; listing more would take longer than a merge.
 _FEW, _LISTED = 64, 256
+# Texts are looked up in a dict, made once, where a hash of all for each slice of rows would take longer.
+_WORTH, _MOST_LISTED = 4, 1 << 20
+_MOST_TABLE = 1 << 22  # whole numbers: 16 MB
 
 Codes = npt.NDArray[np.int32]
 
@@ -174,10 +177,40 @@ class Categories:
             hits = self.array.null_count and len(values)
             return np.full(len(values), len(self) - 1 if hits else -1, np.intp)
         like = _as_kind(values, self.array.type, where)
+        if pa.types.is_string(like.type) and not like.null_count and _WORTH * len(like) < len(self) <= _MOST_LISTED:
+            return np.array([self.positions.get(value, -1) for value in like.to_pylist()], np.intp)
         found = pc.fill_null(pc.index_in(like, value_set=self.array), -1)
         if self.array.null_count and like.null_count > values.null_count:  # no null, though it has become one
             found = pc.if_else(pc.and_(like.is_null(), values.is_valid()), -1, found)
         return np.asarray(found.to_numpy(zero_copy_only=False), np.intp)
+
+    def place_integers(self, values: npt.NDArray[np.integer[Any]]) -> Codes | None:
+        """Return the position of each whole number, the number of categories for any other; None without a table.
+
+        Examples
+        --------
+        >>> Categories.of([3, 7]).place_integers(np.array([7, 4, -1, 3]))
+        array([1, 2, 2, 0], dtype=int32)
+        """
+        if self._table is None or values.dtype == np.uint64:
+            return None
+        low, table = self._table
+        # Anything outside is put at the table's last entry, which is for values never seen.
+        place = values.astype(np.int64, copy=False) - low
+        return table[np.where((place < 0) | (place >= len(table)), len(table) - 1, place)]
+
+    @cached_property
+    def _table(self) -> tuple[int, Codes] | None:
+        """The lowest value, and the position of each whole number from there on; None where that takes too much."""
+        if not len(self) or self.array.type != pa.int64() or self.array.null_count:
+            return None
+        values = self.array.to_numpy()
+        low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
+        if span > _MOST_TABLE or abs(low) > 1 << 62:
+            return None
+        table = np.full(span + 1, len(values), np.int32)
+        table[values - low] = np.arange(len(values), dtype=np.int32)
+        return low, table
 
     def take(self, index: npt.NDArray[Any]) -> Categories:
         """Return the categories at the given (rising) positions, or where a mask is true."""

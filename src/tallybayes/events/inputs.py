@@ -103,7 +103,7 @@ class Codes:
             return code
         size, (starts, slots) = int(self.sizes[f]), self._starts
         code = np.where((code < 0) | (code >= size), size - 1, code)
-        return self.rows[starts[f] + code] - slots[f]
+        return np.asarray(self.rows[starts[f] + code] - slots[f])
 
     @cached_property
     def _starts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:  # (F,) each

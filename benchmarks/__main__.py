@@ -14,7 +14,9 @@ from benchmarks import (
     estimators,
     explain,
     foundation,
+    growth,
     memory,
+    online,
     probabilities,
     quality,
     report,
@@ -32,6 +34,8 @@ SUITES = {
     "explain": (explain.run, "dependence of all pairs of columns, and probabilities by counting"),
     "cli": (cli.run, "the start-up time of the command line, and a large csv file compared with pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),
+    "online": (online.run, "learning one row at a time, compared with River"),
+    "growth": (growth.run, "the time per unit as rows, columns, classes and values grow tenfold"),
     "validation": (validation.run, "validation without refitting, compared with cross_val_score"),
     "engines": (engines.run, "large and distributed data: Spark compared with MLlib, Dask with reading, merging"),
 }

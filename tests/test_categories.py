@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
-from tallybayes.categories import encode
+from tallybayes.categories import Categories, encode
 from tallybayes.errors import BadData, TallyError
 from tallybayes.storage.model_file import dump, parse_bytes
 from tests.values import columns, in_python
@@ -129,3 +129,26 @@ def test_whole_numbers_of_a_matrix_beyond_int64_are_refused_by_column_and_row() 
     few, many = model.predict_proba(matrix[299:]), model.predict_proba(np.repeat(matrix[299:], 100, axis=0))
     np.testing.assert_array_equal(few[0], many[0])
     np.testing.assert_array_equal(few, model.predict_proba(np.array([[1, 99]])))
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.uint16, np.int64])
+def test_whole_numbers_are_placed_as_find_places_them(dtype: Any) -> None:
+    rng = np.random.default_rng(0)
+    known = Categories.of(np.unique(rng.integers(-100, 100_000, 5_000)).tolist())
+    limits = np.iinfo(dtype)
+    values = np.concatenate([rng.integers(limits.min, limits.max, 3_000), [limits.min, limits.max, 0]]).astype(dtype)
+    found = known.find(pa.array(values))
+    placed = known.place_integers(values)
+    assert placed is not None
+    assert (placed == np.where(found < 0, len(known), found)).all()
+
+
+def test_whole_numbers_too_far_apart_have_no_table() -> None:
+    assert Categories.of([0, 1 << 40]).place_integers(np.array([0])) is None
+    assert Categories.of(["a"]).place_integers(np.array([0])) is None
+
+
+def test_few_texts_are_found_among_many() -> None:
+    known = Categories.of([f"ü{k}" for k in range(5_000)])
+    wanted = ["ü7", "none", "ü4999"]
+    assert known.find(pa.array(wanted)).tolist() == [known.values.index(w) if w in known.values else -1 for w in wanted]

@@ -282,6 +282,7 @@ void bind_buckets(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
+void bind_normals(nb::module_& m);
 void bind_sparse_pattern(nb::module_& m);
 
 }  // namespace tally

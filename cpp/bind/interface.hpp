@@ -289,6 +289,17 @@ struct ToFloatTask {
     double* out;  // OUT (cells,)
 };
 
+// One row's score under the densities of exact/normal_sums.hpp.
+struct NormalScoreTask {
+    const double* x;      // (F,)
+    const double* alpha;  // (F,)
+    double floor;
+    double ddof;
+    bool student;
+    bool learned_prior;  // add the log of each class's share of the rows
+    double* out;         // OUT (C,), added to
+};
+
 struct SumRowsTask {
     const double* table;  // (V, C)
     std::int64_t n_classes;
@@ -323,6 +334,15 @@ struct Kernels {
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
     void (*sum_rows)(const SumRowsTask&);
+    // Sums that change row by row (exact/normal_sums.hpp): state behind a pointer.
+    void* (*normals_new)(std::int64_t columns);
+    void (*normals_delete)(void*);
+    void (*normals_extend)(void*);
+    bool (*normals_change)(void*, std::int64_t c, const double* x, double w, bool minus);
+    void (*normals_load)(void*, std::int64_t c, const LimbsView* from);
+    void (*normals_copy)(void*, std::int64_t which, Limbs& out);
+    double (*normals_rows)(void*, std::int64_t c);
+    void (*normals_score)(void*, const NormalScoreTask&);
 };
 
 const Kernels* kernels_baseline();

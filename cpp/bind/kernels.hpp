@@ -9,6 +9,7 @@
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
 #include "codes/score_test.hpp"
+#include "exact/normal_sums.hpp"
 #include "exact/power_sums.hpp"
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
@@ -26,7 +27,9 @@ inline const Kernels* table(const char* name) {
                                  score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
                                  hash_sparse, softmax,       temper,       weigh_terms,     score_test,
-                                 exact_moments, to_float,    sum_rows};
+                                 exact_moments, to_float,    sum_rows,     normals_new,     normals_delete,
+                                 normals_extend, normals_change, normals_load, normals_copy,  normals_rows,
+                                 normals_score};
     return &kernels;
 }
 

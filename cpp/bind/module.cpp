@@ -86,6 +86,7 @@ NB_MODULE(_native, m) {
     tally::bind_scores(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);
+    tally::bind_normals(m);
     tally::bind_sparse_pattern(m);
     tally::bind_text(m);
     m.def("use", &tally::use);

@@ -86,7 +86,10 @@ class BucketTable {
 public:
     static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = i64{1} << 17;
 
-    BucketTable() : places_(kPlaces), keys_(kMost + 1), codes_(kMost + 2), merged_(kMost + 1), near_(kNear) {}
+    BucketTable() : places_(kPlaces), keys_(kMost + 1), codes_(kMost + 2), merged_(kMost + 1) {}
+    ~BucketTable() { std::free(near_); }
+    BucketTable(const BucketTable&) = delete;
+    BucketTable& operator=(const BucketTable&) = delete;
 
     void clear() {
         forget_near();
@@ -193,6 +196,7 @@ private:
         }
         const u64 span = static_cast<u64>(most) - static_cast<u64>(least);
         low_ = span < kNear ? least - (kNear - static_cast<i64>(span)) / 2 : kFar;
+        if (low_ != kFar && near_ == nullptr) near_ = static_cast<u16*>(zeroed(kNear, sizeof(u16)));
     }
 
     // Empty the plain array: only keys that were found can be in it.
@@ -206,7 +210,7 @@ private:
     Scratch<u16> places_;  // code + 1 of the key at each place; 0 if empty
     Scratch<i64> keys_;    // (kMost + 1,) without the low bits
     Scratch<i16> codes_, merged_;
-    Scratch<u16> near_;  // code + 1 of the key low_ + i; 0 if not known
+    u16* near_ = nullptr;  // (kNear,) code + 1 of the key low_ + i, 0 if not known; allocated when first needed
     i64 size_ = 0, shift_ = 0, low_ = kFar;
 };
 

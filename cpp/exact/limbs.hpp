@@ -117,21 +117,59 @@ public:
             data_[cell * length_ + other.base_ - base_ + k] += other.data_[from * other.length_ + k];
     }
 
+    // cell += a borrowed number
+    void add_view(i64 cell, const LimbsView& other, i64 from) {
+        reserve(other.base, other.base + other.length);
+        for (i64 k = 0; k < other.length; ++k)
+            data_[cell * length_ + other.base - base_ + k] += other.data[from * other.length + k];
+    }
+
+    // Make room for more cells, all zero.
+    void extend(i64 cells) {
+        auto* grown = static_cast<i64*>(zeroed(cells * length_, sizeof(i64)));
+        if (length_ != 0) std::memcpy(grown, data_, static_cast<std::size_t>(cells_ * length_) * sizeof(i64));
+        std::free(data_);
+        data_ = grown;
+        cells_ = cells;
+    }
+
+    // Cells from `cell` on; valid until the next change.
+    LimbsView view(i64 cell) const { return {data_ + cell * length_, length_, base_}; }
+
+    // Copy `count` cells from `first` on, as they are.
+    void copy(Limbs& out, i64 first, i64 count) const {
+        const i64 length = larger<i64>(length_, 1);
+        Scratch<i64> cells(count * length);
+        if (length_ != 0)
+            std::memcpy(cells.get(), data_ + first * length_, static_cast<std::size_t>(count * length_) * sizeof(i64));
+        out = {cells.release(), count, length, base_};
+    }
+
+    // Whether a settled cell is below zero, or zero.
+    bool negative(i64 cell) const { return length_ != 0 && data_[cell * length_ + length_ - 1] < 0; }
+    bool zero(i64 cell) const {
+        for (i64 k = 0; k < length_; ++k)
+            if (data_[cell * length_ + k] != 0) return false;
+        return true;
+    }
+
     // Prefetch a cell's limbs.
     void fetch(i64 cell) const { prefetch(data_ + cell * length_); }
 
     // Bring all limbs but the last of each cell into [0, 2^32).
     void settle() {
-        for (i64 i = 0; i < cells_; ++i) {
-            i64* limbs = data_ + i * length_;
-            i64 carry = 0;
-            for (i64 k = 0; k + 1 < length_; ++k) {
-                const i64 sum = limbs[k] + carry;
-                limbs[k] = static_cast<i64>(static_cast<u64>(sum) & kDigit);
-                carry = sum >> 32;
-            }
-            if (length_ != 0) limbs[length_ - 1] += carry;
+        for (i64 i = 0; i < cells_; ++i) settle(i);
+    }
+
+    void settle(i64 cell) {
+        i64* limbs = data_ + cell * length_;
+        i64 carry = 0;
+        for (i64 k = 0; k + 1 < length_; ++k) {
+            const i64 sum = limbs[k] + carry;
+            limbs[k] = static_cast<i64>(static_cast<u64>(sum) & kDigit);
+            carry = sum >> 32;
         }
+        if (length_ != 0) limbs[length_ - 1] += carry;
     }
 
     // Release the limbs to `out`, without limbs that are zero (or only sign) in every cell.

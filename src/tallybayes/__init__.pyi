@@ -9,6 +9,7 @@ from .fitting import fit as fit
 from .inference.posterior import ImpossibleRowWarning as ImpossibleRowWarning
 from .inference.uncertainty import Intervals as Intervals
 from .model import Model as Model
+from .online import Learner as Learner
 from .queries.count_rows import probability as probability
 from .queries.probability import Probability as Probability
 from .reporting import report as report

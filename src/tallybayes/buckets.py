@@ -64,6 +64,15 @@ class Buckets:
         """The middle of each bucket; the value itself where no bits were dropped."""
         return self.low if self.shift == 0 else self.low / 2 + self.high / 2
 
+    @staticmethod
+    def split(
+        keys: npt.NDArray[np.int64], sizes: npt.NDArray[np.int64], shifts: npt.NDArray[np.int64]
+    ) -> tuple[Buckets, ...]:
+        """Return the buckets of each column, given those of all, one column after the other."""
+        ends = np.cumsum(sizes).tolist()
+        starts = [0, *ends[:-1]]
+        return tuple(Buckets(keys[a:b], shift) for a, b, shift in zip(starts, ends, shifts.tolist(), strict=True))
+
     def __len__(self) -> int:
         return len(self.keys)
 
@@ -88,8 +97,7 @@ class Buckets:
         Two buckets of one side may have the same place: where one side is coarser, or both together are too many.
         """
         joined = kernels.join_buckets(*_arrays(mine), *_arrays(theirs))
-        parts = np.split(joined.keys, np.cumsum(joined.sizes)[:-1])
-        labels = tuple(Buckets(keys, shift) for keys, shift in zip(parts, joined.shifts.tolist(), strict=True))
+        labels = Buckets.split(joined.keys, joined.sizes, joined.shifts)
         return labels, joined.mine.astype(np.intp, copy=False), joined.theirs.astype(np.intp, copy=False)
 
 

@@ -48,6 +48,12 @@ OUTSIDE = -2
 # Largest minus smallest value: integer columns with a smaller span are encoded by table, which is faster than hashing.
 _TABLE_SPAN = 1 << 16
 
+# Values: a few are looked up among those listed; listing more would take longer than a merge.
+_FEW, _LISTED = 64, 256
+# Texts are looked up in a dict, made once, where a hash of all for each slice of rows would take longer.
+_WORTH, _MOST_LISTED = 4, 1 << 20
+_MOST_TABLE = 1 << 22  # whole numbers: 16 MB
+
 Codes = npt.NDArray[np.int32]
 
 
@@ -93,6 +99,12 @@ class Categories:
         """The kind of the values, in words."""
         return kind(self.array.type)
 
+    def _has_all(self, other: Categories) -> bool:
+        """Return whether all values of a few are among these; False where looking them up is no quicker."""
+        if len(other) > _FEW or len(self) > _LISTED or other.array.type != self.array.type:
+            return False
+        return all(value in self.positions for value in other.values)
+
     def __len__(self) -> int:
         return len(self.array)
 
@@ -107,7 +119,7 @@ class Categories:
         return f"Categories({', '.join(map(repr, self.values))})"
 
     def __or__(self, other: Categories) -> Categories:
-        if self == other or len(other) == 0:
+        if self == other or len(other) == 0 or self._has_all(other):
             return self
         if len(self) == 0:
             return other
@@ -127,6 +139,9 @@ class Categories:
         >>> union, mine.tolist(), theirs.tolist()
         (Categories('maybe', 'no', 'yes'), [1, 2], [0, 1])
         """
+        if self._has_all(other):
+            places = np.array([self.positions[value] for value in other.values], np.intp)
+            return self, np.arange(len(self)), places
         if all(pa.types.is_string(side.array.type) and not side.array.null_count for side in (self, other)):
             union, mine, theirs = merge_vocabularies(self.array, other.array)  # one pass; `|` sorts
             return Categories(union), mine.astype(np.intp, copy=False), theirs.astype(np.intp, copy=False)
@@ -155,14 +170,47 @@ class Categories:
         array([ 1, -1])
         """
         values = _decoded(values)
+        type_, plain = self.array.type, (pa.string(), pa.int64(), pa.bool_())
+        if len(values) <= _FEW and len(self) <= _LISTED and values.type == type_ in plain and not values.null_count:
+            return np.array([self.positions.get(value, -1) for value in values.to_pylist()], np.intp)
         if len(self) == 0 or values.null_count == len(values):
             hits = self.array.null_count and len(values)
             return np.full(len(values), len(self) - 1 if hits else -1, np.intp)
         like = _as_kind(values, self.array.type, where)
+        if pa.types.is_string(like.type) and not like.null_count and _WORTH * len(like) < len(self) <= _MOST_LISTED:
+            return np.array([self.positions.get(value, -1) for value in like.to_pylist()], np.intp)
         found = pc.fill_null(pc.index_in(like, value_set=self.array), -1)
         if self.array.null_count and like.null_count > values.null_count:  # no null, though it has become one
             found = pc.if_else(pc.and_(like.is_null(), values.is_valid()), -1, found)
         return np.asarray(found.to_numpy(zero_copy_only=False), np.intp)
+
+    def place_integers(self, values: npt.NDArray[np.integer[Any]]) -> Codes | None:
+        """Return the position of each whole number, the number of categories for any other; None without a table.
+
+        Examples
+        --------
+        >>> Categories.of([3, 7]).place_integers(np.array([7, 4, -1, 3]))
+        array([1, 2, 2, 0], dtype=int32)
+        """
+        if self._table is None or values.dtype == np.uint64:
+            return None
+        low, table = self._table
+        # Anything outside is put at the table's last entry, which is for values never seen.
+        place = values.astype(np.int64, copy=False) - low
+        return table[np.where((place < 0) | (place >= len(table)), len(table) - 1, place)]
+
+    @cached_property
+    def _table(self) -> tuple[int, Codes] | None:
+        """The lowest value, and the position of each whole number from there on; None where that takes too much."""
+        if not len(self) or self.array.type != pa.int64() or self.array.null_count:
+            return None
+        values = self.array.to_numpy()
+        low, span = int(values[0]), int(values[-1]) - int(values[0]) + 1
+        if span > _MOST_TABLE or abs(low) > 1 << 62:
+            return None
+        table = np.full(span + 1, len(values), np.int32)
+        table[values - low] = np.arange(len(values), dtype=np.int32)
+        return low, table
 
     def take(self, index: npt.NDArray[Any]) -> Categories:
         """Return the categories at the given (rising) positions, or where a mask is true."""

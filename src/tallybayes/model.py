@@ -21,7 +21,7 @@ from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
 from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.evidence.count import count, sample
-from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.evidence import Evidence, class_codes, count_few, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.calibration import Calibration, calibrate
@@ -729,6 +729,10 @@ class Model:
             first += len(part)
 
     def _count(self, rows: Any, label: Any, weights: Any, threads: int | None) -> Evidence:
+        few = count_few(self.schema, rows) if label is None and weights is None else None
+        if few is not None:
+            return few
+
         def counted(types: open_rows.Types | None) -> Evidence:
             source, schema = self._labelled(rows, label, weights, types)
             return count(schema, source, engines.default_threads(threads)).evidence

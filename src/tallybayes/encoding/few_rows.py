@@ -10,13 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
 
 from tallybayes.categories import Categories
 from tallybayes.events import Event, Likelihood
-from tallybayes.events.inputs import Codes, Dense, Encoded
+from tallybayes.events.inputs import Codes, Dense, Encoded, Texts
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["MOST_ROWS", "encode"]
+__all__ = ["MOST_ROWS", "encode", "encode_to_count", "encode_values"]
 
 # Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
@@ -43,13 +45,82 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
         return None
     encoded: list[Encoded] = []
     for block, likelihood in zip(schema.blocks, likelihoods, strict=True):
-        slots = likelihood.categories
-        data = _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
+        found = _to_score(rows, block, likelihood.categories, unseen)
+        if found is None:
+            return None
+        encoded.append(found)
+    any_column = any(name in row for row in rows for block in schema.blocks for name in block.columns)
+    return encoded if any_column else None
+
+
+def _to_score(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str) -> Encoded | None:
+    if block.event.input == "text":
+        return _texts(rows, block)
+    return _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
+
+
+def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
+    """Return a few dicts with all columns as each block's event counts them, or None if they are not plain enough.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+    >>> encode_to_count([{"x": "never"}], model.schema)[0].labels
+    (Categories('never'),)
+    """
+    if schema.missing != "skip" or schema.products or not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
+        return None
+    if not all(type(row) is dict and all(name in row for name in schema.columns) for row in rows):
+        return None
+    encoded: list[Encoded] = []
+    for block in schema.blocks:
+        data = _to_count(rows, block)
         if data is None:
             return None
         encoded.append(data)
-    any_column = any(name in row for row in rows for block in schema.blocks for name in block.columns)
-    return encoded if any_column else None
+    return encoded
+
+
+def _texts(rows: Sequence[Mapping[str, Any]], block: Block) -> Texts | None:
+    columns = [[row.get(name) for row in rows] for name in block.columns]
+    if getattr(block.event, "tokenizer", None) is not None:  # what is wrong with its answer is worded elsewhere
+        return None
+    if any(type(cell) not in (str, type(None)) for column in columns for cell in column):
+        return None
+    try:
+        return Texts(tuple(pa.array(column, pa.string()) for column in columns))
+    except UnicodeEncodeError:  # half of a pair
+        return None
+
+
+def _to_count(rows: Sequence[Mapping[str, Any]], block: Block) -> Encoded | None:
+    if block.event.input == "text":
+        return _texts(rows, block)
+    if block.event.input != "codes":
+        dense = _dense(rows, block)
+        return None if dense is None or dense.infinite() is not None else dense
+    found = [encode_values([row[name] for row in rows]) for name in block.columns]
+    if any(one is None for one in found):
+        return None
+    codes, labels = zip(*found, strict=True)
+    return Codes(tuple(codes), np.array([len(one) for one in labels], np.int64), tuple(labels))
+
+
+def encode_values(values: list[Any]) -> tuple[npt.NDArray[np.int32], Categories] | None:
+    """Return the codes of values among those that occur, −1 where missing; None unless all are of one plain type."""
+    kinds = {type(value) for value in values} - {type(None)}
+    if len(kinds) != 1 or not kinds <= set(_PLAIN.values()):
+        return None
+    distinct = sorted({value for value in values if value is not None})
+    try:
+        labels = Categories(pa.array(distinct))
+    except (pa.ArrowInvalid, UnicodeEncodeError, OverflowError):  # beyond 64 bits, or half of a pair
+        return None
+    if labels.kind not in _PLAIN:
+        return None
+    places = {value: place for place, value in enumerate(distinct)}
+    return np.array([-1 if value is None else places[value] for value in values], np.int32), labels
 
 
 def _array(
@@ -80,7 +151,7 @@ def _whole_numbers(rows: np.ndarray[Any, Any], slots: Sequence[Categories], unse
     return Codes(codes, lengths + 1, tuple(slots))
 
 
-def _dense(rows: list[Mapping[str, Any]], block: Block) -> Dense | None:
+def _dense(rows: Sequence[Mapping[str, Any]], block: Block) -> Dense | None:
     cells = [[row.get(name) for name in block.columns] for row in rows]
     if any(type(cell) not in _NUMBERS for row in cells for cell in row):
         return None

@@ -239,6 +239,12 @@ class RowBatch:
         columns, labels = [], []
         for f, name in enumerate(block.columns):
             array = self.column(name)
+            if slots is not None and unseen != "error" and pa.types.is_integer(array.type) and not array.null_count:
+                placed = slots[f].place_integers(array.to_numpy())
+                if placed is not None:
+                    columns.append(placed)
+                    labels.append(slots[f])
+                    continue
             codes, found = encode(
                 array,
                 null_is_label=self.missing == "category",

@@ -47,6 +47,7 @@ def fold(
     *,
     threads: int,
     slice_bytes: int = SLICE_BYTES,
+    least_rows: int = 1,
     before: int = 0,
     progress: Callable[[T, int], None] | None = None,
 ) -> T:
@@ -66,6 +67,8 @@ def fold(
         The number of slices that are counted at a time.
     slice_bytes : int
         The approximate size of a slice.
+    least_rows : int
+        The fewest rows of a slice, where results are as large as rows and merging fewer would not pay.
     before : int
         The number of rows before these, which are already in `zero`.
     progress : callable, optional
@@ -76,7 +79,7 @@ def fold(
         return count(batch, first), first + batch.num_rows
 
     total = zero
-    for result, rows in in_threads(_slices(batches, threads, slice_bytes, before), count_slice, threads):
+    for result, rows in in_threads(_slices(batches, threads, slice_bytes, least_rows, before), count_slice, threads):
         total = merge(total, result)
         if progress is not None:
             progress(total, rows)
@@ -98,14 +101,14 @@ def _over_rows(n: int, work: Callable[[slice], T], threads: int, rows: int) -> I
 
 
 def _slices(
-    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int, first: int
+    batches: Iterable[pa.RecordBatch], threads: int, slice_bytes: int, least_rows: int, first: int
 ) -> Iterator[tuple[pa.RecordBatch, int]]:
     for batch in batches:
         n = batch.num_rows
         pieces = max(1, -(-batch.nbytes // slice_bytes))
         pieces = -(-pieces // threads) * threads  # a multiple of the threads, so that none idles at the end
         least = min(_LEAST_ROWS, -(-n * _LEAST_BYTES // max(1, batch.nbytes)))  # few rows may be long texts
-        size = max(least, -(-n // pieces))
+        size = max(least, least_rows, -(-n // pieces))
         for start in range(0, n, size):
             yield batch.slice(start, size), first + start
         first += n

@@ -68,8 +68,8 @@ class CategoricalTable(Likelihood):
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
         """Return the log-probability of each value; a value never seen has the column's last row."""
-        start = sum(len(labels) + 1 for labels in self.statistic.labels[:f])
         labels = self.statistic.labels[f]
+        start = int(self.statistic.sizes[:f].sum()) + f
         values = labels.values if at is None else tuple(at)
         place = {value: k for k, value in enumerate(labels.values)}
         rows = start + np.array([place.get(value, len(labels)) for value in values], np.intp)

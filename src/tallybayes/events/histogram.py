@@ -227,8 +227,7 @@ class Histogram(Event):
         counts, _ = kernels.count_codes(tuple(found.codes), classes, n_classes, found.sizes, weights=weights)
         column = np.repeat(np.arange(len(found.sizes)), found.sizes)
         order = np.lexsort((found.keys, column))
-        parts = np.split(found.keys[order], np.cumsum(found.sizes)[:-1])
-        labels = tuple(Buckets(keys, shift) for keys, shift in zip(parts, found.shifts.tolist(), strict=True))
+        labels = Buckets.split(found.keys[order], found.sizes, found.shifts)
         return {**sums, "counts": Exact.from_limbs(counts).take(order, axis=1)}, labels
 
     def consistent(self, statistic: Statistic) -> bool:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 
 __all__ = ["Codes", "Dense", "Encoded", "Sparse", "Texts"]
@@ -100,10 +101,15 @@ class Codes:
         code = column[rows].astype(np.intp) - self.low
         if self.rows is None:
             return code
-        size = int(self.sizes[f])
-        start = int(self.sizes[:f].sum())
+        size, (starts, slots) = int(self.sizes[f]), self._starts
         code = np.where((code < 0) | (code >= size), size - 1, code)
-        return self.rows[start + code] - sum(len(labels) + 1 for labels in self.labels[:f])
+        return np.asarray(self.rows[starts[f] + code] - slots[f])
+
+    @cached_property
+    def _starts(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:  # (F,) each
+        """Each column's first table row here, and in the model's table."""
+        slots = np.array([len(labels) + 1 for labels in self.labels], np.int64)
+        return np.cumsum(self.sizes) - self.sizes, np.cumsum(slots) - slots
 
     def absent(self) -> npt.NDArray[np.bool_] | None:  # (n, F)
         """Return the mask of missing values; None if there are none."""
@@ -122,10 +128,9 @@ class Codes:
         code = row.astype(np.intp) - self.low
         if self.rows is None:
             return code
-        starts = np.cumsum(self.sizes) - self.sizes
+        starts, slots = self._starts
         code = np.where((code < 0) | (code >= self.sizes), self.sizes - 1, code)
-        slots = np.array([len(labels) + 1 for labels in self.labels])
-        return np.asarray(self.rows[starts + code] - (np.cumsum(slots) - slots))
+        return np.asarray(self.rows[starts + code] - slots)
 
     def table(self, table: Floats) -> Floats:
         """Return the model's table in the order in which these codes index it."""

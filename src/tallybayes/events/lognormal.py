@@ -30,11 +30,11 @@ _LARGEST_LOG = 690.0  # exp overflows a double beyond 709
 class LognormalLikelihood(NormalLikelihood):
     """The likelihood of columns whose logarithms are normal, or Student t, in each class."""
 
-    def add_log_prob(self, data: Dense, out: Floats) -> None:
-        """Add the log-density of log x, less log x."""
+    def add_weighted(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the log-density of log x, less log x, times the weight of the column."""
         logs = _log(data)
-        super().add_log_prob(logs, out)
-        out -= _total(logs)
+        super().add_weighted(logs, weights, out)
+        out -= _total(logs, weights)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of log x, less log x, weighted, column by column."""
@@ -107,7 +107,7 @@ class Lognormal(Event):
     def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return the rows, as `Gaussian` leaves out their logarithms."""
         logs = _log(data)
-        of_log, total = _OF_LOG.without_rows(statistic, logs, classes, weights), _total(logs)
+        of_log, total = _OF_LOG.without_rows(statistic, logs, classes, weights), _total(logs, np.ones(data.width))
 
         def add(options: EstimateOptions, out: Floats) -> None:
             of_log.add(options, out)
@@ -121,8 +121,8 @@ def _log(data: Dense) -> Dense:
     return data.map(lambda values: np.log(values.astype(np.float64, copy=False)))
 
 
-def _total(logs: Dense) -> Floats:  # (n, 1)
+def _total(logs: Dense, weights: Floats) -> Floats:  # (n, 1)
     total = np.zeros(len(logs))
-    for column in logs.each():
-        total += np.where(np.isnan(column), 0.0, column)
+    for weight, column in zip(weights, logs.each(), strict=True):
+        total += np.where(np.isnan(column), 0.0, weight * column)
     return total[:, None]

@@ -101,8 +101,13 @@ class Statistic:
 
     def values_of(self, f: int) -> Index:
         """Return the positions of a column's values on the axis "value"."""
-        start = sum(len(labels) for labels in self.labels[:f])
-        return np.arange(start, start + len(self.labels[f]))
+        start = self._starts[f]
+        return np.arange(start, start + self.sizes[f])
+
+    @cached_property
+    def _starts(self) -> npt.NDArray[np.int64]:  # (F,)
+        """The position of each column's first value."""
+        return np.cumsum(self.sizes) - self.sizes
 
     def derive(self, name: str, make: Callable[[], T]) -> T:
         """Return what `make` computes from the sums, computed on first use and kept under a name."""

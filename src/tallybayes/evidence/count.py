@@ -20,6 +20,8 @@ __all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
 
 # Bytes. Sparse rows are counted in one slice: each slice has sums as wide as the columns, and costs a merge of them.
 _WHOLE = 1 << 62
+# Rows of a matrix, however wide: each slice has several sums for each column.
+_LEAST_ROWS = 256
 # Bytes. A merge of vocabularies costs their length, however few the rows, so small batches of text are joined.
 _TOGETHER = 32 << 20
 
@@ -160,14 +162,15 @@ class Count(Summing):
         progress : callable, optional
             Called now and then with the result so far and the number of rows in it.
         """
-        sparse = any(sources.kind_of(field) == "sparse" for field in rows.schema)
+        kinds = {sources.kind_of(field) for field in rows.schema}
         return engines.fold(
             _join_small(rows, self.schema) if self.counted else rows,
             self._count,
             operator.add,
             self.zero() if earlier is None else earlier,
             threads=threads,
-            slice_bytes=_WHOLE if sparse else engines.SLICE_BYTES,
+            slice_bytes=_WHOLE if "sparse" in kinds else engines.SLICE_BYTES,
+            least_rows=_LEAST_ROWS if "matrix" in kinds else 1,
             before=before,
             progress=progress,
         )

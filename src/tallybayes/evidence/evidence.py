@@ -15,15 +15,17 @@ import pyarrow as pa
 
 from tallybayes import kernels
 from tallybayes.categories import Categories, encode
+from tallybayes.encoding import few_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events.event import ClassCodes, Event, Weights
+from tallybayes.events.inputs import Encoded
 from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
 
-__all__ = ["Evidence", "class_codes", "class_totals", "count", "count_rows", "row_weights"]
+__all__ = ["Evidence", "class_codes", "class_totals", "count", "count_few", "count_rows", "row_weights"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,15 +136,31 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
     """Count rows whose encoded columns others may reuse."""
     classes, labels = class_codes(rows, schema.label)
     weights = row_weights(rows, schema.weight)
-    C = len(labels)
-    total = class_totals(classes, C, weights)
+    total = class_totals(classes, len(labels), weights)
     statistics = []
     for block in schema.blocks:
         data = rows.encode(block)
         with rows.refusing(block):
-            sums, values = block.event.count(data, classes, C, weights)
-        statistics.append(_statistic(block.event, total, dict(sums), values))
+            statistics.append(_count_block(block.event, data, classes, total, weights))
     return Evidence(schema, labels, total, tuple(statistics)).without_empty_classes()
+
+
+def count_few(schema: Schema, rows: Any) -> Evidence | None:
+    """Count a few dicts of plain values without Arrow, or return None if they are not plain enough."""
+    encoded = few_rows.encode_to_count(rows, schema) if schema.weight is None else None
+    found = None if encoded is None else few_rows.encode_values([row.get(schema.label) for row in rows])
+    if encoded is None or found is None or (found[0] < 0).any():
+        return None
+    classes, labels = found
+    total = class_totals(classes, len(labels), None)
+    pairs = zip(schema.blocks, encoded, strict=True)
+    statistics = tuple(_count_block(block.event, data, classes, total, None) for block, data in pairs)
+    return Evidence(schema, labels, total, statistics)
+
+
+def _count_block(event: Event, data: Encoded, classes: ClassCodes, total: Exact, weights: Weights) -> Statistic:
+    sums, values = event.count(data, classes, total.shape[0], weights)
+    return _statistic(event, total, dict(sums), values)
 
 
 def _statistic(event: Event, rows: Exact, sums: dict[str, Exact], values: Labels) -> Statistic:

@@ -169,7 +169,11 @@ class Exact:
 
     def _below(self, bits: int) -> _Digits:
         """Return the digits unchanged if below 2^bits in magnitude, else in canonical form."""
-        return self._digits if self._digits.bits < bits else self._settle()
+        digits = self._digits
+        if digits.bits == _ANY_BITS and digits.limbs.size <= _REMEMBERED:  # measuring is cheaper than carrying
+            most = max(int(digits.limbs.max(initial=0)), -int(digits.limbs.min(initial=0)))
+            self._digits = digits = digits._replace(bits=most.bit_length())
+        return digits if digits.bits < bits else self._settle()
 
     def _is_plainly_zero(self) -> bool:
         digits = self._digits
@@ -188,7 +192,7 @@ class Exact:
 
     def spread(self, index: npt.NDArray[np.intp], size: int, axis: int = 0) -> Exact:
         """Invert `take`: put the values at `index` of an axis otherwise zero."""
-        if size == self.shape[axis] and np.array_equal(index, np.arange(size)):
+        if size == self.shape[axis] and (index == np.arange(size)).all():
             return self
         shape = (*self.shape[:axis], size, *self.shape[axis + 1 :])
         if self._is_plainly_zero():

@@ -29,6 +29,7 @@ from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
 from .instructions import choose
 from .leave_one_out import Coefficients, leave_dense
 from .moments import exact_moments, to_float
+from .normals import NormalSums
 from .scores import (
     log_softmax,
     score_codes,
@@ -50,6 +51,7 @@ __all__ = [
     "Coefficients",
     "Columns",
     "Limbs",
+    "NormalSums",
     "NotFinite",
     "PowerSums",
     "WeighedTerms",

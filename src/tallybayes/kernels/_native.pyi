@@ -145,3 +145,30 @@ def weigh_terms(
     out: Any,
     curved: bool,
 ) -> None: ...
+
+class NormalSums:
+    """Exact sums of the columns with these names, class by class, changed in place; a row is a dict of numbers.
+
+    None, NaN or no entry is a missing value. A row with any other value than finite numbers, or with none of the
+    columns, is not plain: nothing is done, and the answer is False.
+    """
+
+    def __init__(self, names: tuple[str, ...], /) -> None: ...
+    def load(
+        self, n_classes: int, missing: _Limbs, weight: _Limbs, first: _Limbs, second: _Limbs, rows: _Limbs, /
+    ) -> None:
+        """Add the sums of classes, (C, F) each and (C,) for rows."""
+
+    def change(self, row: object, c: int, weight: float, minus: bool, /) -> bool | None:
+        """Add a row to class c (C: a new class), or take it away; None if no rows could have what that leaves."""
+
+    def score(
+        self, row: object, alpha: _Array, floor: float, ddof: int, student: bool, learned_prior: bool, out: _Array, /
+    ) -> bool:
+        """Add to `out` (C,) the row's log-density under each class, and the log of the class's share of the rows."""
+
+    def rows(self, c: int, /) -> float:
+        """Return the weight of the rows of class c."""
+
+    def limbs(self) -> tuple[_Limbs, _Limbs, _Limbs, _Limbs, _Limbs]:
+        """Return the sums: missing, weight, first and second (C, F), and rows (C, 1)."""

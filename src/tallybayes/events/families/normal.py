@@ -8,7 +8,7 @@ Notation: n, mean, m2 are weight, mean and sum of squared deviations in a class;
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma
+from tallybayes.events.families.weighted import ScaledLikelihood
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
@@ -167,11 +168,15 @@ class NormalLikelihood(DensityLikelihood):
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Add the log-density of each value."""
-        normal = self.density
+        self.add_weighted(data, np.ones(data.width), out)
+
+    def add_weighted(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the log-density of each value times the weight of its column; that of a normal one is not below 0."""
+        normal, constant = self.density, weights * self.density.constant
         if normal.freedom is None:
-            kernels.score_gaussian(data.columns, normal.location, normal.scale, normal.constant, out)
+            kernels.score_gaussian(data.columns, normal.location, np.sqrt(weights) * normal.scale, constant, out)
         else:
-            kernels.score_student(data.columns, normal.location, normal.scale, normal.constant, normal.power, out)
+            kernels.score_student(data.columns, normal.location, normal.scale, constant, weights * normal.power, out)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of each value, weighted, column by column."""
@@ -190,11 +195,29 @@ class NormalLikelihood(DensityLikelihood):
         """Add the variance of each value's log-density."""
         self._posterior.add_variance(data, out)
 
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> ScaledNormal:
+        """Return the likelihood with each column's log-density times its weight; a density has no cells to add to."""
+        return ScaledNormal(self.statistic, self.options, self, weights)
+
     def pixels(self) -> Pixels:
         """Return the mean; dark and lit are one standard deviation of the column below and above its mean."""
         middle, deviation = centre(over_all(self.statistic))
         dark, lit = (self.density.log_density(middle + side * deviation) for side in (-1, 1))
         return Pixels("mean", self.density.location, dark, lit)
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledNormal(ScaledLikelihood):
+    """Normal or Student t columns that are multiplied by a weight each, scored as fast as without."""
+
+    inner: NormalLikelihood
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add each value's log-density times its column's weight."""
+        if self.inner.density.freedom is not None or (self.weights >= 0).all():
+            self.inner.add_weighted(data, self.weights, out)
+        else:
+            super().add_log_prob(data, out)
 
 
 def by_class(statistic: Statistic) -> Moments:  # of (C, F)

@@ -1,0 +1,89 @@
+"""Growth: the CPU time of a fit as each axis grows tenfold, default beside plain beside scikit-learn.
+
+Where work is linear, ten times as much of one axis takes at most ten times as long. A step that takes more than
+`_MOST_STEP` is marked: below that are the effects of caches, above it an algorithm is not linear.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import tallybayes as tb
+from benchmarks.clock import cpu
+from benchmarks.estimators import MISSED
+from benchmarks.table import Growing, seconds
+from sklearn import naive_bayes
+
+_MOST_STEP = 16.0  # times, for ten times as much
+_LEAST = 2e-3  # seconds: below, fixed costs are most of the time
+
+
+class Point(NamedTuple):
+    """One size of one axis: the rows, their event model, and scikit-learn's class for them."""
+
+    axis: str
+    size: int
+    X: np.ndarray[Any, Any]
+    y: np.ndarray[Any, Any]
+    events: str
+    peer: Callable[[], Any]
+    default: bool = True  # whether the calibrated fit is measured: its memory grows with rows × classes
+
+
+def run(repeat: int) -> str:
+    """Measure every axis, and return the table; a cross marks a step that is not linear."""
+    table = Growing("axis", "plain", "step", "predict_proba", "step", "default", "step", "scikit-learn")
+    before: dict[str, tuple[str, float]] = {}
+    for point in points():
+        fit = partial(tb.fit, point.X, point.y, events=point.events)
+        model = fit(calibrate=None)
+        few = repeat if point.X.size < 1 << 20 else 1
+        cells = []
+        for name, work in (
+            ("plain", partial(fit, calibrate=None)),
+            ("predict", partial(model.predict_proba, point.X[: 1 << 16])),
+            ("default", fit if point.default else None),
+        ):
+            spent = float("nan") if work is None else cpu(work, few)
+            axis, last = before.get(name, ("", float("nan")))
+            before[name] = point.axis, spent
+            cells += ["–" if work is None else seconds(spent), _step(spent, last) if axis == point.axis else "–"]
+        peer = cpu(lambda p=point: p.peer().fit(p.X, p.y), few)  # type: ignore[misc]
+        table.add(f"{point.size:,} {point.axis}", *cells, seconds(peer))
+    return table.markdown()
+
+
+def _step(spent: float, last: float) -> str:
+    """Return how many times as long ten times as much took."""
+    if not np.isfinite(spent / last):
+        return "–"
+    return f"{spent / last:.1f}×" + (
+        f" {MISSED}" if spent > _LEAST and spent / max(last, _LEAST / 10) > _MOST_STEP else ""
+    )
+
+
+def points() -> Iterator[Point]:
+    """Yield the sizes of each axis."""
+    rng = np.random.default_rng(0)
+    gaussian = naive_bayes.GaussianNB
+    for n in (100, 1_000, 10_000, 100_000, 1_000_000):
+        yield Point("rows × 20 numbers", n, rng.normal(size=(n, 20)), np.arange(n) % 2, "gaussian", gaussian)
+    for d in (10, 100, 1_000, 10_000, 100_000):
+        yield Point(
+            "columns of numbers × 200 rows", d, rng.normal(size=(200, d)), np.arange(200) % 2, "gaussian", gaussian
+        )
+    for d in (10, 100, 1_000, 10_000):
+        X = rng.integers(0, 4, (2_000, d))
+        peer = partial(naive_bayes.CategoricalNB, min_categories=4)
+        yield Point("columns of 4 values × 2,000 rows", d, X, np.arange(2_000) % 3, "categorical", peer)
+    for c in (10, 100, 1_000, 10_000):
+        X, y = rng.normal(size=(20_000, 20)), np.arange(20_000) % c
+        yield Point("classes × 20,000 rows × 20 numbers", c, X, y, "gaussian", gaussian, default=c <= 1_000)
+    for v in (10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        X = rng.integers(0, v, (200_000, 1))
+        peer = partial(naive_bayes.CategoricalNB, min_categories=v)
+        yield Point("values of one column × 200,000 rows", v, X, np.arange(200_000) % 3, "categorical", peer)

@@ -1,0 +1,5 @@
+"""Learning one row at a time."""
+
+from tallybayes.online.learner import Learner
+
+__all__ = ["Learner"]

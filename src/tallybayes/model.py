@@ -381,6 +381,21 @@ class Model:
 
         save(self, path)
 
+    def to_json(self) -> str:
+        """Return what is needed to score rows as JSON; `tallybayes.from_json` and tally-score.js read it.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
+        >>> tb.from_json(model.to_json()).predict_proba([{"x": "p"}]).round(4)
+        array([[0.6667, 0.3333]])
+        """
+        from tallybayes.export.json import to_json
+        from tallybayes.export.scorecard import scorecard_of
+
+        return to_json(scorecard_of(self))
+
     def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
         """Cross-validate this schema and these choices on rows.
 

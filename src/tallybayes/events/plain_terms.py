@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from tallybayes.events.interaction import Part
 
 __all__ = [
+    "FORMS",
     "CellTable",
     "Domain",
+    "Form",
     "IntervalTable",
     "LinearCounts",
     "LookupTable",
@@ -33,6 +35,15 @@ __all__ = [
 
 # The numbers that a column may hold; "binary" is 0 and 1.
 Domain: TypeAlias = Literal["any", "finite", "not negative", "positive", "binary"]
+Form: TypeAlias = Literal["linear", "normal", "student", "lomax", "negative binomial"]
+# The parameters of each form.
+FORMS: Mapping[str, tuple[str, ...]] = {
+    "linear": ("constant", "slope"),
+    "normal": ("constant", "location", "scale"),
+    "student": ("constant", "location", "scale", "power"),
+    "lomax": ("constant", "scale", "power"),
+    "negative binomial": ("constant", "slope", "size"),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,10 +120,14 @@ class NamedDensity:
     """
 
     kind: ClassVar[str] = "density"
-    form: Literal["linear", "normal", "student", "lomax", "negative binomial"]
+    form: Form
     parameters: Mapping[str, Floats]
     domain: Domain = "finite"
     of_log: bool = False
+
+    def __post_init__(self) -> None:
+        if tuple(self.parameters) != FORMS.get(self.form) or self.domain not in get_args(Domain):
+            raise ValueError(f"density {self.form!r} of {', '.join(self.parameters)}")
 
 
 @dataclass(frozen=True, eq=False)

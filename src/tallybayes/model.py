@@ -396,6 +396,21 @@ class Model:
 
         return to_json(scorecard_of(self))
 
+    def to_html(self) -> str:
+        """Return one offline page that scores what a person types in, and says why.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"outlook": ["sunny", "rainy"], "play": ["no", "yes"]}, "play")
+        >>> model.to_html().splitlines()[0]
+        '<!DOCTYPE html>'
+        """
+        from tallybayes.export.html import to_html
+        from tallybayes.export.scorecard import scorecard_of
+
+        return to_html(scorecard_of(self))
+
     def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
         """Cross-validate this schema and these choices on rows.
 

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import sys
+import unicodedata
 from collections.abc import Callable, Mapping
-from functools import singledispatch
+from functools import cache, singledispatch
 from typing import Any, get_args
 
 import numpy as np
@@ -142,9 +144,11 @@ def _(term: CellTable, name: str) -> Plain:
 def _(term: TokenTable, name: str) -> Plain:
     refuse_tokenizer(term, name)
     options: Plain = {key: getattr(term.options, key) for key in _TEXT_OPTIONS}
+    options |= {"ngram_range": list(term.options.ngram_range), "stop_words": list(term.options.stop_words)}
+    if term.options.strip_accents == "unicode":
+        options["combining"] = _combining()
     return {
-        "options": options
-        | {"ngram_range": list(term.options.ngram_range), "stop_words": list(term.options.stop_words)},
+        "options": options,
         "vocabulary": list(term.vocabulary.values),
         "log": _put(term.log),
         "base": _put(term.base),
@@ -154,6 +158,14 @@ def _(term: TokenTable, name: str) -> Plain:
         "worth": None if term.worth is None else _put(term.worth),
         "worth_unknown": term.worth_unknown,
     }
+
+
+@cache
+def _combining() -> str:
+    """Return the combining characters as ranges of a regular expression: JavaScript has no name for them."""
+    found = [c for c in range(sys.maxunicode + 1) if unicodedata.combining(chr(c))]
+    runs = np.split(np.array(found), np.flatnonzero(np.diff(found) != 1) + 1)
+    return "".join(f"\\u{{{run[0]:x}}}-\\u{{{run[-1]:x}}}" for run in runs)
 
 
 def refuse_tokenizer(term: TokenTable, name: str) -> None:

@@ -411,6 +411,40 @@ class Model:
 
         return to_html(scorecard_of(self))
 
+    def to_sql(
+        self,
+        dialect: str = "duckdb",
+        table: str = "rows",
+        *,
+        keep: Sequence[str] | None = None,
+        contributions: bool = False,
+    ) -> str:
+        """Return a query that scores the rows of a table: the class and P(class) beside each row.
+
+        Parameters
+        ----------
+        dialect : {"duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark"}
+            The language of the database.
+        table : str
+            The table; a schema before it is set off by a dot.
+        keep : sequence of str, optional
+            The table's columns to put beside the answers, such as a key; by default those of the model.
+        contributions : bool
+            Whether to add what each column adds to the score of each class, as "column: class".
+
+        Examples
+        --------
+        >>> import duckdb, tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
+        >>> rows = duckdb.sql("SELECT 'p' AS x")
+        >>> duckdb.sql(model.to_sql("duckdb", "rows")).fetchall()
+        [('p', 'no', 0.6666666666666667, 0.33333333333333337)]
+        """
+        from tallybayes.export.scorecard import scorecard_of
+        from tallybayes.export.sql import to_sql
+
+        return to_sql(scorecard_of(self), dialect, table, keep=keep, contributions=contributions)
+
     def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
         """Cross-validate this schema and these choices on rows.
 

@@ -18,11 +18,10 @@ EVENTS = {
     "income": "lognormal",
     "calls": "poisson",
     "wait": "exponential",
-    "lit": "bernoulli",
-    "shade": "bernoulli(threshold=0.25)",
+    "lit": "categorical",
     "grade": "categorical",
 }
-UNCUT = {"lit": "categorical", "shade": "histogram", "calls": "histogram", "wait": "histogram"}  # for structures
+COINS = {"lit": "bernoulli", "shade": "bernoulli(threshold=0.25)"}  # such models have a temperature, not weights
 HOSTILE = ["it's", 'a "quote"', "new\nline", "SELECT", "x'); DROP TABLE rows; --", "🎉", "\\", "%s {0} $1", "é" * 60]
 
 
@@ -99,12 +98,15 @@ TABLES: dict[str, dict[str, Any]] = {
     "skip plain": {"unseen": "skip", "calibrate": None},
     "category": {"missing": "category"},
     "category plain": {"missing": "category", "calibrate": None, "unseen": "skip"},
-    "pairs": {"structure": "pairs", "events": UNCUT},
-    "pairs, category": {"structure": "pairs", "missing": "category", "events": UNCUT},
-    "tan": {"structure": "tan", "calibrate": None, "events": UNCUT},
+    "pairs": {"structure": "pairs"},
+    "pairs, category": {"structure": "pairs", "missing": "category"},
+    "tan": {"structure": "tan", "calibrate": None},
     "impossible": {"alpha": 0.0, "estimate": "mle", "calibrate": None},
     "two classes": {"classes": 2},
     "few rows": {"n": 30},
+    "coins": {"events": COINS},
+    "coins map": {"events": COINS, "estimate": "map", "alpha": 0.5},
+    "coins plain": {"events": COINS, "calibrate": None},
 }
 
 
@@ -220,7 +222,8 @@ def hostile_case() -> Case:
         values = (y + rng.integers(0, 3, 200)) % len(HOSTILE)
         columns[name] = [HOSTILE[v] for v in values] if k % 2 else rng.normal(values).tolist()
     rows = pa.table({**columns, "label \"'": [HOSTILE[c] for c in y]})
-    return Case(tb.fit(rows, "label \"'"), rows.drop_columns(["label \"'"]).slice(0, 60))
+    events = dict.fromkeys(HOSTILE[2::2], "gaussian")
+    return Case(tb.fit(rows, "label \"'", events=events), rows.drop_columns(["label \"'"]).slice(0, 60))
 
 
 def same(found: np.ndarray, wanted: np.ndarray) -> None:

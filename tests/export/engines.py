@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import math
@@ -45,6 +46,46 @@ def node(card: str, rows: pa.Table | list[dict[str, Any]]) -> list[dict[str, Any
     assert done.returncode == 0, done.stderr[-2000:]
     answers: list[dict[str, Any]] = json.loads(done.stdout)
     return answers
+
+
+def in_duckdb(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+    """Run a query over a table "rows" in DuckDB."""
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.register("arrow", rows)
+        connection.execute("CREATE TABLE rows AS SELECT * FROM arrow")
+        found: list[dict[str, Any]] = connection.sql(query).to_arrow_table().to_pylist()
+        return found
+
+
+def in_sqlite(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+    """Run a query over a table "rows" in SQLite."""
+    import sqlite3
+
+    with contextlib.closing(sqlite3.connect(":memory:")) as connection:
+        names = ", ".join('"' + name.replace('"', '""') + '"' for name in rows.column_names)
+        connection.execute(f"CREATE TABLE rows ({names})")
+        marks = ", ".join("?" * rows.num_columns)
+        listed = [[plain(value) for value in row.values()] for row in rows.to_pylist()]
+        connection.executemany(f"INSERT INTO rows VALUES ({marks})", listed)
+        found = connection.execute(query)
+        return [dict(zip([one[0] for one in found.description], row, strict=True)) for row in found]
+
+
+def in_postgres(url: str) -> Any:
+    """Return a function that runs a query over a table "rows" in PostgreSQL."""
+    import adbc_driver_postgresql.dbapi
+
+    def run(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+        with adbc_driver_postgresql.dbapi.connect(url) as connection, connection.cursor() as cursor:
+            cursor.execute("DROP TABLE IF EXISTS rows")
+            cursor.adbc_ingest("rows", rows, mode="create")
+            cursor.execute(query)
+            found: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
+            return found
+
+    return run
 
 
 def plain(value: Any) -> Any:

@@ -61,6 +61,7 @@ class _Query:
     refused: list[str] = field(default_factory=list)  # conditions under which predict refuses a row
     sizes: list[str] = field(default_factory=list)
     steps: dict[str, list[str]] = field(default_factory=dict)  # the columns that each step adds
+    lists: dict[str, str] = field(default_factory=dict)  # the names of constant lists
 
     def text(self, table: str, keep: Sequence[str]) -> str:
         """Return the query."""
@@ -76,15 +77,22 @@ class _Query:
         passed, before = [*kept, *(f"raw_{k}" for k in range(len(self._inputs)))], "input"
         for step, added in self.steps.items():
             if added:
-                queries.append((step, _select([*passed, *added], before)))
+                queries.append((step, _select([*passed, *added], f"{before}{self._beside}")))
                 passed, before = [*passed, *(one.rsplit(" AS ", 1)[1] for one in added)], step
         queries += self._scores(values, kept, before)
-        body = ",\n".join(f"{step} AS {self.sql.once}(\n  {query}\n)" for step, query in queries)
+        if self.lists:
+            lists = [f"{items} AS {one}" for items, one in self.lists.items()]
+            queries.insert(0, ("lists", f"SELECT\n    {_listed(lists)}"))
+        body = ",\n".join(f"{step} AS {self.sql.once(step)}(\n  {query}\n)" for step, query in queries)
         return f"WITH {body}\n{self._answer(keep, kept)}"
 
     @property
     def _inputs(self) -> Sequence[str]:
         return self.card.schema.columns
+
+    @property
+    def _beside(self) -> str:
+        return " CROSS JOIN lists" if self.lists else ""
 
     def _check(self) -> None:
         card = self.card
@@ -154,9 +162,14 @@ class _Query:
             return ""
         listed = [number(x) for x in amounts]
         if self.sql.has_lists:
-            return f"COALESCE({self.sql.list_item(listed, cell)}, {number(missing)})"
+            return f"COALESCE({self._item(listed, cell)}, {number(missing)})"
         found = _search(listed, lambda at: f"{cell} < {at}")
         return f"CASE WHEN {cell} IS NULL THEN {number(missing)} ELSE {found} END"
+
+    def _item(self, items: Sequence[str], position: str, offset: int = 0) -> str:
+        """Return the item at a position, from 0, of a constant list, which is kept in a table of one row."""
+        name = self.lists.setdefault(f"[{', '.join(items)}]", f"list_{len(self.lists)}")
+        return f"LIST_EXTRACT({name}, {position} + {offset + 1})"
 
     # The cells of values and numbers.
 
@@ -209,8 +222,12 @@ class _Query:
             )
             self.steps["cells"].append(f"CASE WHEN {x} IS NULL THEN NULL ELSE {found} END AS cell_{k}")
             return f"cell_{k}"
-        self.steps["places"].append(f"{grid.start(x, self.sql)} AS place_{k}")
-        self.steps["cells"].append(f"{grid.cell(x, f'place_{k}', self.sql)} AS cell_{k}")
+        starts = self._item([str(start) for start in grid.starts], grid.place(x, self.sql))
+        self.steps["places"].append(f"{starts} AS place_{k}")
+        edges = [*(number(edge) for edge in plain.edges), *["1e999"] * grid.most]
+        steps = (f"{x} >= {self._item(edges, f'place_{k}', step)}" for step in range(grid.most))
+        found = " + ".join(f"CAST({step} AS {self.sql.integer})" for step in steps)
+        self.steps["cells"].append(f"place_{k} + {found} AS cell_{k}")
         return f"cell_{k}"
 
     def _product_cell(self, k: int, plain: CellTable) -> str:
@@ -248,7 +265,7 @@ class _Query:
                     sums += [f"{one or '0e0'} AS {kind}_{c}_{k}" for c, one in enumerate(parts)]
         refused = " OR ".join(f"COALESCE({one}, FALSE)" for one in dict.fromkeys(self.refused)) or "FALSE"
         passed = [*kept, f"({refused}) AS refused", f"{_sum(self.sizes)} AS size", *sums]
-        queries = [("sums", _select(passed, before))]
+        queries = [("sums", _select(passed, f"{before}{self._beside}"))]
         factors, mixed = self._mixing(prior)
         queries.append(("mixture", _select([one.rsplit(" AS ", 1)[-1] for one in passed] + factors, "sums")))
         ends = [(f"_{c}", f"score_{c}") for c in range(C)]
@@ -306,7 +323,6 @@ class _Query:
 class _Grid:
     """Edges found by arithmetic: a number's place in an even grid, then the few edges within that place."""
 
-    edges: Floats
     low: float
     scale: float
     starts: list[int]  # the edges before each place
@@ -325,20 +341,13 @@ class _Grid:
         counts = np.bincount(place, minlength=_GRID)
         if counts.max() > _MOST_STEPS:
             return None
-        return cls(edges, low, scale, (np.cumsum(counts) - counts).tolist(), int(counts.max()))
+        return cls(low, scale, (np.cumsum(counts) - counts).tolist(), int(counts.max()))
 
-    def start(self, x: str, sql: Dialect) -> str:
-        """Return the expression of the first edge to compare with."""
+    def place(self, x: str, sql: Dialect) -> str:
+        """Return the expression of a number's place."""
         # The same operations on the same doubles as in `of`, so both put an edge into the same place.
         scaled = sql.least(sql.greatest(f"({x} - {number(self.low)}) * {number(self.scale)}", "0e0"), f"{_GRID - 1}e0")
-        return sql.list_item([str(k) for k in self.starts], f"CAST(FLOOR({scaled}) AS {sql.integer})")
-
-    def cell(self, x: str, place: str, sql: Dialect) -> str:
-        """Return the expression of the cell: the first edge, and those from it on that are at most x."""
-        listed = [*(number(edge) for edge in self.edges), *["1e999"] * self.most]
-        items = "[" + ", ".join(listed) + "]"
-        steps = [f"CAST({x} >= LIST_EXTRACT({items}, {place} + {k + 1}) AS {sql.integer})" for k in range(self.most)]
-        return f"{place} + {' + '.join(steps)}"
+        return f"CAST(FLOOR({scaled}) AS {sql.integer})"
 
 
 def _search(leaves: Sequence[str], below: Callable[[int], str]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -120,19 +119,15 @@ class Dialect:
 
         return sqlglot.parse_one(statement, dialect=self.key)
 
-    @property
-    def once(self) -> str:
-        """What makes a named query run once: some databases would copy its expressions to each place of use."""
-        return "MATERIALIZED " if self.key in ("sqlite", "postgres") else ""
+    def once(self, step: str) -> str:
+        """Return what makes a named query run once: some databases would copy its expressions to where it is used."""
+        copied = self.key in ("sqlite", "postgres") or (self.key == "duckdb" and step == "lists")
+        return "MATERIALIZED " if copied else ""
 
     @property
     def has_lists(self) -> bool:
         """Whether numbers are looked up in constant lists; elsewhere by nested cases."""
         return self.key == "duckdb"  # it works through columns, where a case costs as much as a whole column
-
-    def list_item(self, items: Sequence[str], position: str) -> str:
-        """Return the item at a position, from 0, of a constant list."""
-        return f"LIST_EXTRACT([{', '.join(items)}], {position} + 1)"
 
 
 def number(x: float) -> str:

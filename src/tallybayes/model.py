@@ -38,6 +38,8 @@ from tallybayes.kernels import log_softmax
 from tallybayes.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from onnx import ModelProto
+
     from tallybayes.explain.contributions import Contributions, Shapley
     from tallybayes.explain.explanation import Explanation
     from tallybayes.explain.images import Picture
@@ -444,6 +446,24 @@ class Model:
         from tallybayes.export.sql import to_sql
 
         return to_sql(scorecard_of(self), dialect, table, keep=keep, contributions=contributions)
+
+    def to_onnx(self) -> ModelProto:
+        """Return an ONNX graph in double precision, with an input (n, 1) for each column.
+
+        Values that are text, dates or times are strings, and an empty string is a missing one; all other columns are
+        doubles, and NaN is missing. Outputs are "label" (n,) and "probabilities" (n, C).
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+        >>> [one.name for one in model.to_onnx().graph.output]
+        ['label', 'probabilities']
+        """
+        from tallybayes.export.onnx import to_onnx
+        from tallybayes.export.scorecard import scorecard_of
+
+        return to_onnx(scorecard_of(self))
 
     def validate(self, source: Any, label: Any = None, how: str = "10-fold", **options: Any) -> Validation:
         """Cross-validate this schema and these choices on rows.

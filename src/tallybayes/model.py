@@ -439,8 +439,8 @@ class Model:
         >>> import duckdb, tallybayes as tb
         >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
         >>> rows = duckdb.sql("SELECT 'p' AS x")
-        >>> duckdb.sql(model.to_sql("duckdb", "rows")).fetchall()
-        [('p', 'no', 0.6666666666666667, 0.33333333333333337)]
+        >>> duckdb.sql(model.to_sql("duckdb", "rows")).select('x, predicted, round("P(no)", 4)').fetchall()
+        [('p', 'no', 0.6667)]
         """
         from tallybayes.export.scorecard import scorecard_of
         from tallybayes.export.sql import to_sql

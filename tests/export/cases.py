@@ -106,6 +106,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "few rows": {"n": 30},
     "coins": {"events": COINS},
     "coins map": {"events": COINS, "estimate": "map", "alpha": 0.5},
+    "coins impossible": {"events": COINS, "estimate": "mle", "alpha": 0.0, "calibrate": None, "n": 12},
     "coins plain": {"events": COINS, "calibrate": None},
 }
 

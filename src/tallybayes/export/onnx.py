@@ -17,7 +17,7 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import BINS, Part
 from tallybayes.events.plain_terms import CellTable, IntervalTable, LinearCounts, LookupTable, NamedDensity, TokenTable
-from tallybayes.export.onnx_graph import Graph
+from tallybayes.export.onnx_graph import DOUBLE, Graph, Trees
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature
 
@@ -54,7 +54,10 @@ def _kinds(term: ScoredTerm) -> list[tuple[str, str]]:
 def add_answer(graph: Graph, card: Scorecard, inputs: dict[str, str]) -> tuple[str, str]:
     """Add the nodes that score columns (n, 1); return the names of the labels (n,) and the probabilities (n, C)."""
     query = _Scorer(graph, card, inputs)
-    return query.answer(graph.op("Sum", *(query.term(term) for term in card.terms)))
+    numbers = [term for term in card.terms if isinstance(term.plain, IntervalTable)]
+    parts = [query.forest(numbers)] if numbers else []
+    parts += [query.term(term) for term in card.terms if not isinstance(term.plain, IntervalTable)]
+    return query.answer(graph.op("Sum", *parts))
 
 
 class _Scorer:
@@ -68,11 +71,6 @@ class _Scorer:
         plain = term.plain
         if isinstance(plain, LookupTable):
             return self._table(term, self._value_cell(plain, term.name), plain.log, len(plain.values))
-        if isinstance(plain, IntervalTable):
-            x = self._number(term.name, plain.domain)
-            cell = self.g.search(x, plain.edges)
-            cell = self.g.op("Where", self._missing(x), self.g.const(np.int64(len(plain.log))), cell)
-            return self._table(term, cell, plain.log, len(plain.log))
         if isinstance(plain, CellTable):
             return self._table(term, self._product_cell(plain), plain.log, 0)
         if isinstance(plain, LinearCounts):
@@ -88,10 +86,33 @@ class _Scorer:
         want, do = "columns without text for ONNX, whose operators split words differently", "Use to_json or to_html"
         raise BadOption(wanted(f"column {term.name!r}", want, "text", do))
 
+    def forest(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
+        """Return the amounts of all tables of intervals: a tree for each column and class, summed by one node."""
+        g, trees = self.g, Trees(2 * self.C)
+        inputs = []
+        for f, term in enumerate(terms):
+            assert isinstance(term.plain, IntervalTable)
+            inputs.append(self._number(term.name, term.plain.domain))
+            amounts = self._amounts(term, term.plain.log)
+            if not isinstance(self.card.temperature, Temperature):
+                for half in np.split(amounts, 2, axis=1):  # what all classes share is left out
+                    half -= np.where(half[:, :1] > _IS_IMPOSSIBLE, half[:, :1], 0.0)
+            for target in np.flatnonzero(amounts.any(axis=0)):
+                trees.add(f, term.plain.edges, amounts[:, target], int(target))
+        x = g.op("Concat", *inputs, axis=1)
+        present = g.op("Cast", g.op("Not", g.op("IsNaN", x)), to=DOUBLE)
+        size = g.op("ReduceSum", present, g.const([1]), keepdims=1)
+        return g.op("Concat", trees.node(g, x), size, axis=1)
+
     def _table(self, term: ScoredTerm, cell: str, log: Floats, known: int) -> str:
         """Return the rows of a table; the row after its last is for a missing value."""
-        factor = term.plain.factor if isinstance(term.plain, CellTable) else 1.0
         size = (np.arange(len(log) + 1) < known).astype(np.float64)[:, None]
+        rows = self.g.const(np.concatenate([self._amounts(term, log), size], axis=1))
+        return self.g.op("Gather", rows, self.g.op("Squeeze", cell, self.g.const([1])), axis=0)
+
+    def _amounts(self, term: ScoredTerm, log: Floats) -> Floats:  # (cells + 1, 2C)
+        """Return the plain and the weighted amounts of each cell, and of a missing value."""
+        factor = term.plain.factor if isinstance(term.plain, CellTable) else 1.0
         missing = np.zeros((1, self.C))
         plain = np.concatenate([factor * log if factor != 1 else log, missing])
         with np.errstate(invalid="ignore"):
@@ -99,8 +120,7 @@ class _Scorer:
         if term.correction is not None:
             weighted[: len(term.correction)] += term.correction
         weighted = np.concatenate([weighted, missing + term.missing])
-        rows = self.g.const(_finite(np.concatenate([plain, weighted, size], axis=1)))
-        return self.g.op("Gather", rows, self.g.op("Squeeze", cell, self.g.const([1])), axis=0)
+        return _finite(np.concatenate([plain, weighted], axis=1))
 
     def _weigh(self, term: ScoredTerm, log: str, x: str, size: str) -> str:
         missing, g = self._missing(x), self.g

@@ -5,6 +5,9 @@ from . import events as events
 from .evaluation import Evaluation as Evaluation
 from .evaluation import evaluate as evaluate
 from .evidence.evidence import Evidence as Evidence
+from .export.duckdb import register_duckdb as register_duckdb
+from .export.json import from_json as from_json
+from .export.scorecard import Scorecard as Scorecard
 from .fitting import fit as fit
 from .inference.posterior import ImpossibleRowWarning as ImpossibleRowWarning
 from .inference.uncertainty import Intervals as Intervals

@@ -14,7 +14,7 @@ from tallybayes.categories import Categories, encode, plain_types
 from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
 
-__all__ = ["code_numbers", "code_values", "join", "part_of_bins", "part_of_values"]
+__all__ = ["code_numbers", "code_values", "join", "part_of_bins", "part_of_values", "values_of"]
 
 _Slot = npt.NDArray[np.int32]
 _LISTED = 4096  # cells: more are listed by those that rows have, since each batch has a sum for each of them
@@ -43,7 +43,7 @@ def code_numbers(part: Part, numbers: npt.NDArray[Any]) -> _Slot:  # (n,)
 def code_values(part: Part, column: pa.Array, *, null_is_label: bool) -> _Slot:  # (n,)
     """Return the slot of each value; other values have the slot after the last, if there is one, and else −1."""
     codes, found = encode(column, null_is_label=null_is_label)
-    known = _values(part.kind, part.values)
+    known = values_of(part)
     place = np.full(len(found) + 1, -1, np.int32)  # code −1, a missing value, indexes the last entry
     place[:-1] = known.find(found.array, where=f"column {part.column!r}")
     if len(part.names) > len(known):
@@ -81,6 +81,7 @@ def _whole(size: int) -> Categories:
 
 
 @lru_cache(4096)
-def _values(kind: str, values: tuple[Any, ...]) -> Categories:
-    type_ = plain_types()[kind]
-    return Categories(pa.array(values, _STORED.get(type_, type_)).cast(type_))
+def values_of(part: Part) -> Categories:
+    """Return the values that have a slot each, for a part that has no bins."""
+    type_ = plain_types()[part.kind]
+    return Categories(pa.array(part.values, _STORED.get(type_, type_)).cast(type_))

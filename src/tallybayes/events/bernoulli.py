@@ -24,6 +24,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh, weigh_table
+from tallybayes.events.plain_terms import Domain, IntervalTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
@@ -263,6 +264,13 @@ class BernoulliTable(Likelihood):
         ones, n = _ones(self.statistic)
         counts = np.stack([n[f] - ones[f], ones[f]])
         return (0, 1), counts, np.exp(np.stack([self.log_zero[f], self.log_one[f]]))
+
+    def to_plain(self) -> tuple[IntervalTable, ...]:
+        """Return a table of the numbers up to the threshold and those above it."""
+        above = np.array([np.nextafter(self.event.cut, np.inf)])
+        domain: Domain = "binary" if self.event.threshold is None else "any"
+        both = zip(self.log_zero, self.log_one, strict=True)
+        return tuple(IntervalTable(above, np.stack(logs), domain) for logs in both)
 
     def contrasted(self) -> BernoulliTable:
         """Return the log-probabilities of 0, and of 1, less the largest of each."""

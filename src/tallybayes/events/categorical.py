@@ -26,6 +26,7 @@ from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.families.weighted_likelihood import times
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.plain_terms import LookupTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -112,6 +113,11 @@ class CategoricalTable(Likelihood):
         at = self.statistic.values_of(f)
         counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
         return self.statistic.labels[f].values, counts, np.exp(self.log[at + f])
+
+    def to_plain(self) -> tuple[LookupTable, ...]:
+        """Return a table of each column's values."""
+        tables = np.split(self.log, np.cumsum(self.statistic.sizes + 1)[:-1])
+        return tuple(LookupTable(self.cells(f), log) for f, log in enumerate(tables))
 
     def cells(self, f: int) -> Categories:
         """Return the values seen in column f."""

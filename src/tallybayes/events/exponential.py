@@ -17,6 +17,7 @@ from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import EstimateOptions, Pixels
+from tallybayes.events.plain_terms import NamedDensity
 
 __all__ = ["Exponential"]
 
@@ -30,6 +31,14 @@ class Lomax(GammaRate):
         if not self.averaged:
             return np.log(self.a / self.b) - self.a / self.b * x
         return np.log(self.a / self.b) - (self.a + 1) * np.log1p(x / self.b)
+
+    def to_plain(self) -> NamedDensity:
+        """Return a Lomax density, or the line that is the log of an exponential one."""
+        rate = self.a / self.b
+        if not self.averaged:
+            return NamedDensity("linear", {"constant": np.log(rate), "slope": -rate}, "not negative")
+        parameters = {"constant": np.log(rate), "scale": 1 / self.b, "power": self.a + 1}
+        return NamedDensity("lomax", parameters, "not negative")
 
     def variance(self, x: Floats) -> Floats:
         """Return the variance of log λ − λx."""

@@ -25,6 +25,7 @@ from tallybayes.events.families.normal import by_class, centre, over_all
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.plain_terms import IntervalTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -80,6 +81,15 @@ class HistogramTable(Likelihood):
     def contrasted(self) -> HistogramTable:
         """Return the terms without the density that all classes share; weighted terms never have it."""
         return self if self.scale is not None else replace(self, log=self.experts.mixed())
+
+    def to_plain(self) -> tuple[IntervalTable, ...]:
+        """Return a table of each column's cells."""
+        cells = self.experts.cells
+        edges, logs = (
+            np.split(part, np.cumsum(sizes)[:-1])
+            for part, sizes in ((cells.edges, cells.sizes - 1), (self.log, cells.sizes))
+        )
+        return tuple(IntervalTable(edge, log) for edge, log in zip(edges, logs, strict=True))
 
     def cells(self, f: int) -> Floats:
         """Return the value that stands for each cell of column f."""

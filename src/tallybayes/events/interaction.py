@@ -26,6 +26,7 @@ from tallybayes.events.families.dirichlet import contrast, leave_codes_out
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile
+from tallybayes.events.plain_terms import CellTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -229,6 +230,10 @@ class InteractionTable(Likelihood):
         cells = self.statistic.labels[0].values
         counts = self.statistic.sums["counts"].to_float().T
         return self.event.cell_names(cells), counts, np.exp(self.log[list(cells)])
+
+    def to_plain(self) -> tuple[CellTable, ...]:
+        """Return the table of all cells, before it is weighted."""
+        return (CellTable(self.event.parts, self.log, self.factor),)
 
     def missing(self) -> Floats:  # (C, 1)
         """Return the share of rows in which a part is missing."""

@@ -16,13 +16,25 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories
+from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Dense, Encoded, Floats
+from tallybayes.events.plain_terms import PlainTerm
 from tallybayes.events.statistic import Statistic
 
 if TYPE_CHECKING:
     from tallybayes.events.text.token_cells import TokenWeights
 
-__all__ = ["Drawn", "EstimateOptions", "Likelihood", "Pixels", "Profile", "add_terms_of", "weigh", "weigh_table"]
+__all__ = [
+    "Drawn",
+    "EstimateOptions",
+    "Likelihood",
+    "Pixels",
+    "Profile",
+    "add_terms_of",
+    "no_plain_form",
+    "weigh",
+    "weigh_table",
+]
 
 Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
 # Numbers (rows × classes × columns) computed at a time: 2 MB of doubles.
@@ -178,6 +190,10 @@ class Likelihood(ABC):
 
         return ScaledLikelihood(self.statistic, self.options, self, weights)
 
+    def to_plain(self) -> tuple[PlainTerm, ...]:  # (F,)
+        """Return what each column adds to the score of each class as plain data, for export."""
+        raise no_plain_form(self)
+
     def cells(self, f: int) -> Categories | Floats | None:
         """Return the values of column f that each have a row of a table; None where there is no table."""
         return None
@@ -241,6 +257,12 @@ class Likelihood(ABC):
         out = np.zeros((len(data), self.statistic.rows.shape[0]))
         self.add_log_prob(data, out)
         return out
+
+
+def no_plain_form(part: object) -> BadOption:
+    """Return the error of a likelihood that has no form that can be exported."""
+    want, do = "likelihoods that are one of the forms in events.plain_terms", "Give it a method to_plain"
+    return BadOption(wanted("export", want, type(part).__name__, do))
 
 
 def weigh(terms: Floats, weights: Floats) -> Floats:

@@ -6,7 +6,7 @@ Counted and estimated: the same as `gaussian` for log x. The density of x itself
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
+from tallybayes.events.plain_terms import NamedDensity
 from tallybayes.events.statistic import Statistic, Sum
 
 __all__ = ["Lognormal"]
@@ -54,6 +55,10 @@ class LognormalLikelihood(NormalLikelihood):
         normal = self.density.at((slice(None), f))
         logs = np.asarray(normal.grid(_LARGEST_LOG)) if at is None else np.log(np.asarray(at, np.float64))
         return Profile("numbers", np.exp(logs).tolist(), normal.log_density(logs[:, None]) - logs[:, None])
+
+    def to_plain(self) -> tuple[NamedDensity, ...]:
+        """Return the densities of log x; the factor 1/x is the same in all classes."""
+        return tuple(replace(one, domain="positive", of_log=True) for one in super().to_plain())
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Draw values whose logarithms are normal, or Student t."""

@@ -18,6 +18,7 @@ from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import EstimateOptions, Pixels
+from tallybayes.events.plain_terms import NamedDensity
 
 __all__ = ["Poisson"]
 
@@ -40,6 +41,16 @@ class NegativeBinomial(GammaRate):
         # a = 0: no event was ever seen and none is expected.
         ways = np.where(self.a > 0, ways, np.where(x > 0, -np.inf, 0.0))
         return ways - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
+
+    def to_plain(self) -> NamedDensity:
+        """Return a negative binomial, or the line that is left of a Poisson without log x!, which classes share."""
+        with np.errstate(divide="ignore"):
+            if not self.averaged:
+                rate = self.a / self.b
+                return NamedDensity("linear", {"constant": -rate, "slope": np.log(rate)}, "not negative")
+            constant = -self.a * np.log1p(1 / self.b)
+        parameters = {"constant": constant, "slope": -np.log1p(self.b), "size": self.a}
+        return NamedDensity("negative binomial", parameters, "not negative")
 
     def variance(self, x: Floats) -> Floats:
         """Return the variance of x log λ − λ."""

@@ -22,6 +22,7 @@ from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Likelihood, Profile, weigh, weigh_table
+from tallybayes.events.plain_terms import LinearCounts
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
@@ -103,6 +104,10 @@ class BagTable(Likelihood):
     def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
         """Return how often each face came up in each class."""
         return self.statistic.sums["counts"].to_float().T
+
+    def to_plain(self) -> tuple[LinearCounts, ...]:
+        """Return the amount of one count of each face."""
+        return tuple(LinearCounts(log) for log in self.log)
 
     def contrasted(self) -> BagTable:
         """Return each face's amounts less the largest."""

@@ -12,7 +12,8 @@ import numpy.typing as npt
 
 from tallybayes.events.event import chunks
 from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Drawn, Likelihood, Profile, add_terms_of
+from tallybayes.events.likelihood import Drawn, Likelihood, Profile, add_terms_of, no_plain_form
+from tallybayes.events.plain_terms import NamedDensity
 
 __all__ = ["Density", "DensityLikelihood", "add_by_column"]
 
@@ -42,6 +43,10 @@ class Density(ABC):
     @abstractmethod
     def summary(self) -> dict[str, Floats]:
         """Return the parameters that a table shows, by name."""
+
+    def to_plain(self) -> NamedDensity:
+        """Return the densities of one column (C,) as a form with a name, less what all classes share."""
+        raise no_plain_form(self)
 
     def at(self, index: Any) -> Any:
         """Return the density with each array indexed: ``at(c)`` of a class, ``at((slice(None), f))`` of a column."""
@@ -88,6 +93,10 @@ class DensityLikelihood(Likelihood):
         summary = self._column(f).summary()
         n = self.statistic.present().to_float()[:, f]
         return (*summary, "n"), None, np.stack([*summary.values(), n])
+
+    def to_plain(self) -> tuple[NamedDensity, ...]:
+        """Return the form and the parameters of each column's density."""
+        return tuple(self._column(f).to_plain() for f in range(len(self.options.alpha)))
 
     def _column(self, f: int) -> Density:
         density: Density = self.density.at((slice(None), f))

@@ -22,6 +22,7 @@ from tallybayes.events.families.variance import trigamma
 from tallybayes.events.families.weighted import ScaledLikelihood
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions, Pixels
+from tallybayes.events.plain_terms import NamedDensity
 from tallybayes.events.statistic import Statistic
 
 __all__ = [
@@ -124,6 +125,13 @@ class Normal(Density):
         shape = (n, len(self.location))
         drawn = rng.standard_normal(shape) if self.freedom is None else rng.standard_t(self.freedom, shape)
         return finite(self.location + np.sqrt(self.scale2) * drawn)
+
+    def to_plain(self) -> NamedDensity:
+        """Return a normal density, or a Student t."""
+        parameters = {"constant": self.constant, "location": self.location, "scale": self.scale}
+        if self.freedom is None:
+            return NamedDensity("normal", parameters)
+        return NamedDensity("student", {**parameters, "power": self.power})
 
     def summary(self) -> dict[str, Floats]:
         """Return mean and standard deviation, or location and scale of a Student t."""

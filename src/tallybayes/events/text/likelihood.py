@@ -16,6 +16,7 @@ from tallybayes.events.families.sampling import flipped_texts, mean_length, roll
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.likelihood import Drawn, Likelihood, Profile, weigh
+from tallybayes.events.plain_terms import TokenTable
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.variance import TokenVariance
 from tallybayes.events.text.vocabulary import Words
@@ -155,6 +156,13 @@ class TextLikelihood(Likelihood):
         from tallybayes.events.text.weighted import weighted
 
         return weighted(self, weights)
+
+    def to_plain(self) -> tuple[TokenTable, ...]:
+        """Return the table of each column's tokens."""
+        return tuple(
+            TokenTable(self.event.tokens, one.vocabulary, one.table, one.base, one.unknown, one.distinct, one.needed)
+            for one in self.columns
+        )
 
     def contrasted(self) -> TextLikelihood:
         """Return each token's log-shares less the largest."""

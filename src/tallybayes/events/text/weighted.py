@@ -12,6 +12,7 @@ import pyarrow as pa
 from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Floats, Sparse, Texts
 from tallybayes.events.likelihood import Profile
+from tallybayes.events.plain_terms import TokenTable
 from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.likelihood import TextLikelihood, refused_of
 from tallybayes.events.text.token_cells import TokenWeights, cells, orders
@@ -71,6 +72,11 @@ class WeightedTextLikelihood(TextLikelihood):
             worth = np.where(place >= 0, np.append(worth, 0.0)[place], self.worth_unknown)
         plain, weighted = self.weights.parts(np.array([length]))
         return replace(found, log=found.log * (plain + weighted * worth)[:, None])
+
+    def to_plain(self) -> tuple[TokenTable, ...]:
+        """Return the table of the column's tokens with their weights."""
+        [table] = super().to_plain()
+        return (replace(table, worth=self.worth, worth_unknown=self.worth_unknown),)
 
 
 def weighted(likelihood: TextLikelihood, weights: TokenWeights) -> WeightedTextLikelihood:

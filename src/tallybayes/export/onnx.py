@@ -1,0 +1,298 @@
+"""Scorecards as ONNX graphs: double precision, standard operators, an input for each column.
+
+Every term becomes a matrix with the plain amounts of all classes, the weighted ones, and what it adds to the length of
+the row. They are summed, mixed, and normalised by one softmax. A row that `predict` would refuse is NaN.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tallybayes.encoding.product import values_of
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.inputs import Floats
+from tallybayes.events.interaction import BINS, Part
+from tallybayes.events.plain_terms import CellTable, IntervalTable, LinearCounts, LookupTable, NamedDensity, TokenTable
+from tallybayes.export.onnx_graph import DOUBLE, Graph, Trees
+from tallybayes.export.scorecard import Scorecard, ScoredTerm
+from tallybayes.inference.posterior import Temperature
+
+if TYPE_CHECKING:
+    from onnx import ModelProto
+
+__all__ = ["add_answer", "to_onnx"]
+
+# −∞ in a graph: unlike it, times 0 is 0. No sum of possible scores comes near.
+IMPOSSIBLE, _IS_IMPOSSIBLE = -1e200, -1e150
+_LARGEST = 1.7976931348623157e308
+_FAR = 1e90  # standard deviations; squares of larger numbers might overflow
+_TEXTS = ("text", "dates", "times")  # the kinds of values that are strings in ONNX
+
+
+def to_onnx(card: Scorecard) -> ModelProto:
+    """Return the graph that scores rows; see `Model.to_onnx`."""
+    graph = Graph()
+    texts = {name for term in card.terms for name, kind in _kinds(term) if kind in _TEXTS}
+    inputs = {name: graph.input(name, text=name in texts) for name in card.schema.columns}
+    label, probabilities = add_answer(graph, card, inputs)
+    whole = card.categories.kind == "whole numbers"
+    graph.output("label", label, "int64" if whole else "string", 1)
+    graph.output("probabilities", probabilities, "double", 2, len(card.classes))
+    return graph.model(card.schema.label)
+
+
+def _kinds(term: ScoredTerm) -> list[tuple[str, str]]:
+    if isinstance(term.plain, CellTable):
+        return [(part.column, part.kind) for part in term.plain.parts]
+    return [(term.name, term.plain.values.kind if isinstance(term.plain, LookupTable) else "numbers")]
+
+
+def add_answer(graph: Graph, card: Scorecard, inputs: dict[str, str]) -> tuple[str, str]:
+    """Add the nodes that score columns (n, 1); return the names of the labels (n,) and the probabilities (n, C)."""
+    query = _Scorer(graph, card, inputs)
+    numbers = [term for term in card.terms if isinstance(term.plain, IntervalTable)]
+    parts = [query.forest(numbers)] if numbers else []
+    parts += [query.term(term) for term in card.terms if not isinstance(term.plain, IntervalTable)]
+    return query.answer(graph.op("Sum", *parts))
+
+
+class _Scorer:
+    def __init__(self, graph: Graph, card: Scorecard, inputs: dict[str, str]) -> None:
+        self.g, self.card, self.inputs = graph, card, inputs
+        self.C, self.refused = len(card.classes), [graph.const(np.zeros((1, 1), bool))]
+        self.checked: set[str] = set()
+
+    def term(self, term: ScoredTerm) -> str:  # (n, 2C + 1)
+        """Return the plain and weighted amounts of a term, and what it adds to the length."""
+        plain = term.plain
+        if isinstance(plain, LookupTable):
+            return self._table(term, self._value_cell(plain, term.name), plain.log, len(plain.values))
+        if isinstance(plain, CellTable):
+            return self._table(term, self._product_cell(plain), plain.log, 0)
+        if isinstance(plain, LinearCounts):
+            x = self._number(term.name, plain.domain)
+            zero = self.g.op("Where", self._missing(x), self.g.const(0.0), x)
+            return self._weigh(term, self.g.op("Mul", zero, self.g.const(_finite(plain.log)[None])), x, zero)
+        if isinstance(plain, NamedDensity):
+            x = self._number(term.name, plain.domain)
+            known = self.g.op("Where", self._missing(x), self.g.const(1.0), x)
+            one = self.g.op("Where", self._missing(x), self.g.const(0.0), self.g.const(1.0))
+            return self._weigh(term, self._log_density(plain, known), x, one)
+        assert isinstance(plain, TokenTable)
+        want, do = "columns without text for ONNX, whose operators split words differently", "Use to_json or to_html"
+        raise BadOption(wanted(f"column {term.name!r}", want, "text", do))
+
+    def forest(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
+        """Return the amounts of all tables of intervals: a tree for each column and class, summed by one node."""
+        g, trees = self.g, Trees(2 * self.C)
+        inputs = []
+        for f, term in enumerate(terms):
+            assert isinstance(term.plain, IntervalTable)
+            inputs.append(self._number(term.name, term.plain.domain))
+            amounts = self._amounts(term, term.plain.log)
+            if not isinstance(self.card.temperature, Temperature):
+                for half in np.split(amounts, 2, axis=1):  # what all classes share is left out
+                    half -= np.where(half[:, :1] > _IS_IMPOSSIBLE, half[:, :1], 0.0)
+            for target in np.flatnonzero(amounts.any(axis=0)):
+                trees.add(f, term.plain.edges, amounts[:, target], int(target))
+        x = g.op("Concat", *inputs, axis=1)
+        present = g.op("Cast", g.op("Not", g.op("IsNaN", x)), to=DOUBLE)
+        size = g.op("ReduceSum", present, g.const([1]), keepdims=1)
+        return g.op("Concat", trees.node(g, x), size, axis=1)
+
+    def _table(self, term: ScoredTerm, cell: str, log: Floats, known: int) -> str:
+        """Return the rows of a table; the row after its last is for a missing value."""
+        size = (np.arange(len(log) + 1) < known).astype(np.float64)[:, None]
+        rows = self.g.const(np.concatenate([self._amounts(term, log), size], axis=1))
+        return self.g.op("Gather", rows, self.g.op("Squeeze", cell, self.g.const([1])), axis=0)
+
+    def _amounts(self, term: ScoredTerm, log: Floats) -> Floats:  # (cells + 1, 2C)
+        """Return the plain and the weighted amounts of each cell, and of a missing value."""
+        factor = term.plain.factor if isinstance(term.plain, CellTable) else 1.0
+        missing = np.zeros((1, self.C))
+        plain = np.concatenate([factor * log if factor != 1 else log, missing])
+        with np.errstate(invalid="ignore"):
+            weighted = np.where(np.isneginf(log), -np.inf, term.weight * log)
+        if term.correction is not None:
+            weighted[: len(term.correction)] += term.correction
+        weighted = np.concatenate([weighted, missing + term.missing])
+        return _finite(np.concatenate([plain, weighted], axis=1))
+
+    def _weigh(self, term: ScoredTerm, log: str, x: str, size: str) -> str:
+        missing, g = self._missing(x), self.g
+        nothing = g.const(np.zeros((1, self.C)))
+        plain = log if isinstance(term.plain, LinearCounts) else g.op("Where", missing, nothing, log)
+        scaled = g.op("Mul", plain, g.const(term.weight))
+        weighted = g.op("Where", missing, g.const(term.missing[None]), scaled)
+        return g.op("Concat", plain, weighted, size, axis=1)
+
+    # Numbers, values and their cells, all (n, 1).
+
+    def _missing(self, x: str) -> str:
+        return self.g.op("IsNaN", x)
+
+    def _number(self, name: str, domain: str) -> str:
+        x, g = self.inputs[name], self.g
+        if name in self.checked:
+            return x
+        self.checked.add(name)
+        far = g.op("Greater", g.op("Abs", x), g.const(_LARGEST))
+        bad = {
+            "any": [],
+            "finite": [far],
+            "not negative": [far, g.op("Less", x, g.const(0.0))],
+            "positive": [far, g.op("LessOrEqual", x, g.const(0.0))],
+            "binary": [
+                g.op("And", g.op("Not", self._missing(x)), g.op("Not", g.op("Equal", g.op("Mul", x, x), x))),
+            ],
+        }[domain]
+        self.refused += bad
+        self.refused += [self._missing(x)] if self.card.schema.missing == "error" else []
+        return x
+
+    def _value_cell(self, plain: LookupTable, name: str) -> str:
+        known, values = len(plain.values), plain.values.values
+        null = known + 1
+        if self.card.schema.missing == "category":
+            null = values.index(None) if None in values else known
+        cell = self._slot(name, plain.values.kind, values, known, null)
+        if self.card.unseen == "error":
+            self.refused.append(self.g.op("Equal", cell, self.g.const(np.int64(known))))
+        if self.card.schema.missing == "error":
+            self.refused.append(self.g.op("Equal", cell, self.g.const(np.int64(known + 1))))
+        return cell
+
+    def _slot(self, name: str, kind: str, values: Sequence[Any], other: int, null: int) -> str:
+        """Return the position of a value; `other` for a value that is not listed, and `null` for a missing one."""
+        g, x = self.g, self.inputs[name]
+        listed = [value for value in values if value is not None]
+        if kind in _TEXTS:
+            keys = [value if kind == "text" else value.isoformat() for value in listed]
+            places = list(range(len(keys)))
+            if "" not in keys:  # an empty string is a missing one, unless it is a value
+                keys, places = [*keys, ""], [*places, null]
+            return g.label_codes(x, keys, places, other)
+        if any(abs(value) > 2**53 for value in listed):
+            do = "Use to_json, or make the values text"
+            raise BadOption(wanted(f"column {name!r}", "whole numbers up to 2^53 for ONNX", "larger ones", do))
+        cell = g.const(np.full((1, 1), other))
+        if listed:
+            numbers = np.array(listed, np.float64)
+            place = g.op("Max", g.op("Sub", g.search(x, numbers), g.const(np.int64(1))), g.const(np.int64(0)))
+            hit = g.op("Equal", g.op("Gather", g.const(numbers), place, axis=0), x)
+            cell = g.op("Where", hit, place, g.const(np.int64(other)))
+        return g.op("Where", self._missing(x), g.const(np.int64(null)), cell)
+
+    def _product_cell(self, plain: CellTable) -> str:
+        g, cell, missing = self.g, "", ""
+        for part in plain.parts:
+            slot = self._part_slot(part)
+            lacks = g.op("Less", slot, g.const(np.int64(0)))
+            step = g.op("Mul", cell, g.const(np.int64(len(part.names)))) if cell else ""
+            cell = g.op("Add", step, slot) if cell else slot
+            missing = g.op("Or", missing, lacks) if missing else lacks
+        return g.op("Where", missing, g.const(np.int64(len(plain.log))), cell)
+
+    def _part_slot(self, part: Part) -> str:
+        if part.kind == BINS:
+            x = self._number(part.column, "any")
+            below = self.g.search(x, np.array(part.values, np.float64), strictly=True)
+            return self.g.op("Where", self._missing(x), self.g.const(np.int64(-1)), below)
+        known = values_of(part)
+        other = len(known) if len(part.names) > len(known) else -1
+        null = -1
+        if self.card.schema.missing == "category":
+            null = known.values.index(None) if None in known.values else other
+        return self._slot(part.column, part.kind, known.values, other, null)
+
+    # Densities, (n, C).
+
+    def _log_density(self, plain: NamedDensity, x: str) -> str:
+        g, p = self.g, {key: _finite(value)[None] for key, value in plain.parameters.items()}
+        u = g.op("Log", g.op("Max", x, g.const(5e-324))) if plain.of_log else x
+        constant = g.const(p["constant"])
+        if plain.form == "linear":
+            return g.op("Add", constant, g.op("Mul", u, g.const(p["slope"])))
+        if plain.form == "negative binomial":
+            line = g.op("Add", constant, g.op("Mul", u, g.const(p["slope"])))
+            return g.op("Add", line, self._rise(plain.parameters["size"], g.op("Max", u, g.const(0.0))))
+        if plain.form == "lomax":
+            inner = g.op("Mul", g.op("Max", u, g.const(0.0)), g.const(p["scale"]))
+        else:
+            z = g.op("Mul", g.op("Sub", u, g.const(p["location"])), g.const(p["scale"]))
+            z = g.op("Clip", z, g.const(-_FAR), g.const(_FAR))
+            inner = g.op("Mul", z, z)
+        if plain.form == "normal":
+            return g.op("Sub", constant, inner)
+        log = g.op("Log", g.op("Add", g.const(1.0), inner))
+        return g.op("Sub", constant, g.op("Mul", g.const(p["power"]), log))
+
+    def _rise(self, size: Floats, x: str) -> str:
+        """Return log Γ(size + x) − log Γ(size), by Stirling's series from 16 on; −∞ for x > 0 where size is 0."""
+        g, a, parts = self.g, np.where(size > 0, size, 1.0)[None], []
+        steps = np.where(a < 16, np.ceil(16 - a), 0.0)
+        for k in range(int(steps.max())):
+            here = a + k
+            ratio = g.op("Log", g.op("Div", g.const(here), g.op("Add", g.const(here), x)))
+            parts.append(g.op("Mul", ratio, g.const((k < steps).astype(np.float64))))
+        b = a + steps
+        z = g.op("Add", g.const(b), x)
+        square = g.op("Mul", z, z)
+        series = g.const(1 / 1680)
+        for share in (1 / 1260, 1 / 360, 1 / 12):
+            series = g.op("Sub", g.const(share), g.op("Div", series, square))
+        tail = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * b**2)) / b**2) / b**2) / b
+        grown = g.op("Log", g.op("Add", g.const(1.0), g.op("Div", x, g.const(b))))
+        parts.append(g.op("Mul", x, g.const(np.log(b) - 1)))
+        parts.append(g.op("Mul", g.op("Sub", z, g.const(0.5)), grown))
+        parts.append(g.op("Sub", g.op("Div", series, z), g.const(tail)))
+        total = g.op("Sum", *parts)
+        none = g.op("And", g.const(size[None] == 0), g.op("Greater", x, g.const(0.0)))
+        flat = g.op("Where", g.const(size[None] == 0), g.const(0.0), total)
+        return g.op("Where", none, g.const(IMPOSSIBLE), flat)
+
+    def answer(self, sums: str) -> tuple[str, str]:
+        """Return the labels (n,) and the probabilities (n, C), given the sum of all terms."""
+        g, card, C = self.g, self.card, self.C
+        prior = _finite(card.log_prior)[None]
+        plain = g.op("Add", g.columns(sums, 0, C), g.const(prior))
+        size = g.columns(sums, 2 * C, 2 * C + 1)
+        scores = self._calibrated(plain, sums, size, prior)
+        most = g.op("ReduceMax", scores, g.const([1]), keepdims=1)
+        p = g.op("Softmax", scores, axis=1)
+        hopeless = g.op("Less", most, g.const(_IS_IMPOSSIBLE))
+        p = g.op("Where", hopeless, g.const(np.exp(card.log_prior)[None]), p)
+        refused = self.refused[0]
+        for one in self.refused[1:]:
+            refused = g.op("Or", refused, one)
+        p = g.op("Where", refused, g.const(np.nan), p)
+        whole = card.categories.kind == "whole numbers"
+        names = np.array(card.classes if whole else [str(one) for one in card.classes], np.int64 if whole else object)
+        return g.op("Gather", g.const(names), g.op("ArgMax", p, axis=1, keepdims=0), axis=0), p
+
+    def _calibrated(self, plain: str, sums: str, size: str, prior: Floats) -> str:
+        g, card, C = self.g, self.card, self.C
+        if card.bias is not None:
+            weighted = g.op("Add", g.columns(sums, C, 2 * C), g.const(prior + card.bias))
+            others = g.op("Max", g.op("Sub", size, g.const(1.0)), g.const(0.0))
+            m = g.op("Div", others, g.const(float(max(len(card.schema.columns) - 1, 1))))
+            rest = g.op("Sub", g.const(1.0), m)
+            return g.op("Add", g.op("Mul", rest, plain), g.op("Mul", m, weighted))
+        if not isinstance(card.temperature, Temperature):
+            return plain
+        a, b = g.const(card.temperature.a), g.const(float(card.temperature.b))
+        if card.temperature.by_size:
+            t = g.op("Mul", a, g.op("Pow", g.op("Add", size, g.const(1.0)), b))
+            t = g.op("Where", g.op("Greater", size, g.const(0.0)), t, g.const(1.0))
+        else:
+            apart = g.op("ReduceMax", g.op("Abs", g.op("Sub", plain, g.const(prior))), g.const([1]), keepdims=1)
+            t = g.op("Where", g.op("Greater", apart, g.const(0.0)), a, g.const(1.0))
+        return g.op("Mul", plain, t)
+
+
+def _finite(log: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    return np.where(np.isneginf(log), IMPOSSIBLE, log)

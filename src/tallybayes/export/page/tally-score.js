@@ -1,0 +1,238 @@
+// Scores rows by the JSON of Model.to_json, to the same digits as Python. No dependencies.
+//   const score = tallyScore(JSON.parse(text));
+//   score({outlook: "sunny", humidity: 80})
+//   → {prediction, classes, probabilities, reasons: [{name, value, logOdds}], ...}
+// A row lacks a value that is absent, null or NaN. What Python refuses throws an Error with one sentence.
+"use strict";
+function tallyScore(card) {
+  const classes = card.classes.values, C = classes.length, calibration = card.calibration || {kind: "none"};
+  const down = numbers => numbers.map(x => (x === null ? -Infinity : x));
+  const times = (x, log) => (x === 0 ? 0 : x * log);
+  const zeros = () => new Array(C).fill(0);
+  const logPrior = down(card.log_prior), bias = calibration.bias;
+  const refuse = (name, want, got) => { throw new Error(`column '${name}': wanted ${want}, got ${got}.`); };
+
+  const keyOf = (kind, value) => {
+    if (kind === "text") return String(value);
+    if (kind === "dates" || kind === "times") {
+      const text = value instanceof Date ? value.toISOString().replace("Z", "") : String(value).replace(" ", "T");
+      return kind === "dates" ? text.slice(0, 10) : text.replace(/\.0+$/, "");
+    }
+    if (kind === "booleans" || value === true || value === false) {
+      value = {true: 1, false: 0}[value] ?? value;
+    }
+    const whole = /^-?\d+$/.test(value) && BigInt(value) !== BigInt(Number(value));
+    return whole ? String(BigInt(value)) : String(Number(value));
+  };
+  const absent = value => value === null || value === undefined || Number.isNaN(value);
+
+  // Values and intervals of a column, as positions.
+  const index = values => new Map(values.values.map((v, k) => [v === null ? null : keyOf(values.kind, v), k]));
+  const above = (edges, x, atEdge) => {  // how many edges are below x, or at most x
+    let low = 0, high = edges.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (edges[middle] < x || (atEdge && edges[middle] === x)) low = middle + 1; else high = middle;
+    }
+    return low;
+  };
+  const DOMAINS = {
+    any: () => true, finite: Number.isFinite, binary: x => x === 0 || x === 1,
+    "not negative": x => Number.isFinite(x) && x >= 0, positive: x => Number.isFinite(x) && x > 0,
+  };
+  const numberOf = (name, value, domain) => {
+    const x = value === "" ? NaN : Number(value);
+    if (Number.isNaN(x) || !DOMAINS[domain](x)) refuse(name, `a number (${domain})`, JSON.stringify(value) ?? x);
+    return x;
+  };
+
+  // log Γ(a + x) − log Γ(a), by Stirling's series from 16 on.
+  const rise = (a, x) => {
+    let sum = 0;
+    for (; a < 16; a++) sum += Math.log(a) - Math.log(a + x);
+    const tail = z => (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * z * z)) / (z * z)) / (z * z)) / z;
+    return sum + x * Math.log(a) + (a + x - 0.5) * Math.log1p(x / a) - x + tail(a + x) - tail(a);
+  };
+  const FAR = 1e150;
+  const DENSITIES = {
+    linear: (u, p, c) => p.constant[c] + times(u, p.slope[c]),
+    lomax: (u, p, c) => p.constant[c] - p.power[c] * Math.log1p(p.scale[c] * u),
+    "negative binomial": (u, p, c) => p.size[c] > 0
+      ? p.constant[c] + p.slope[c] * u + rise(p.size[c], u) : (u > 0 ? -Infinity : p.constant[c]),
+    normal: (u, p, c) => {
+      const z = Math.abs(u - p.location[c]) * p.scale[c];
+      return z < FAR ? p.constant[c] - z * z : -Infinity;
+    },
+    student: (u, p, c) => {
+      const z = Math.abs(u - p.location[c]) * p.scale[c];
+      return p.constant[c] - p.power[c] * (z < FAR ? Math.log1p(z * z) : 2 * Math.log(z));
+    },
+  };
+
+  // Texts as tokens, with Python's white space and word characters.
+  const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+  const tokensOf = (options, text) => {
+    if (options.lowercase) text = text.toLowerCase();
+    if (options.strip_accents) text = text.normalize("NFKD");
+    if (options.strip_accents === "ascii") text = text.replace(/[^\0-\x7f]/gu, "");
+    if (options.strip_accents === "unicode") text = text.replace(new RegExp(`[${options.combining}]`, "gu"), "");
+    const [least, most] = options.ngram_range, found = [];
+    if (options.analyzer === "word") {
+      const words = (text.match(/[\p{L}\p{N}_]{2,}/gu) || []).filter(word => !options.stop_words.includes(word));
+      for (let n = least; n <= most; n++) {
+        for (let k = 0; k + n <= words.length; k++) found.push(words.slice(k, k + n).join(" "));
+      }
+      return found;
+    }
+    text = text.replace(new RegExp(`${SPACE}{2,}`, "gu"), " ");
+    const inside = options.analyzer === "char_wb";
+    const runs = inside ? text.split(new RegExp(SPACE, "u")).filter(Boolean).map(word => ` ${word} `) : [text];
+    for (const run of runs) {
+      const letters = [...run];
+      for (let n = least; n <= most; n++) {
+        if (n > letters.length) { if (inside) found.push(run); break; }
+        for (let k = 0; k + n <= letters.length; k++) found.push(letters.slice(k, k + n).join(""));
+        if (inside && n === letters.length) break;
+      }
+    }
+    return found;
+  };
+
+  // What each kind of term adds: log for each class, size, whether it is missing, cell for corrections, parts of texts.
+  const KINDS = {
+    lookup(term) {
+      const place = index(term.values), log = term.log.map(down), V = log.length - 1;
+      return value => {
+        if (absent(value) && card.missing !== "category") return {log: zeros(), size: 0, missing: true};
+        const cell = place.get(absent(value) ? null : keyOf(term.values.kind, value)) ?? V;
+        if (cell === V && card.unseen === "error") refuse(term.name, "a value seen in training", JSON.stringify(value));
+        return {log: log[cell], size: cell < V ? 1 : 0, cell};
+      };
+    },
+    interval(term) {
+      const log = term.log.map(down);
+      return value => {
+        if (absent(value)) return {log: zeros(), size: 0, missing: true};
+        const cell = above(term.edges, numberOf(term.name, value, term.domain), true);
+        return {log: log[cell], size: 1, cell};
+      };
+    },
+    counts(term) {
+      const log = down(term.log);
+      return value => {
+        const x = absent(value) ? 0 : numberOf(term.name, value, term.domain);
+        return {log: log.map(one => times(x, one)), size: x, missing: absent(value)};
+      };
+    },
+    density(term) {
+      const p = Object.fromEntries(Object.entries(term.parameters).map(([key, values]) => [key, down(values)]));
+      return value => {
+        if (absent(value)) return {log: zeros(), size: 0, missing: true};
+        const x = numberOf(term.name, value, term.domain), u = term.of_log ? Math.log(x) : x;
+        return {log: classes.map((_, c) => DENSITIES[term.form](u, p, c)), size: 1};
+      };
+    },
+    cells(term) {
+      const parts = term.parts.map(part => ({...part, place: index(part)})), log = term.log.map(down);
+      const slot = (part, value) => {
+        if (part.kind === "bins") return absent(value) ? -1 : above(part.values, numberOf(part.column, value, "any"), false);
+        if (absent(value) && card.missing !== "category") return -1;
+        const other = part.names.length > part.values.length ? part.values.length : -1;
+        return part.place.get(absent(value) ? null : partKey(part.kind, value)) ?? other;
+      };
+      return (_, row) => {
+        let cell = 0;
+        for (const part of parts) {
+          const k = slot(part, row[part.column]);
+          if (k < 0) return {log: zeros(), size: 0, missing: true};
+          cell = cell * part.names.length + k;
+        }
+        return {log: log[cell], size: 0};
+      };
+    },
+    tokens(term) {
+      const place = new Map(term.vocabulary.map((token, v) => [token, v])), log = term.log.map(down);
+      const unknown = term.unknown && down(term.unknown), base = down(term.base), needed = term.needed || [];
+      return value => {
+        if (absent(value)) return {log: zeros(), size: 0, missing: true, heavy: zeros(), parts: []};
+        const counts = new Map();
+        for (const token of tokensOf(term.options, String(value))) {
+          if (place.has(token) || unknown) counts.set(token, term.distinct ? 1 : (counts.get(token) || 0) + 1);
+        }
+        const out = {log: base.slice(), size: 0, heavy: zeros(), parts: []};
+        for (const [token, n] of counts) {
+          const v = place.get(token), one = v === undefined ? unknown : log[v];
+          const worth = v === undefined ? term.worth_unknown : term.worth ? term.worth[v] : 1;
+          out.size += n;
+          out.parts.push({name: token, log: one.map(x => n * x), heavy: one.map(x => n * worth * x)});
+          for (let c = 0; c < C; c++) { out.log[c] += n * one[c]; out.heavy[c] += n * worth * one[c]; }
+        }
+        for (const [v, c] of needed) if (!counts.has(term.vocabulary[v])) out.log[c] = -Infinity;
+        return out;
+      };
+    },
+  };
+  // Days and microseconds, as products of columns store dates and times.
+  const partKey = (kind, value) => {
+    const key = keyOf(kind, value);
+    return kind === "dates" ? String(Date.parse(key) / 864e5) : kind === "times" ? String(Date.parse(key + "Z") * 1e3) : key;
+  };
+  const terms = card.terms.map(term => ({...term, evaluate: KINDS[term.kind](term)}));
+
+  const weighted = (term, found) => found.log.map((one, c) => {
+    let sum = one === -Infinity ? one : term.weight * one;
+    if (term.correction && found.cell < term.correction.cell.length) sum += term.correction.table[term.correction.cell[found.cell]][c];
+    return found.missing && term.missing ? sum + term.missing[c] : sum;
+  });
+
+  // How the plain and the second sum are mixed, given the length of the row.
+  const mixture = (size, touched) => {
+    if (calibration.kind === "weights") {
+      const m = Math.max(size - 1, 0) / Math.max(card.columns.length - 1, 1);
+      return {prior: 1, plain: 1 - m, second: m};
+    }
+    if (calibration.kind === "temperature") {
+      const {a, b} = calibration, t = b !== 0 ? (size > 0 ? a * (size + 1) ** b : 1) : touched ? a : 1;
+      return {prior: t, plain: t, second: 0};
+    }
+    if (calibration.kind === "tokens") {
+      const {t, b, typical, prior} = calibration, others = Math.max(size - 1, 0), m = others / (others + 2);
+      const k = Math.min(t * ((size + 1) / typical) ** b, 1);
+      return {prior: Math.max(1 - m + m * (k + prior), 1e-3), plain: 1 - m, second: m * k};
+    }
+    return {prior: 1, plain: 1, second: 0};
+  };
+
+  return row => {
+    const found = terms.map(term => {
+      const value = row[term.name];
+      if (card.missing === "error" && absent(value) && term.kind !== "cells") refuse(term.name, "a value in every row", "a missing one");
+      const one = term.evaluate(value, row);
+      one.plain = term.kind === "cells" ? one.log.map(x => times(term.factor, x)) : one.log;
+      one.second = bias ? weighted(term, one) : one.heavy || one.log;
+      return one;
+    });
+    const size = found.reduce((sum, one) => sum + one.size, 0);
+    const plain = logPrior.map((x, c) => found.reduce((sum, one) => sum + one.plain[c], x));
+    const mixed = mixture(size, plain.some((x, c) => x !== logPrior[c]));
+    const mix = (one, other, c) => (one[c] === -Infinity ? -Infinity : times(mixed.plain, one[c]) + times(mixed.second, other[c]));
+    const prior = logPrior.map((x, c) => mixed.prior * x + (bias ? times(mixed.second, bias[c]) : 0));
+    const scores = prior.map((x, c) => found.reduce((sum, one) => sum + mix(one.plain, one.second, c), x));
+    const most = Math.max(...scores), shares = scores.map((x, c) => Math.exp(most === -Infinity ? logPrior[c] : x - most));
+    const total = shares.reduce((sum, x) => sum + x, 0), probabilities = shares.map(x => x / (most === -Infinity ? 1 : total));
+    const of = probabilities.indexOf(Math.max(...probabilities));
+    // The log-odds of the first class against all others are a sum over terms, the others weighted by their shares.
+    const others = scores.map((x, c) => (c === of ? -Infinity : most === -Infinity ? logPrior[c] : x)), next = Math.max(...others);
+    const shade = others.map((x, c) => (next === -Infinity ? Number(c !== of) : Math.exp(x - next)));
+    const whole = shade.reduce((sum, x) => sum + x, 0), rivals = shade.map(x => (whole > 0 ? x / whole : 0));
+    const odds = log => log.reduce((sum, x, c) => sum + (c === of ? x : -times(rivals[c], x)), 0);
+    const split = rivals.reduce((sum, w) => sum + (w > 0 ? w * Math.log(w) : 0), 0);  // lost to having several rivals
+    const reasons = [{name: "prior", value: "", logOdds: odds(prior) + split}];
+    terms.forEach((term, k) => {
+      const one = found[k], parts = one.parts && one.parts.map(part => [part.name, odds(part.log.map((_, c) => mix(part.log, part.heavy, c)))]);
+      reasons.push({name: term.name, value: row[term.name], logOdds: odds(one.plain.map((_, c) => mix(one.plain, one.second, c))), parts});
+    });
+    return {prediction: classes[of], classes, probabilities, scores, reasons};
+  };
+}
+if (typeof module !== "undefined") module.exports = tallyScore;

@@ -1,0 +1,144 @@
+"""SQL of each dialect: sqlglot quotes names and values, and spells what databases spell differently."""
+
+from __future__ import annotations
+
+import math
+from datetime import date, datetime
+from typing import TYPE_CHECKING, Any
+
+from tallybayes.cached_property import cached_property
+from tallybayes.errors import BadOption, did_you_mean, wanted
+
+if TYPE_CHECKING:
+    from sqlglot import Expression
+
+__all__ = ["DIALECTS", "Dialect", "number"]
+
+DIALECTS = ("duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark")
+_OTHER_NAMES = {"postgresql": "postgres", "spark sql": "spark", "sparksql": "spark"}
+_BACKSLASHED = ("mysql", "bigquery", "snowflake", "spark")  # a backslash in a string is an escape
+
+
+class Dialect:
+    """How one database spells names, values and functions.
+
+    Examples
+    --------
+    >>> dialect = Dialect("sqlite")
+    >>> dialect.name("a"), dialect.value("it's"), dialect.greatest("a", "b")
+    ('"a"', "'it''s'", 'MAX(a, b)')
+    """
+
+    def __init__(self, name: str) -> None:
+        self.key = _OTHER_NAMES.get(name.lower(), name.lower()) if isinstance(name, str) else ""
+        if self.key not in DIALECTS:
+            do = did_you_mean(str(name), DIALECTS)
+            raise BadOption(wanted("dialect", f"one of {', '.join(DIALECTS)}", repr(name), do))
+        try:
+            import sqlglot  # noqa: F401
+        except ImportError:
+            do = "Install it: pip install 'tallybayes[export]'"
+            raise BadOption(wanted("export to SQL", "the package sqlglot", "none", do)) from None
+
+    def name(self, *parts: str) -> str:
+        """Return a quoted name; several parts are joined by dots."""
+        from sqlglot import exp
+
+        for part in parts:
+            if not part or "\0" in part:
+                raise BadOption(wanted("export to SQL", "names of columns and tables", repr(part), "Rename it"))
+        if self.key == "bigquery":  # it escapes as in strings
+            escaped = (part.replace("\\", "\\\\").replace("`", "\\`").replace("\n", "\\n") for part in parts)
+            return ".".join(f"`{part}`" for part in escaped)
+        return ".".join(exp.to_identifier(part, quoted=True).sql(dialect=self.key) for part in parts)
+
+    def value(self, value: Any) -> str:
+        """Return a value as a literal: text, a number, a boolean, a date or a time."""
+        if value is None:
+            return "NULL"
+        if isinstance(value, bool):
+            return "TRUE" if value else "FALSE"
+        if isinstance(value, int):
+            return str(value)
+        if isinstance(value, float):
+            return number(value)
+        if isinstance(value, date):
+            text = self._text(value.isoformat(sep=" ") if isinstance(value, datetime) else value.isoformat())
+            kind = "TIMESTAMP" if isinstance(value, datetime) else "DATE"
+            return text if self.key == "sqlite" else f"CAST({text} AS {self._type(kind)})"
+        return self._text(str(value))
+
+    def _text(self, text: str) -> str:
+        if "\0" in text:
+            raise BadOption(wanted("export to SQL", "values without zero bytes", repr(text)[:40], "Clean the column"))
+        if self.key in _BACKSLASHED:
+            text = text.replace("\\", "\\\\")
+            if self.key == "bigquery":
+                return "'" + text.replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r") + "'"
+        if self.key == "spark":
+            return "'" + text.replace("'", "\\'") + "'"
+        return "'" + text.replace("'", "''") + "'"
+
+    def _type(self, kind: str) -> str:
+        from sqlglot import exp
+
+        return str(exp.DataType.build(kind).sql(dialect=self.key))
+
+    @cached_property
+    def double(self) -> str:
+        """The type of double precision."""
+        return self._type("DOUBLE")
+
+    @cached_property
+    def integer(self) -> str:
+        """The type of whole numbers, to cast to."""
+        return "SIGNED" if self.key == "mysql" else self._type("INT")
+
+    def to_number(self, column: str) -> str:
+        """Return a column as doubles, NULL where it is NaN."""
+        cast = f"CAST({column} AS {self.double})"
+        if self.key in ("sqlite", "mysql"):  # they have no NaN
+            return cast
+        if self.key == "bigquery":
+            return f"IF(IS_NAN({cast}), NULL, {cast})"
+        return f"NULLIF({cast}, CAST('NaN' AS {self.double}))"
+
+    def greatest(self, *values: str) -> str:
+        """Return the greatest of some expressions."""
+        return (
+            values[0] if len(values) == 1 else f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(values)})"
+        )
+
+    def least(self, *values: str) -> str:
+        """Return the least of some expressions."""
+        return f"{'MIN' if self.key == 'sqlite' else 'LEAST'}({', '.join(values)})"
+
+    def check(self, statement: str) -> Expression:
+        """Return the statement parsed by sqlglot; raise if it is none."""
+        import sqlglot
+
+        return sqlglot.parse_one(statement, dialect=self.key)
+
+    def once(self, step: str) -> str:
+        """Return what makes a named query run once: some databases would copy its expressions to where it is used."""
+        copied = self.key in ("sqlite", "postgres") or (self.key == "duckdb" and step == "lists")
+        return "MATERIALIZED " if copied else ""
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether numbers are looked up in constant lists; elsewhere by nested cases."""
+        return self.key == "duckdb"  # it works through columns, where a case costs as much as a whole column
+
+
+def number(x: float) -> str:
+    """Return a double as a literal that every database takes for one: without exponent it might be a decimal.
+
+    Examples
+    --------
+    >>> number(0.1), number(-2.0), number(1e-300)
+    ('0.1e0', '-2.0e0', '1e-300')
+    """
+    if not math.isfinite(x):
+        raise ValueError(x)
+    text = repr(float(x))
+    return text if "e" in text else f"{text}e0"

@@ -1,0 +1,133 @@
+"""Queries in real databases: the same digits as Python, whatever the model and the names."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tallybayes as tb
+from tallybayes.export.sql_dialect import DIALECTS, Dialect
+from tests.tables import tables
+
+from .cases import COUNTS, TABLES, Case, count_case, hostile_case, same, table_case, text_case
+from .engines import in_duckdb, in_sqlite, plain
+from .test_json import choices
+
+CASES = [*((table_case, name) for name in TABLES), *((count_case, name) for name in COUNTS)]
+ENGINES = {"duckdb": in_duckdb, "sqlite": in_sqlite}
+
+
+def check(case: Case, dialect: str, run: Any, table: str = "rows") -> None:
+    """Assert that a database answers as the model does."""
+    rows = case.rows.append_column("row number", pa.array(range(case.rows.num_rows)))
+    found = run(case.model.to_sql(dialect, table, keep=["row number"]), rows)
+    found = sorted(found, key=lambda row: row["row number"])
+    assert [row["row number"] for row in found] == list(range(len(found)))
+    wanted = case.probabilities()
+    columns = [list(row)[2 + c] for row in found[:1] for c in range(len(case.model.classes))]
+    got = np.array([[row[name] for name in columns] for row in found], float)
+    same(got, wanted)
+    for row, p in zip(found, wanted, strict=True):
+        top = np.sort(p)[::-1]
+        if len(p) < 2 or top[0] - top[1] > 1e-9:
+            wanted_class = case.model.classes[int(p.argmax())]
+            assert row["predicted"] == (plain(wanted_class) if dialect == "sqlite" else wanted_class)
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.parametrize(("make", "name"), CASES)
+def test_a_database_answers_the_same(make: Any, name: str, dialect: str) -> None:
+    check(make(name), dialect, ENGINES[dialect])
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_hostile_names_are_only_names(dialect: str) -> None:
+    check(hostile_case(), dialect, ENGINES[dialect])
+
+
+@settings(max_examples=25)
+@given(table=tables(), chosen=choices, dialect=st.sampled_from(sorted(ENGINES)))
+def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], chosen: Any, dialect: str) -> None:
+    rows, events = table
+    case = Case(tb.fit(rows, "label", events=events, **chosen), rows)
+    if any(isinstance(v, float) and abs(v) > 1e60 for column in rows.to_pydict().values() for v in column):
+        return  # squares of such numbers are no numbers in every database
+    if any(isinstance(v, str) and "\0" in v for column in rows.to_pydict().values() for v in column):
+        return
+    check(case, dialect, ENGINES[dialect])
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("case", [hostile_case, lambda: count_case("multinomial")])
+def test_every_dialect_is_parsed(case: Any, dialect: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    [parsed] = sqlglot.parse(case().model.to_sql(dialect, "db.rows"), dialect=dialect)
+    names = [one.alias_or_name for one in parsed.selects]
+    assert names[len(case().model.schema.columns)] == "predicted"
+    assert names[-len(case().model.classes) :] == [f"P({c})" for c in case().model.classes]
+
+
+@settings(max_examples=200)
+@given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_names_and_values_come_back_from_a_parser(dialect: str, text: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    sql = Dialect(dialect)
+    [parsed] = sqlglot.parse(f"SELECT {sql.value(text)} AS {sql.name(text)}", dialect=dialect)
+    [column] = parsed.selects
+    assert len(sqlglot.parse(f"SELECT {sql.value(text)}; SELECT 1", dialect=dialect)) == 2
+    if dialect != "bigquery":  # sqlglot does not undo its escapes in names
+        assert column.alias == text
+        assert column.this.this == text
+
+
+@settings(max_examples=200)
+@given(
+    text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
+    dialect=st.sampled_from(sorted(ENGINES)),
+)
+def test_values_come_back_from_a_database(text: str, dialect: str) -> None:
+    sql = Dialect(dialect)
+    [row] = ENGINES[dialect](f"SELECT {sql.value(text)} AS {sql.name(text)}", pa.table({"x": [1]}))
+    assert row == {text: text}
+
+
+def test_what_predict_refuses_has_no_answer() -> None:
+    rows = {"x": ["p", "q"] * 9, "z": [1.0, 2.0, 3.0] * 6, "y": ["no", "yes"] * 9}
+    strict = tb.fit(rows, "y", unseen="error", missing="error", events={"z": "exponential"})
+    given = {"x": ["p", "never", None, "q", "p", "p"], "z": [1.0, 1.0, 1.0, None, -1.0, math.inf]}
+    found = in_duckdb(strict.to_sql("duckdb", "rows"), pa.table(given))
+    assert [row["predicted"] is None for row in found] == [False, True, True, True, True, True]
+    assert [row["P(no)"] is None for row in found] == [False, True, True, True, True, True]
+
+
+@pytest.mark.parametrize("name", ["bayes auto", "coins", "map None", "pairs"])
+def test_contributions_are_those_of_the_model(name: str) -> None:
+    case = table_case(name)
+    rows = case.rows.slice(0, 60)
+    found = in_duckdb(case.model.to_sql("duckdb", "rows", contributions=True), rows)
+    one, other = case.model.classes[:2]
+    wanted = case.model.contributions(rows, of=one, against=other)
+    got = [[row[f"{term}: {one}"] - row[f"{term}: {other}"] for term in wanted.columns] for row in found]
+    np.testing.assert_allclose(got, wanted.terms, atol=1e-8)
+
+
+def test_what_cannot_be_a_query_is_refused_with_a_sentence() -> None:
+    with pytest.raises(tb.errors.BadOption, match=r"^dialect: wanted one of .* Did you mean 'duckdb'\?"):
+        table_case("few rows").model.to_sql("duckbd")
+    with pytest.raises(tb.errors.BadOption, match=r"^column 'text': wanted columns without text for SQL"):
+        text_case("words").model.to_sql()
+    many = tb.fit(
+        {"x": [f"v{k}" for k in range(3000)], "y": [k % 300 for k in range(3000)]},
+        "y",
+        events="categorical",
+        calibrate=None,
+    )
+    with pytest.raises(tb.errors.BadOption, match=r"^export to SQL: wanted at most .* numbers .* Export to ONNX"):
+        many.to_sql()

@@ -37,6 +37,7 @@ from tallybayes.schema.schema import Block, Schema
 __all__ = ["FORMAT", "VERSION", "from_json", "to_dict", "to_json"]
 
 FORMAT, VERSION = "tallybayes scorecard", 1
+_MOST_FADING = 1024  # a share to this power is 0 in all but whole rows
 _WHOLE = 2**53  # whole numbers beyond it are written as text: JavaScript would round them
 _TEXT_OPTIONS = ("lowercase", "strip_accents", "analyzer", "ngram_range", "stop_words")
 # What a document that is no scorecard makes the functions below raise.
@@ -87,7 +88,7 @@ def _put_values(values: Categories) -> Plain:
 
 def _put_calibration(card: Scorecard) -> Plain | None:
     if card.bias is not None:
-        return {"kind": "weights", "bias": _put(card.bias)}
+        return {"kind": "weights", "bias": _put(card.bias), "fading": card.fading}
     t = card.temperature
     if t is None:
         return None
@@ -226,7 +227,14 @@ def _card(put: Plain) -> Scorecard:
         terms=tuple(term for _, term in pairs),
         bias=_numbers(calibration["bias"], (C,)) if weighted else None,
         temperature=None if weighted or calibration is None else _tempering(calibration),
+        fading=_whole(calibration["fading"]) if weighted else 1,
     )
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int or not 1 <= value <= _MOST_FADING:
+        raise ValueError("fading")
+    return value
 
 
 def _tempering(put: Plain) -> Tempering:

@@ -280,6 +280,7 @@ class _Scorer:
             weighted = g.op("Add", g.columns(sums, C, 2 * C), g.const(prior + card.bias))
             others = g.op("Max", g.op("Sub", size, g.const(1.0)), g.const(0.0))
             m = g.op("Div", others, g.const(float(max(len(card.schema.columns) - 1, 1))))
+            m = g.op("Pow", m, g.const(float(card.fading)))
             rest = g.op("Sub", g.const(1.0), m)
             return g.op("Add", g.op("Mul", rest, plain), g.op("Mul", m, weighted))
         if not isinstance(card.temperature, Temperature):

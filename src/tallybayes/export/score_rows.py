@@ -83,7 +83,7 @@ def score_batch(card: Scorecard, rows: RowBatch) -> Floats:  # (n, C)
 
 def _mixed(card: Scorecard, plain: Floats, weighted: Floats, sizes: Floats) -> Floats:
     if card.bias is not None:
-        m = share_of_others(sizes, len(card.schema.columns))[:, None]
+        m = share_of_others(sizes, len(card.schema.columns), card.fading)[:, None]
         mixed = np.where(m < 1, (1 - m) * plain, 0.0) + np.where(m > 0, m * weighted, 0.0)
         return np.where(np.isneginf(plain), -np.inf, mixed)
     if card.temperature is None:

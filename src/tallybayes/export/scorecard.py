@@ -4,8 +4,8 @@
     plain    = log prior + Σ factor · L
     weighted = log prior + bias + Σ (weight · L + correction + missing)
 
-L is what a term adds (`events.plain_terms`), and m the share of the other columns that a row has. With a temperature
-t instead of weights, score = t · plain. Weights of tokens are a temperature and a second sum: see `score_rows`.
+L is what a term adds (`events.plain_terms`), and m a power (`fading`) of the share of the other columns that a row has.
+With a temperature t instead of weights, score = t · plain. Weights of tokens are a temperature and a second sum: see `score_rows`.
 """
 
 from __future__ import annotations
@@ -82,6 +82,8 @@ class Scorecard:
         What is added to the log prior in the weighted score; None where there are no weights.
     temperature : Temperature, TokenWeights or None
         The factor of the scores, where there are no weights.
+    fading : int
+        The power of the share of other columns: see `inference.weights`.
     """
 
     schema: Schema
@@ -91,6 +93,7 @@ class Scorecard:
     terms: tuple[ScoredTerm, ...]
     bias: Floats | None
     temperature: Tempering | None
+    fading: int = 1
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -146,6 +149,7 @@ def scorecard_of(model: Model) -> Scorecard:
         terms=tuple(terms),
         bias=None if weights is None else weights.bias_of(classes),
         temperature=belief.temperature,
+        fading=belief.fading,
     )
 
 

@@ -285,8 +285,9 @@ class _Query:
         card = self.card
         if card.bias is not None:
             others = max(len(card.schema.columns) - 1, 1)
-            share = f"{self.sql.greatest('size - 1', '0')} / {number(others)} AS m"
-            return [share], "(1 - m) * plain{end} + m * weighted{end}"
+            share = f"{self.sql.greatest('size - 1', '0')} / {number(others)}"
+            share = share if card.fading == 1 else f"POWER({share}, {card.fading})"
+            return [f"{share} AS m"], "(1 - m) * plain{end} + m * weighted{end}"
         if not isinstance(card.temperature, Temperature):
             return [], "plain{end}"
         a, b = number(card.temperature.a), number(card.temperature.b)

@@ -188,7 +188,7 @@ function tallyScore(card) {
   // How the plain and the second sum are mixed, given the length of the row.
   const mixture = (size, touched) => {
     if (calibration.kind === "weights") {
-      const m = Math.max(size - 1, 0) / Math.max(card.columns.length - 1, 1);
+      const m = (Math.max(size - 1, 0) / Math.max(card.columns.length - 1, 1)) ** calibration.fading;
       return {prior: 1, plain: 1 - m, second: m};
     }
     if (calibration.kind === "temperature") {

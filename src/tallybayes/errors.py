@@ -15,6 +15,7 @@ __all__ = [
     "BadOption",
     "BoundedSearchWarning",
     "CannotMerge",
+    "LeftOutWarning",
     "SkippedLinesWarning",
     "TallyError",
     "did_you_mean",
@@ -44,6 +45,10 @@ class BadModelFile(TallyError):
 
 class BoundedSearchWarning(UserWarning):
     """There were too many pairs of columns to look at all; says how many were."""
+
+
+class LeftOutWarning(UserWarning):
+    """Rows without a class, or columns that cannot help, were left out; says which and why."""
 
 
 class SkippedLinesWarning(UserWarning):

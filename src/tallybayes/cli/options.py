@@ -59,7 +59,7 @@ class InputOptions:
         from tallybayes.sources.options import ReadOptions
 
         connection = None if self.sql is None else self.db or "duckdb"
-        return ReadOptions(self.missing or (), self.errors, self.bad_lines, self.where, connection)
+        return ReadOptions(self.missing or "auto", self.errors, self.bad_lines, self.where, connection)
 
     def split_model(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
         """Split `[MODEL] DATA` into the model, if there is one, and the data files (none with a query)."""

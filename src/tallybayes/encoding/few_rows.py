@@ -15,6 +15,7 @@ from tallybayes.categories import Categories
 from tallybayes.events import Event, Likelihood
 from tallybayes.events.inputs import Codes, Dense, Encoded
 from tallybayes.schema.schema import Block, Schema
+from tallybayes.sources.missing import markers_of_names
 
 __all__ = ["MOST_ROWS", "encode"]
 
@@ -34,17 +35,18 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
     >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.likelihoods, "smooth")[0].columns.tolist()
     [[1], [2]]
     """
-    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products:
+    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products or schema.readings:
         return None
     if isinstance(rows, np.ndarray):
         data = _array(rows, schema, likelihoods, unseen)
         return None if data is None else [data]
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return None
+    missing = markers_of_names(schema.missing_values)
     encoded: list[Encoded] = []
     for block, likelihood in zip(schema.blocks, likelihoods, strict=True):
         slots = likelihood.categories
-        data = _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
+        data = _codes(rows, block, slots, unseen, missing) if slots else _dense(rows, block)
         if data is None:
             return None
         encoded.append(data)
@@ -95,13 +97,15 @@ def _fit(event: Event, data: Dense) -> Dense | None:
     return None if unfit is not None and unfit.any() else data
 
 
-def _codes(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str) -> Codes | None:
+def _codes(
+    rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str, missing: Sequence[str]
+) -> Codes | None:
     codes = np.empty((len(rows), len(block.columns)), np.int32)
     for f, (name, slot) in enumerate(zip(block.columns, slots, strict=True)):
         plain = _PLAIN.get(slot.kind)
         for i, row in enumerate(rows):
             value = row.get(name)
-            if value is None:
+            if value is None or value in missing:
                 codes[i, f] = -1
                 continue
             if type(value) is not plain:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -12,7 +12,11 @@ from tallybayes import engines, sources
 from tallybayes.engines import Partitioned
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.schema.column_names import NumberedNames
+from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
+from tallybayes.schema.infer import SchemaOptions
 from tallybayes.schema.schema import Schema
+from tallybayes.sources.missing import markers_of_numbers
+from tallybayes.sources.steps import holds_text
 
 __all__ = [
     "Labelled",
@@ -46,16 +50,48 @@ def labelled(
     weights: Any,
     reading: sources.ReadOptions = sources.PLAIN_OPTIONS,
     types: Types | None = None,
+    *,
+    columns: SchemaOptions | Schema | None = None,
 ) -> Labelled:
-    """Open a source with label and weights as columns, whether given as names or as arrays."""
+    """Open a source with label and weights as columns, whether given as names or as arrays.
+
+    How columns are read follows from the first rows and the options of columns, or is that of a schema.
+    """
     if reading.where is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Add it to the rows as a column"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
-    rows = engines.read(source, reading, types=types)
+    columns = SchemaOptions() if columns is None else columns
+    named = label if isinstance(label, str) else None
+    rows = engines.read(source, reading, types=types, label=named, documents=columns.texts)
     rows, label = beside(rows, "label", label)
     if weights is not None:
         rows, weights = beside(rows, "weight", weights)
-    return Labelled(rows, label, weights)
+    if isinstance(columns, Schema):
+        readings = columns.numbers(rows.schema)
+    elif rows.readings is not None:  # opened before
+        return Labelled(rows, label, weights)
+    else:
+        readings = _find_readings(rows, columns, {label, weights, *(types or ())})
+    there = label if label in rows.schema.names else None  # if it is not, inference says so
+    return Labelled(rows.read_as(replace(readings, label=there)), label, weights)
+
+
+def _find_readings(rows: Partitioned, columns: SchemaOptions, fixed: Collection[str | None]) -> sources.ColumnReadings:
+    """Return how the columns are read, as their first rows show; those in `fixed` are taken as they are."""
+    declared = columns.declared()
+    open_ = []
+    for field in rows.schema:
+        if field.name in fixed or sources.kind_of(field) != "column" or sources.is_prose(field):
+            continue
+        if holds_text(field.type) or pa.types.is_temporal(field.type) or pa.types.is_duration(field.type):
+            event = declared(field.name)
+            if event is None or (not isinstance(event, str) and event.input in ("dense", "bag")):
+                open_.append((field.name, event is not None))
+    first = rows.head(LOOK_ROWS) if open_ else None
+    missing = rows.missing_values
+    looked = {} if first is None else {n: find_reading(first.column(n), missing, numbers=dense) for n, dense in open_}
+    found = {name: one.reading for name, one in looked.items() if one is not None}
+    return sources.ColumnReadings(found, markers_of_numbers(missing))
 
 
 def without_ignored(
@@ -66,7 +102,12 @@ def without_ignored(
         return rows
     used = {*schema.columns, schema.label, schema.weight}
     kept = [field.name for field in rows.schema if field.name in used or sources.kind_of(field) != "column"]
-    return rows if len(kept) == len(rows.schema) else engines.read(source, reading, columns=kept, types=types)
+    if len(kept) == len(rows.schema):
+        return rows
+    readings = rows.readings or sources.AS_THEY_ARE
+    how = {"columns": readings.inputs(kept), "label": schema.label, "documents": schema.texts}
+    narrow = engines.read(source, reading, types=types, **how)
+    return narrow.read_as(readings)
 
 
 def as_in(
@@ -77,7 +118,9 @@ def as_in(
     By default the names are those of the schema.
     """
     weights = schema.weight if weights is None and label is None else weights
-    rows, name, weight = labelled(source, schema.label if label is None else label, weights, types=types)
+    reading = sources.ReadOptions(schema.missing_values)
+    named = schema.label if label is None else label
+    rows, name, weight = labelled(source, named, weights, reading, types, columns=schema)
     return rows, replace(schema, label=name, weight=weight)
 
 
@@ -91,13 +134,19 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
 
     The columns of an array have no names: they are taken as the model's, in the order of its training data.
     """
-    source = engines.read(rows, types=types)
+    reading = sources.ReadOptions(schema.missing_values)
+
+    def opened(**how: Any) -> Partitioned:
+        found = engines.read(rows, reading, types=types, documents=schema.texts, **how)
+        return found.read_as(schema.numbers(found.schema))
+
+    source = opened()
     fields = source.schema
     if len(schema.columns) == 1 and sources.is_prose(fields[0]) and fields[0].name != schema.columns[0]:
         return engines.read({schema.columns[0]: rows})  # a list of texts for a model of one column
     if len(fields) == 1 and sources.kind_of(fields[0]) != "column" and not isinstance(schema.columns, NumberedNames):
         if sources.names_of(fields[0]) is None and sources.width_of(fields[0]) == len(schema.columns):
-            return engines.read(rows, names=schema.columns)
+            return opened(names=schema.columns)
         return source
     known = schema.columns if isinstance(schema.columns, NumberedNames) else frozenset(schema.columns)
     useful = [f.name for f in fields if sources.kind_of(f) != "column" or f.name in known]
@@ -108,7 +157,7 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
         )
     if not sources.is_path(rows) or len(useful) == len(fields):
         return source
-    return engines.read(rows, columns=useful, types=types)
+    return opened(columns=schema.reader.inputs(useful))
 
 
 def are_named_cells(rows: Any) -> bool:

@@ -123,7 +123,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         structure: str = "naive",
         missing: str = "skip",
         unseen: str = "smooth",
-        missing_values: Any = (),
+        missing_values: Any = "auto",
         tokenizer: Tokenizer | None = None,
         threads: int | None = None,
     ) -> None:
@@ -271,7 +271,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return sources.read(X, missing=self.missing_values)
         X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
         names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
-        if names is None and not self.missing_values:
+        if names is None and (not self.missing_values or X.dtype.kind in "biuf"):
             return X
         return sources.read(X, names=names, missing=self.missing_values)
 

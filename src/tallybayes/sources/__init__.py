@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,9 +28,12 @@ from tallybayes.sources.arrow_stream import as_stream, from_stream
 from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.buffer import buffered
+from tallybayes.sources.column_readings import AS_THEY_ARE, ColumnReadings
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
+from tallybayes.sources.missing import AUTO, Markers, MissingValues
 from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
+from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
@@ -37,9 +41,15 @@ from tallybayes.sources.to_arrow import is_scipy_sparse
 from tallybayes.sources.where import Where
 
 __all__ = [
+    "AS_THEY_ARE",
+    "AUTO",
     "PLAIN_OPTIONS",
+    "ColumnReadings",
     "LateType",
+    "Markers",
+    "MissingValues",
     "ReadOptions",
+    "Reading",
     "Source",
     "as_stream",
     "attach",
@@ -68,7 +78,7 @@ def read(
     *,
     columns: Sequence[str] | None = None,
     where: str | None = None,
-    missing: Sequence[str] = (),
+    missing: MissingValues = (),
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
@@ -94,9 +104,9 @@ def read(
         The rows to read, as comparisons of columns with values such as ``"age > 30 and kind in ('a', 'b')"``. These may
         be joined by and, or, not; ``is null`` tests for missing values. Parquet row groups and partitions without a
         matching row are not read.
-    missing : sequence of str
-        Strings that mean a missing value, such as "?", in text columns and in all columns of a text file. An empty csv
-        field is always missing.
+    missing : sequence of str, or "auto"
+        Strings that mean a missing value, such as "?", in text columns and in all columns of a csv file. An empty csv
+        field is always missing. "auto" means the usual ones, of which there are fewer in columns of names.
     batch_rows : int, optional
         The largest number of rows in a batch. By default batches keep their size.
     names : sequence of str, optional
@@ -141,11 +151,14 @@ def open_source(
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
+    label: str | None = None,
+    documents: tuple[str, ...] = (),
 ) -> Source:
-    """Open the rows of anything, as `read` does."""
+    """Open the rows of anything, as `read` does; `label` and `documents` are as in `Markers`."""
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    missing, errors, connection = options.missing_values, options.errors, options.connection
+    errors, connection = options.errors, options.connection
+    markers = Markers(options.missing_values, label, documents)
     predicate = None if options.where is None else Where(options.where)
     needed = columns
     if predicate is not None and columns is not None:  # columns that are only compared are read, then dropped
@@ -153,14 +166,17 @@ def open_source(
     if connection is not None:
         if names is not None:
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
-        rows = steps.blank(of_query(source, connection, errors), missing)
+        rows = steps.blank(of_query(source, connection, errors), markers)
     elif is_path(source):
         skips = Skips() if options.bad_lines == "skip" else None
-        rows = of_paths(source, Options(needed, missing, names, types or {}, batch_rows, errors, skips, predicate))
+        how = Options(needed, markers, names, types or {}, batch_rows, errors, skips, predicate)
+        rows = of_paths(source, how)
         rows = rows if skips is None else skips.warn_after(rows)
     else:
-        rows = steps.blank(_in_memory(source, names), missing)
+        rows = _in_memory(source, names)
+        rows = steps.blank(rows, markers) if rows.missing_values is None else rows  # opened before
     rows = steps.project(rows, needed)
+    rows = rows if rows.missing_values is not None else replace(rows, missing_values=options.missing_values)
     if types:
         known = set(rows.schema.names)
         rows = steps.retype(rows, {name: kind for name, kind in types.items() if name in known})

@@ -16,6 +16,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import check_names
 from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
+from tallybayes.sources.missing import AUTO, MissingValues, markers_of_numbers
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
 from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, type_in_words
@@ -49,7 +50,7 @@ class Layout:
     begin: int  # the first byte after the header
     lines: int  # the number of lines before `begin`
     columns: list[str]
-    missing: tuple[str, ...]
+    missing: MissingValues
     replace: bool = False  # replace bytes that are not UTF-8 by U+FFFD
     skips: bool = False  # skip rows with too few or too many values, or bytes that are not UTF-8
 
@@ -79,12 +80,13 @@ class Layout:
             bad.append(row)
             return "skip"
 
-        # Only these strings are missing: 'NA' may be Namibia. An empty field is missing in every column.
+        # An empty field is missing in every column. By default, markers such as '-' are missing among numbers only:
+        # here they leave texts as they are, and `steps.blank` says which of them are missing among names.
         converted = arrow_csv.ConvertOptions(
             include_columns=self.columns,
             column_types={name: types[name] for name in self.columns if name in types},
-            null_values=["", *self.missing],
-            strings_can_be_null=True,
+            null_values=["", *markers_of_numbers(self.missing)],
+            strings_can_be_null=self.missing != AUTO,
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
         parsed = arrow_csv.ParseOptions(
@@ -98,7 +100,7 @@ def of_delimited(
     delimiter: str,
     *,
     columns: Sequence[str] | None,
-    missing: Sequence[str],
+    missing: MissingValues,
     names: Sequence[str] | None,
     types: Types,
     errors: str,
@@ -143,7 +145,7 @@ def _lay_out(
     place: Place,
     default: str,
     columns: Sequence[str] | None,
-    missing: Sequence[str],
+    missing: MissingValues,
     names: Sequence[str] | None,
     errors: str,
 ) -> Layout:
@@ -164,7 +166,7 @@ def _lay_out(
         header = _decode_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
+    return Layout(place, delimiter, header, begin, before, wanted_columns, missing, errors == "replace")
 
 
 def delimiter_of(place: Place, default: str) -> str:

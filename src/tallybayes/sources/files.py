@@ -18,6 +18,7 @@ from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.csv import of_delimited
 from tallybayes.sources.jsonl import of_lines
 from tallybayes.sources.locations import Place, find, is_uri, name_of
+from tallybayes.sources.missing import AUTO, Markers
 from tallybayes.sources.parquet import of_arrow_file, of_parquet
 from tallybayes.sources.position import Trail
 from tallybayes.sources.source import Source
@@ -43,7 +44,7 @@ class Options:
     """The options of ``read`` that concern files."""
 
     columns: Sequence[str] | None
-    missing: Sequence[str]
+    markers: Markers
     names: Sequence[str] | None
     types: Mapping[str, pa.DataType]
     batch_rows: int | None
@@ -57,13 +58,17 @@ class Options:
 
         It can if values are compared as they are stored, without changes by other options.
         """
-        changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
-        return None if changed else self.where
+        if self.where is None or self.errors != "strict" or set(self.where.columns) & set(self.types):
+            return None
+        # A text that is taken as missing equals nothing, so no part with a matching row is left out; but it is null.
+        missing = self.markers.missing
+        unaffected = not missing or (missing == AUTO and "null" not in self.where.text.lower())
+        return self.where if unaffected else None
 
     def plain(self) -> dict[str, Any]:
         """Return plain options, besides columns and types, that decide which rows files give."""
         return {
-            "missing_values": sorted(self.missing),
+            "missing_values": AUTO if self.markers.missing == AUTO else sorted(self.markers.missing),
             "names": None if self.names is None else list(self.names),
             "errors": self.errors,
             "bad_lines": "error" if self.skips is None else "skip",
@@ -120,21 +125,25 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
-    columns, missing, errors = options.columns, options.missing, options.errors
-    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": options.types, "errors": errors}
+    columns, markers, errors = options.columns, options.markers, options.errors
+    how: dict[str, Any] = {"columns": columns, "types": options.types, "errors": errors}
     how |= {"sample": sample, "skips": options.skips, "trail": trail}
     try:
         if ending in TEXT:
-            return of_delimited(place, TEXT[ending], names=options.names, **how)
+            rows = of_delimited(place, TEXT[ending], names=options.names, missing=markers.missing, **how)
+            if markers.missing != AUTO:
+                return rows
+            rows = blank(rows, markers)
+            return blank(rows, Markers(("",))) if markers.documents else rows  # an empty field is always missing
         if ending in LINES:
-            return of_lines(place, **how)
+            return blank(of_lines(place, **how), markers)
         if ending in ATTRIBUTES:
-            return blank(of_attributes(place, errors=errors, trail=trail), missing)
+            return blank(of_attributes(place, errors=errors, trail=trail), markers)
         if ending in PARQUET:
             where = options.whole_where
             among = None if where is None else lambda schema: where.expression(schema, keys)
-            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), missing)
-        return blank(of_arrow_file(place, columns, errors, trail), missing)
+            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), markers)
+        return blank(of_arrow_file(place, columns, errors, trail), markers)
     except BROKEN as error:
         got = f"one that cannot be read ({in_words(error)})"
         raise BadData(wanted(path, f"a readable {ending[1:]} file", got)) from None

@@ -18,11 +18,11 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.cli.exit import note
+from tallybayes.cli.exit import in_options, note
 from tallybayes.cli.options import InputOptions
 from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
+from tallybayes.errors import BadData, BadOption, LeftOutWarning, SkippedLinesWarning, TallyError, wanted
 from tallybayes.model import Model
 from tallybayes.sources.csv import delimiter_of
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
@@ -52,6 +52,8 @@ class InputRows:
     inputs: InputOptions  # how rows are read
     name: str  # the name used in messages
     types: Mapping[str, pa.DataType] = field(default_factory=dict)  # column types fixed before reading
+    look_bytes: int | None = None  # read pieces of so many bytes, to see the first rows sooner
+    missing: sources.MissingValues | None = None  # texts that stand for a missing value, unless the command names some
     quiet: bool = False  # hide the progress bar, because the command shows its own
 
     @property
@@ -60,23 +62,29 @@ class InputRows:
         return [path if is_uri(path) else Path(path) for path in self.paths]
 
     def like(self, model: Model) -> InputRows:
-        """Return the same rows, read with text columns wherever the model has text, even if they look like numbers."""
-        types: dict[str, pa.DataType] = {}
-        for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
-            if block.event.input == "text":
-                types |= dict.fromkeys(block.columns, pa.string())
-            elif block.event.input == "codes":
-                kinds = zip(block.columns, (labels.array.type for labels in statistic.labels), strict=True)
-                types |= {name: kind for name, kind in kinds if kind == pa.string()}
-        return replace(self, types=types)
+        """Return the same rows, with the missing values of a model, and as text wherever it has text."""
+        types = dict.fromkeys(model.text_columns, pa.string())
+        return replace(self, types=types, missing=model.schema.missing_values)
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
         """Open the rows; reading them moves a progress bar on a terminal."""
         rows: Any = self.files if self.inputs.sql is None else self.inputs.sql
         types = {**self.types, **(types or {})}
-        source = sources.open_source(rows, self.inputs.read_options(), types=types, columns=columns)
+        options = self.inputs.read_options()
+        if self.missing is not None and self.inputs.missing is None:
+            options = replace(options, missing_values=self.missing)
+        source = sources.open_source(rows, options, types=types, columns=columns, look_bytes=self.look_bytes)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else with_progress(source, self.paths)
+
+    def raw(self, like: sources.Source) -> pa.RecordBatch:
+        """Return the first batch of the same rows, with every text as it is written."""
+        texts = dict.fromkeys(like.schema.names, pa.string())
+        written = all(ending_of(path) in TEXT for path in self.paths) and self.paths
+        options = replace(self.inputs.read_options(), missing_values=())
+        rows: Any = self.files if self.inputs.sql is None else self.inputs.sql
+        types = texts if written else None
+        return next(iter(sources.open_source(rows, options, types=types, look_bytes=self.look_bytes)))
 
     def work(self, work: Callable[[sources.Source], T], types: open_rows.Types | None = None) -> T:
         """Do work on the rows; start over if a file needs a wider type than its first rows showed.
@@ -122,8 +130,8 @@ def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
     shown, sentences = warnings.showwarning, dict[str, None]()
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if issubclass(category, SkippedLinesWarning):
-            sentences[_as_given(str(message), called)] = None
+        if issubclass(category, SkippedLinesWarning | LeftOutWarning):
+            sentences[_as_given(in_options(str(message)), called)] = None
         else:
             shown(message, category, *place, **more)
 

@@ -225,7 +225,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
     def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
         weights: list[ContrastWeights] = []
         terms, first = [np.zeros((0, len(model.schema.terms)))], 0
-        for batch in open_rows.to_score(rows, model.schema, types):
+        for batch in model._to_score(rows, types):
             out = np.zeros((batch.num_rows, len(model.schema.terms)))
 
             def work(part: RowBatch, out: Floats) -> ContrastWeights:

@@ -282,7 +282,7 @@ def _several(n: int) -> BadData:
 
 def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatch]:
     def read(types: open_rows.Types | None) -> pa.RecordBatch:
-        found = [batch for batch in open_rows.to_score(row, model.schema, types) if batch.num_rows]
+        found = [batch for batch in model._to_score(row, types) if batch.num_rows]
         if sum(batch.num_rows for batch in found) != 1:
             raise _several(sum(batch.num_rows for batch in found))
         return found[0]

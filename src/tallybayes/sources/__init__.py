@@ -153,8 +153,13 @@ def open_source(
     types: Mapping[str, pa.DataType] | None = None,
     label: str | None = None,
     documents: tuple[str, ...] = (),
+    look_bytes: int | None = None,
 ) -> Source:
-    """Open the rows of anything, as `read` does; `label` and `documents` are as in `Markers`."""
+    """Open the rows of anything, as `read` does.
+
+    `label` and `documents` are as in `Markers`. With `look_bytes`, text files are read in pieces of so many bytes, for
+    a look at their first rows.
+    """
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     errors, connection = options.errors, options.connection
@@ -169,7 +174,7 @@ def open_source(
         rows = steps.blank(of_query(source, connection, errors), markers)
     elif is_path(source):
         skips = Skips() if options.bad_lines == "skip" else None
-        how = Options(needed, markers, names, types or {}, batch_rows, errors, skips, predicate)
+        how = Options(needed, markers, names, types or {}, batch_rows, errors, skips, predicate, look_bytes)
         rows = of_paths(source, how)
         rows = rows if skips is None else skips.warn_after(rows)
     else:

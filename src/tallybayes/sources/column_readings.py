@@ -75,14 +75,18 @@ class ColumnReadings:
         fields = here.fields(source.schema)
         if not present and self.label is None:
             return replace(source, readings=self)
-        left_out = _LeftOut(self.label)
+        said: list[str] = []  # one warning is enough, however often the rows are read
 
         def start() -> Iterator[pa.RecordBatch]:
-            first = 0 if source.trail is None else source.trail.before
+            first, kept = 0 if source.trail is None else source.trail.before, 0
             for batch in source:
-                yield left_out.filter(here._read(batch, fields, first))
-                first += batch.num_rows
-            left_out.warn(first)
+                labelled = _with_class(here._read(batch, fields, first), self.label)
+                first, kept = first + batch.num_rows, kept + labelled.num_rows
+                yield labelled
+            left = first - kept - (0 if source.trail is None else source.trail.before)
+            if left and not said:
+                said.append(_left_out(self.label, left, first))
+                warnings.warn(said[0], LeftOutWarning, stacklevel=2)
 
         return replace(source, schema=fields, start=start, readings=self)
 
@@ -103,31 +107,19 @@ class ColumnReadings:
         return pa.RecordBatch.from_arrays(columns, schema=fields)
 
 
-class _LeftOut:
-    """The rows without a class: leaves them out, counts them, and warns once."""
+def _with_class(batch: pa.RecordBatch, label: str | None) -> pa.RecordBatch:
+    """Return the rows that have a class."""
+    if label is None:
+        return batch
+    column = batch.column(label)
+    if pa.types.is_floating(column.type):
+        column = pc.if_else(pc.is_nan(column), pa.scalar(None, column.type), column)
+    return batch if column.null_count == 0 else batch.filter(column.is_valid())
 
-    def __init__(self, label: str | None) -> None:
-        self._label, self._count, self._warned = label, 0, False
 
-    def filter(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the rows with a class."""
-        if self._label is None:
-            return batch
-        column = batch.column(self._label)
-        there = column.is_valid()
-        if pa.types.is_floating(column.type):
-            there = pc.and_(there, pc.invert(pc.fill_null(pc.is_nan(column), False)))
-        kept = batch.filter(there) if pc.sum(there).as_py() != len(there) else batch
-        self._count += batch.num_rows - kept.num_rows
-        return kept
-
-    def warn(self, rows: int) -> None:
-        """Say how many rows were left out of one pass over all; once is enough."""
-        count, self._count = self._count, 0
-        if count and not self._warned:
-            self._warned = True
-            have = "have no class and are" if count > 1 else "has no class and is"
-            warnings.warn(f"label {self._label!r}: {count:,} of {rows:,} rows {have} left out.", LeftOutWarning, 2)
+def _left_out(label: str | None, count: int, rows: int) -> str:
+    have = "have no class and are" if count > 1 else "has no class and is"
+    return f"label {label!r}: {count:,} of {rows:,} rows {have} left out."
 
 
 AS_THEY_ARE = ColumnReadings(MappingProxyType({}))

@@ -38,6 +38,9 @@ PEEK = 1 << 16  # bytes in which to find the header and the delimiter
 DELIMITERS = ",;\t|"
 
 Types = Mapping[str, pa.DataType]
+# A zip code such as 01234, or an id of more digits than a 64-bit number has; in bytes, where a value may begin.
+_CODE = r"^\s*0\d+\s*$|^\s*\d{19,}\s*$"
+_CODE_BYTES = re.compile(rb"""[,;|\t\n\r" ](?:0\d|\d{19})""")
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,7 @@ def of_delimited(
     types: Types,
     errors: str,
     sample: int,
+    piece: int | None,
     skips: Skips | None,
     trail: Trail,
 ) -> Source:
@@ -121,7 +125,11 @@ def of_delimited(
         return Pass(path, skips, layout.lines, spot)
 
     pieces, progress = layout.pieces(sample), begin()
-    first = _parse(layout, next(pieces, b""), types, types, progress)
+    text = next(pieces, b"")
+    first = _parse(layout, text, types, types, progress)
+    if codes := _codes(layout, text, first, types):
+        types, progress = {**types, **codes}, begin()
+        first = _parse(layout, text, types, types, progress)
     for field in first.schema:
         if pa.types.is_binary(field.type):  # pyarrow's guess for invalid UTF-8; parsed as text, it names the row
             _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, begin())
@@ -132,13 +140,31 @@ def of_delimited(
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         progress = begin(spot)
-        for piece in read_ahead(layout.pieces(PIECE, spot.at)):
-            table = _parse(layout, piece, inferred, types, progress)
+        for text in read_ahead(layout.pieces(piece or PIECE, spot.at)):
+            table = _parse(layout, text, inferred, types, progress)
             yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = progress.spot_after(spot, piece)
+            spot = progress.spot_after(spot, text)
         progress.end()
 
     return trail.text(first.schema, path, start)
+
+
+def _codes(layout: Layout, text: bytes, table: pa.Table, declared: Types) -> Types:
+    """Return the columns that look like numbers and are codes: with leading zeros, or more digits than numbers have."""
+    numbers = [
+        field.name
+        for field in table.schema
+        if field.name not in declared and (pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+    ]
+    if not numbers or not _CODE_BYTES.search(text):
+        return {}
+    import pyarrow.compute as pc
+
+    narrow = replace(layout, columns=numbers)
+    texts, _ = _parse_fast(narrow, text, dict.fromkeys(numbers, pa.string()), Pass(layout.path, None))
+    return {
+        name: pa.string() for name in numbers if pc.any(pc.match_substring_regex(texts.column(name), _CODE)).as_py()
+    }
 
 
 def _lay_out(

@@ -51,6 +51,7 @@ class Options:
     errors: str
     skips: Skips | None
     where: Where | None
+    look_bytes: int | None = None  # the size of pieces, for a look at the first rows
 
     @property
     def whole_where(self) -> Where | None:
@@ -106,7 +107,7 @@ def of_paths(source: Any, options: Options) -> Source:
     if options.columns is not None:  # keys are not stored in files; with keys only (rare), read all columns
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
-    sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
+    sample = options.look_bytes or max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
     each = [trail.file(k, _open(place, options, sample, keys[k], trail)) for k, place in enumerate(found)]
     sources = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
     if len(sources) == 1:
@@ -127,7 +128,7 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
     columns, markers, errors = options.columns, options.markers, options.errors
     how: dict[str, Any] = {"columns": columns, "types": options.types, "errors": errors}
-    how |= {"sample": sample, "skips": options.skips, "trail": trail}
+    how |= {"sample": sample, "piece": options.look_bytes, "skips": options.skips, "trail": trail}
     try:
         if ending in TEXT:
             rows = of_delimited(place, TEXT[ending], names=options.names, missing=markers.missing, **how)

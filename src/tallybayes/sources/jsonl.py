@@ -34,6 +34,7 @@ def of_lines(
     types: Mapping[str, pa.DataType],
     errors: str,
     sample: int,
+    piece: int | None,
     skips: Skips | None,
     trail: Trail,
 ) -> Source:
@@ -59,13 +60,13 @@ def of_lines(
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         progress, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
-        for piece in read_ahead(_pieces(place, PIECE, spot.at)):
-            if piece.isspace():
-                progress.advance(piece, 0)
+        for text in read_ahead(_pieces(place, piece or PIECE, spot.at)):
+            if text.isspace():
+                progress.advance(text, 0)
             else:
-                table = _parse(_repair(piece, errors), first.schema, others, progress)
+                table = _parse(_repair(text, errors), first.schema, others, progress)
                 yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = progress.spot_after(spot, piece)
+            spot = progress.spot_after(spot, text)
         progress.end()
 
     return trail.text(first.schema, path, start)

@@ -16,6 +16,7 @@ __all__ = [
     "BoundedSearchWarning",
     "CannotMerge",
     "LeftOutWarning",
+    "MissingColumnWarning",
     "SkippedLinesWarning",
     "TallyError",
     "did_you_mean",
@@ -49,6 +50,10 @@ class BoundedSearchWarning(UserWarning):
 
 class LeftOutWarning(UserWarning):
     """Rows without a class, or columns that cannot help, were left out; says which and why."""
+
+
+class MissingColumnWarning(UserWarning):
+    """Rows to score lack a column of the model, which is then missing in all of them; says which."""
 
 
 class SkippedLinesWarning(UserWarning):

@@ -753,15 +753,15 @@ class Model:
     def _scored(
         self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, calibrated: bool = False
     ) -> npt.NDArray[Any]:
-        rows = open_rows.one_row(rows)
+        rows = open_rows.one_row(rows, self.schema)
         scorer = self._scorer(normalised=normalised, calibrated=calibrated)
         few = scorer.few(rows)
         if few is not None:
             return call.then(few)  # type: ignore[no-any-return]
-        workers, partial = engines.default_threads(threads), open_rows.are_named_cells(rows)
+        workers = engines.default_threads(threads)
 
         def work(source: sources.Source) -> Any:
-            return call.then(scorer.many(source, workers, partial=partial))
+            return call.then(scorer.many(source, workers, partial=open_rows.may_lack(source.schema)))
 
         types: open_rows.Types = {}
         while True:
@@ -772,11 +772,11 @@ class Model:
 
     def _scores_and_variances(self, rows: Any, threads: int | None, call: _Call) -> Any:
         """Apply a call to probabilities, scores, their variances, and those before calibration, all (n, C)."""
-        rows = open_rows.one_row(rows)
+        rows = open_rows.one_row(rows, self.schema)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
-        partial = open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
+            partial = open_rows.may_lack(source.schema)
             found = scorer.scores_and_variances(source, workers, partial=partial)
             probabilities = found.scores.copy()
             normalise(probabilities, self.belief.log_prior)

@@ -22,7 +22,15 @@ from tallybayes.cli.exit import in_options, note
 from tallybayes.cli.options import InputOptions
 from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, LeftOutWarning, SkippedLinesWarning, TallyError, wanted
+from tallybayes.errors import (
+    BadData,
+    BadOption,
+    LeftOutWarning,
+    MissingColumnWarning,
+    SkippedLinesWarning,
+    TallyError,
+    wanted,
+)
 from tallybayes.model import Model
 from tallybayes.sources.csv import delimiter_of
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
@@ -130,7 +138,7 @@ def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
     shown, sentences = warnings.showwarning, dict[str, None]()
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if issubclass(category, SkippedLinesWarning | LeftOutWarning):
+        if issubclass(category, SkippedLinesWarning | LeftOutWarning | MissingColumnWarning):
             sentences[_as_given(in_options(str(message)), called)] = None
         else:
             shown(message, category, *place, **more)

@@ -51,7 +51,7 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
             return None
         encoded.append(data)
     any_column = any(name in row for row in rows for block in schema.blocks for name in block.columns)
-    return encoded if any_column else None
+    return encoded if any_column or not any(rows) else None  # a row of unknown names alone is a mistake
 
 
 def _array(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.engines import Partitioned
-from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.errors import BadData, BadOption, MissingColumnWarning, did_you_mean, wanted
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
 from tallybayes.schema.infer import SchemaOptions
@@ -25,6 +26,7 @@ __all__ = [
     "as_in",
     "beside",
     "labelled",
+    "may_lack",
     "one_row",
     "reading",
     "to_score",
@@ -57,6 +59,11 @@ def labelled(
 
     How columns are read follows from the first rows and the options of columns, or is that of a schema.
     """
+    label, weights = (str(one) if type(one) is int else one for one in (label, weights))  # names of a frame's columns
+    shape: tuple[int, ...] = getattr(label, "shape", ())
+    if len(shape) > 1 and shape[1] > 1:
+        do = "Pass the rows first, then the label"
+        raise BadData(wanted("label", "one class for each row", f"a table of {shape[1]} columns", do))
     if reading.where is not None and not all(isinstance(column, str | None) for column in (label, weights)):
         do = "Add it to the rows as a column"
         raise BadOption(wanted("where", "label and weights by the names of their columns", "an array", do))
@@ -155,6 +162,8 @@ def to_score(rows: Any, schema: Schema, types: Types | None = None) -> Partition
         raise BadData(
             wanted(source.name, "the columns of the model", "none of them", did_you_mean(have[0], schema.columns))
         )
+    if not are_named_cells(rows) and may_lack(fields):
+        _warn_of_absent(source, schema)
     if not sources.is_path(rows) or len(useful) == len(fields):
         return source
     return opened(columns=schema.reader.inputs(useful))
@@ -165,8 +174,28 @@ def are_named_cells(rows: Any) -> bool:
     return isinstance(rows, list | tuple) and len(rows) > 0 and isinstance(rows[0], Mapping)
 
 
-def one_row(rows: Any) -> Any:
-    """Return a single row, a dict of plain values, as a list of one row; anything else unchanged."""
+def may_lack(fields: pa.Schema) -> bool:
+    """Return whether rows with these fields may lack a column of the model: each column of theirs has its name."""
+    return all(sources.kind_of(field) == "column" for field in fields)
+
+
+def _warn_of_absent(source: Partitioned, schema: Schema) -> None:
+    """Say which columns of a model the rows lack; a cluster refuses such rows."""
+    known = frozenset(source.schema.names)
+    absent = [name for name in schema.columns if name not in known]
+    if absent and isinstance(source, engines.Threads):
+        listed = ", ".join(map(repr, schema.reader.inputs(absent)[:5])) + (", ..." if len(absent) > 5 else "")
+        sentence = f"{source.name}: no column {listed}, which the model has; its values are taken as missing."
+        warnings.warn(sentence, MissingColumnWarning, stacklevel=2)
+
+
+def one_row(rows: Any, schema: Schema) -> Any:
+    """Return a single row, a dict or a series of plain values, as a list of one row; anything else unchanged."""
+    if hasattr(rows, "index") and hasattr(rows, "to_dict") and getattr(rows, "ndim", 0) == 1:  # a row of a DataFrame
+        cells = {str(name): cell for name, cell in rows.to_dict().items()}
+        rows = cells if not cells.keys().isdisjoint(schema.inputs) else rows
+    if isinstance(rows, Mapping) and not rows:
+        return [{schema.inputs[0]: None}]
     if (
         isinstance(rows, Mapping)
         and rows

@@ -209,10 +209,6 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
         lambda: model(unseen="error").predict([{"s": "a"}, {"s": "zzz"}]),
         "column 's': wanted a value seen in training, got 'zzz' (row 2). Choose unseen='smooth' or 'skip'.",
     ),
-    "a table that lacks a column": (
-        lambda: model().predict(pa.table({"x": [1.0]})),
-        "the rows: wanted a column 's' as in training, got none of that name. There is 'x'.",
-    ),
     "rows that have none of the columns": (
         lambda: model().predict([{"q": 3}]),
         "the list: wanted the columns of the model, got none of them. There is 'x', 's'.",

@@ -15,6 +15,7 @@ __all__ = [
     "BadOption",
     "BoundedSearchWarning",
     "CannotMerge",
+    "GuessedEncodingWarning",
     "LeftOutWarning",
     "MissingColumnWarning",
     "SkippedLinesWarning",
@@ -46,6 +47,10 @@ class BadModelFile(TallyError):
 
 class BoundedSearchWarning(UserWarning):
     """There were too many pairs of columns to look at all; says how many were."""
+
+
+class GuessedEncodingWarning(UserWarning):
+    """A text file is not UTF-8; says as what it is read."""
 
 
 class LeftOutWarning(UserWarning):

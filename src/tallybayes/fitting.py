@@ -84,6 +84,9 @@ def fit(
     errors: str = "strict",
     bad_lines: Literal["error", "skip"] = "error",
     tokenizer: Tokenizer | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
     connection: Any = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     threads: int | None = None,
@@ -149,6 +152,13 @@ def fit(
         their number in a :class:`~tallybayes.errors.SkippedLinesWarning`.
     tokenizer : callable, optional
         Splits a text of a text column into a list of words.
+    encoding : str, optional
+        The encoding of csv files, such as "latin-1". By default UTF-8, or else UTF-16 or Latin-1, with a
+        :class:`~tallybayes.errors.GuessedEncodingWarning`.
+    delimiter : str, optional
+        What separates the values of csv files; by default found in their first lines.
+    header : bool
+        Whether the first line of csv files names the columns; otherwise they are column1, column2, ...
     connection : str, DuckDB connection or ADBC connection, optional
         The database of a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. Rows are read batch by batch.
@@ -171,7 +181,7 @@ def fit(
     array(['no'], dtype='<U3')
     """
     options = FitOptions(
-        ReadOptions(missing_values, errors, bad_lines, where, connection),
+        ReadOptions(missing_values, errors, bad_lines, where, connection, encoding, delimiter, header),
         SchemaOptions(events, missing, tokenizer, keep, label_as_is),
         Choices(estimate, alpha, prior, variance, floor, unseen, calibrate, structure),  # type: ignore[arg-type]
     )

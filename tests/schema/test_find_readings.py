@@ -123,3 +123,4 @@ def test_durations_are_seconds() -> None:
 )
 def test_a_column_that_names_each_row_is_an_id(name: str, values: Any, is_id: bool) -> None:
     assert bool(looks_like_id(name, pa.array(list(values)))) is is_id
+    assert bool(looks_like_id(name, pa.array([str(value) for value in values]).dictionary_encode())) is is_id

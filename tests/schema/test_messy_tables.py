@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadData, LeftOutWarning
+from tallybayes.errors import BadData, LeftOutWarning, MissingColumnWarning
 
 Rows = dict[str, list[Any]]
 
@@ -183,6 +183,24 @@ def test_a_label_of_measurements_is_refused_unless_it_is_meant() -> None:
     assert len(tb.fit(rows, "price", label_as_is=True, calibrate=None).classes) == 300
     codes = {"x": list(range(3000)), "code": [k % 200 for k in range(3000)]}
     assert len(tb.fit(codes, "code", calibrate=None).classes) == 200
+
+
+def test_a_table_that_lacks_a_column_is_scored_with_one_warning() -> None:
+    rows = {"a": ["p", "q"] * 20, "b": [1.5, 7.5] * 20, "y": ["no", "yes"] * 20}
+    model = tb.fit(rows, "y")
+    with pytest.warns(MissingColumnWarning, match=r"^the Table: no column 'b', which the model has; ") as said:
+        found = model.predict_proba(pa.table({"a": ["p", "q"]}))
+    assert len(said) == 1
+    np.testing.assert_array_equal(found, model.predict_proba([{"a": "p"}, {"a": "q"}]))
+    assert model.predict({}).shape == (1,)
+
+
+def test_rows_and_label_in_the_wrong_order_are_refused_in_a_sentence() -> None:
+    numbers = np.arange(12.0).reshape(4, 3)
+    with pytest.raises(
+        BadData, match=r"^label: wanted one class for each row, got a table of 3 columns\. Pass the rows"
+    ):
+        tb.fit(np.array(["a", "b", "a", "b"]), numbers)
 
 
 def test_a_model_that_learned_a_marker_as_a_value_keeps_it(tmp_path: Path) -> None:

@@ -94,4 +94,5 @@ def in_options(text: str) -> str:
     """
     line = _EVENT.sub(r"--event \1=\2", " ".join(text.split()))
     line = _KEEP.sub(lambda found: f"--keep {shlex.quote(found[1])}", line).replace("label_as_is=True", "--label-as-is")
+    line = line.replace("encoding='...'", "--encoding")
     return _KEYWORD.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[2]}".replace("'", "").rstrip(), line)

@@ -25,6 +25,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.errors import (
     BadData,
     BadOption,
+    GuessedEncodingWarning,
     LeftOutWarning,
     MissingColumnWarning,
     SkippedLinesWarning,
@@ -32,13 +33,14 @@ from tallybayes.errors import (
     wanted,
 )
 from tallybayes.model import Model
-from tallybayes.sources.csv import delimiter_of
+from tallybayes.sources.csv import first_lines, looks_like_data
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
 from tallybayes.sources.text_chunks import CODECS
 
 T = TypeVar("T")
 STDIN = "standard input"
+_SAID_ONCE = (SkippedLinesWarning, LeftOutWarning, MissingColumnWarning, GuessedEncodingWarning)  # for all passes
 _SAMPLE = 1 << 20  # bytes read to estimate the number of rows
 # The first bytes of a file, and the format they mean.
 _MAGIC = {
@@ -114,7 +116,7 @@ def open_inputs(data: Sequence[str] | None, inputs: InputOptions) -> Iterator[In
         try:
             paths = [_placed(one, inputs.format, folder, called) for one in data]
             for path in paths:
-                _say_delimiter(path, called.get(path, path))
+                _say_form(path, called.get(path, path), inputs)
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _reporting_skips(called):
                 yield InputRows(paths, inputs, name)
@@ -138,7 +140,7 @@ def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
     shown, sentences = warnings.showwarning, dict[str, None]()
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if issubclass(category, SkippedLinesWarning | LeftOutWarning | MissingColumnWarning):
+        if issubclass(category, _SAID_ONCE):
             sentences[_as_given(in_options(str(message)), called)] = None
         else:
             shown(message, category, *place, **more)
@@ -218,13 +220,18 @@ def _sniffed(head: bytes) -> str:
     return "arff" if text[:9].lower() == b"@relation" or text.startswith(b"%") else "csv"
 
 
-def _say_delimiter(path: str, name: str) -> None:
+def _say_form(path: str, name: str, inputs: InputOptions) -> None:
     usual = TEXT.get(ending_of(path))
     if usual is None or not os.path.isfile(path):
         return
-    found = delimiter_of(Place.here(path), usual)
-    if found != usual:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuessedEncodingWarning)  # said when the file is read
+        _, lines, found, _ = first_lines(Place.here(path), usual, inputs.read_options().form)
+    if found != usual and inputs.delimiter is None and not path.lower().endswith(".txt"):
         note(f"{name}: values are separated by {found!r}, not by {usual!r}.")
+    if not inputs.no_header and looks_like_data(lines, found):
+        first = lines[0].strip()[:40]
+        note(f"{name}: the first line ({first}) looks like data. If it is, add --no-header.")
 
 
 def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Source:

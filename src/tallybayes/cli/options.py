@@ -44,6 +44,13 @@ class InputOptions:
     errors: Literal["strict", "replace"] = option(
         "strict", "--errors", "Fail on bytes that are not UTF-8, or replace them."
     )
+    encoding: str | None = option(
+        None, "--encoding NAME", "Encoding of text files, such as latin-1; by default found in the first bytes."
+    )
+    delimiter: str | None = option(
+        None, "--delimiter TEXT", "What separates values, such as ';'; by default found in the first lines."
+    )
+    no_header: bool = option(False, "--no-header", "Text files have no header: call columns column1, column2, ...")
     where: str | None = option(None, "--where TEXT", "Read only rows where this holds, as in 'age > 30 or kind = 2'.")
     bad_lines: Literal["error", "skip"] = option(
         "error", "--bad-lines", "Fail on malformed lines, or skip and count them."
@@ -61,7 +68,8 @@ class InputOptions:
         from tallybayes.sources.options import ReadOptions
 
         connection = None if self.sql is None else self.db or "duckdb"
-        return ReadOptions(self.missing or "auto", self.errors, self.bad_lines, self.where, connection)
+        form = (self.encoding, "\t" if self.delimiter in ("tab", "\\t") else self.delimiter, not self.no_header)
+        return ReadOptions(self.missing or "auto", self.errors, self.bad_lines, self.where, connection, *form)
 
     def split_model(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
         """Split `[MODEL] DATA` into the model, if there is one, and the data files (none with a query)."""

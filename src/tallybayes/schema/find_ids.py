@@ -42,14 +42,14 @@ def looks_like_id(name: str, column: pa.Array) -> str:
     >>> looks_like_id("age", pa.array(range(100, 200)))
     ''
     """
-    present = column.drop_null()
+    values = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+    present = values.drop_null()
     if len(present) < _LEAST_ROWS or pc.count_distinct(present).as_py() < len(present):
         return ""
     if _NAME.search(name):
         return "a different value in each row, and called an id"
     if holds_text(column.type):
-        texts = present.dictionary_decode() if pa.types.is_dictionary(present.type) else present
         for what, pattern in (("a whole number of 19 digits or more", _LONG), ("a UUID", _UUID)):
-            if pc.all(pc.match_substring_regex(texts, pattern)).as_py():
+            if pc.all(pc.match_substring_regex(present, pattern)).as_py():
                 return f"{what} in each row"
     return ""

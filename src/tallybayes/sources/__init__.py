@@ -85,6 +85,9 @@ def read(
     errors: str = "strict",
     bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
+    encoding: str | None = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
 ) -> Source:
     """Return the rows of any data as a :class:`Source` of record batches.
 
@@ -123,6 +126,14 @@ def read(
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. The query runs again for each pass over its rows.
 
+    encoding : str, optional
+        The encoding of csv files. None finds it: UTF-8, else UTF-16 or Latin-1, with a
+        :class:`~tallybayes.errors.GuessedEncodingWarning`.
+    delimiter : str, optional
+        What separates the values of csv files; by default found in their first lines.
+    header : bool
+        Whether the first line of csv files names the columns; otherwise they are column1, column2, ...
+
     Raises
     ------
     BadData
@@ -139,7 +150,7 @@ def read(
     >>> [batch.to_pydict() for batch in source]
     [{'outlook': ['sunny', 'rain'], 'play': ['no', None]}]
     """
-    options = ReadOptions(missing, errors, bad_lines, where, connection)
+    options = ReadOptions(missing, errors, bad_lines, where, connection, encoding, delimiter, header)
     return open_source(source, options, columns=columns, batch_rows=batch_rows, names=names, types=types)
 
 
@@ -174,7 +185,9 @@ def open_source(
         rows = steps.blank(of_query(source, connection, errors), markers)
     elif is_path(source):
         skips = Skips() if options.bad_lines == "skip" else None
-        how = Options(needed, markers, names, types or {}, batch_rows, errors, skips, predicate, look_bytes)
+        how = Options(
+            needed, markers, names, types or {}, batch_rows, errors, skips, predicate, options.form, look_bytes
+        )
         rows = of_paths(source, how)
         rows = rows if skips is None else skips.warn_after(rows)
     else:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.missing import AUTO, MissingValues, checked
+from tallybayes.sources.text_format import TextFormat
 
 
 @dataclass(frozen=True)
@@ -18,9 +19,19 @@ class ReadOptions:
     bad_lines: Literal["error", "skip"] = "error"  # refuse lines of text files that are no rows, or skip and count them
     where: str | None = None  # the rows to read: comparisons of columns with values
     connection: Any = None  # the database that answers a query
+    encoding: str | None = None  # the encoding of a csv file; None to find it in its first bytes
+    delimiter: str | None = None  # what separates the values of a csv file; None to find it in its first lines
+    header: bool = True  # whether the first line of a csv file names its columns
+
+    @property
+    def form(self) -> TextFormat:
+        """The form of csv files; bytes to be replaced or skipped are those that are not UTF-8."""
+        known = self.encoding is not None or (self.errors == "strict" and self.bad_lines == "error")
+        return TextFormat(self.encoding if known else "utf-8", self.delimiter, self.header)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_values", checked(self.missing_values))
+        _ = self.form  # raises for what is no encoding and no delimiter
         if self.errors not in ("strict", "replace"):
             raise BadOption(wanted("errors", "'strict' or 'replace'", repr(self.errors)))
         if self.bad_lines not in ("error", "skip"):

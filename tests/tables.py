@@ -8,6 +8,8 @@ from typing import Any
 import pyarrow as pa
 from hypothesis import strategies as st
 
+from tallybayes.sources.missing import CLASS_MARKERS
+
 COLUMNS = {
     "text": st.one_of(st.none(), st.text(max_size=4)),
     "whole": st.one_of(st.none(), st.integers(-(2**53), 2**53)),
@@ -27,7 +29,7 @@ TYPES = {
     "narrow": pa.float32(),
 }
 LABELS = {
-    "text": (st.text(max_size=3), pa.string()),
+    "text": (st.text(min_size=1, max_size=3).filter(lambda text: text not in CLASS_MARKERS), pa.string()),
     "whole": (st.integers(-5, 5), pa.int32()),
     "boolean": (st.booleans(), pa.bool_()),
     "date": (st.dates(datetime.date(2000, 1, 1), datetime.date(2000, 1, 9)), pa.date32()),

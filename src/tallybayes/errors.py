@@ -15,6 +15,9 @@ __all__ = [
     "BadOption",
     "BoundedSearchWarning",
     "CannotMerge",
+    "GuessedEncodingWarning",
+    "LeftOutWarning",
+    "MissingColumnWarning",
     "SkippedLinesWarning",
     "TallyError",
     "did_you_mean",
@@ -44,6 +47,18 @@ class BadModelFile(TallyError):
 
 class BoundedSearchWarning(UserWarning):
     """There were too many pairs of columns to look at all; says how many were."""
+
+
+class GuessedEncodingWarning(UserWarning):
+    """A text file is not UTF-8; says as what it is read."""
+
+
+class LeftOutWarning(UserWarning):
+    """Rows without a class, or columns that cannot help, were left out; says which and why."""
+
+
+class MissingColumnWarning(UserWarning):
+    """Rows to score lack a column of the model, which is then missing in all of them; says which."""
 
 
 class SkippedLinesWarning(UserWarning):

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, fields
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cache, partial
 from typing import Any, Literal
 
 import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.errors import BadData, BadOption, LeftOutWarning, did_you_mean, wanted
 from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
@@ -19,8 +21,12 @@ from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
+from tallybayes.schema.check_label import check_label, is_numeric
+from tallybayes.schema.find_ids import looks_like_id, may_be_id
+from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Missing, Schema
+from tallybayes.sources.missing import MissingValues, checked
 from tallybayes.sources.options import ReadOptions
 from tallybayes.storage.checkpoint import Checkpoint
 
@@ -70,12 +76,17 @@ def fit(
     floor: float = 1e-9,
     calibrate: Calibrate = "auto",
     structure: Structure = "naive",
+    keep: str | Sequence[str] = (),
+    label_as_is: bool = False,
     missing: Missing = "skip",
     unseen: Unseen = "smooth",
-    missing_values: tuple[str, ...] | list[str] = (),
+    missing_values: MissingValues = "auto",
     errors: str = "strict",
     bad_lines: Literal["error", "skip"] = "error",
     tokenizer: Tokenizer | None = None,
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    header: bool = True,
     connection: Any = None,
     checkpoint: str | os.PathLike[str] | Checkpoint | None = None,
     threads: int | None = None,
@@ -120,12 +131,21 @@ def fit(
         with a weight ("pairs"); pairs and triples without a penalty, where nested folds say so ("auto"); a tree of
         pairs ("tan"); or all, one cell for each combination of values ("joint"). They are chosen by at most 50,000 rows
         and counted in a second pass over all.
+    keep : sequence of str
+        Names or globs of columns to use although they look like ids. By default a column is left out, with a
+        :class:`~tallybayes.errors.LeftOutWarning`, if each of its first rows has another value and it is called an id,
+        or holds UUIDs or numbers of 19 digits or more.
+    label_as_is : bool
+        Whether to take the label as it is, even if it looks like a measurement: more than 50 different numbers, few of
+        them repeated.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
         When scoring a value never seen in training: smooth, skip or raise.
-    missing_values : sequence of str
-        Texts that mean a missing value in a csv file, such as "?".
+    missing_values : sequence of str, or "auto"
+        Texts that mean a missing value. By default these are empty texts, "?", "NA", "N/A", "NaN", "null" and "None",
+        and in a column that is otherwise numbers, dates or booleans also "n/a", "nan", "NULL", "-" and ".". A list
+        replaces them all. The model keeps them for later rows.
     errors : {"strict", "replace"}
         What to do with bytes that are not UTF-8: raise (naming row and position), or replace them by U+FFFD.
     bad_lines : {"error", "skip"}
@@ -133,6 +153,13 @@ def fit(
         their number in a :class:`~tallybayes.errors.SkippedLinesWarning`.
     tokenizer : callable, optional
         Splits a text of a text column into a list of words.
+    encoding : str, optional
+        The encoding of csv files, such as "latin-1". By default UTF-8, or else UTF-16 or Latin-1, with a
+        :class:`~tallybayes.errors.GuessedEncodingWarning`.
+    delimiter : str, optional
+        What separates the values of csv files; by default found in their first lines.
+    header : bool
+        Whether the first line of csv files names the columns; otherwise they are column1, column2, ...
     connection : str, DuckDB connection or ADBC connection, optional
         The database of a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. Rows are read batch by batch.
@@ -155,8 +182,8 @@ def fit(
     array(['no'], dtype='<U3')
     """
     options = FitOptions(
-        ReadOptions(missing_values, errors, bad_lines, where, connection),
-        SchemaOptions(events, missing, tokenizer),
+        ReadOptions(missing_values, errors, bad_lines, where, connection, encoding, delimiter, header),
+        SchemaOptions(events, missing, tokenizer, keep, label_as_is),
         Choices(estimate, alpha, prior, variance, floor, unseen, calibrate, structure),  # type: ignore[arg-type]
     )
     return fit_with(source, label, options, weights=weights, checkpoint=checkpoint, threads=threads)
@@ -204,7 +231,7 @@ def begin(
         _check_named(label, weights)
 
     def learned(types: open_rows.Types | None) -> tuple[PartialEvidence, str]:
-        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types, columns=columns)
         schema = infer_rows(rows, name, weight, columns, choices)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
@@ -213,8 +240,7 @@ def begin(
             rows = rows if choices.structure == "naive" else rows.buffered()
             found = count(schema, rows, workers, sampled=sampled)
         else:
-            missing = reading.missing_values
-            found = checkpoint.count(schema, rows, workers, sampled=sampled, missing_values=missing)
+            found = checkpoint.count(schema, rows, workers, sampled=sampled)
         return add_structure(found, choices, rows, workers), rows.name
 
     if isinstance(source, sources.Source):  # the caller opened it, and starts over if a type widens
@@ -247,7 +273,12 @@ def infer_rows(
     *,
     hidden: Collection[str] = (),
 ) -> Schema:
-    """Infer the schema of opened rows, without the hidden columns."""
+    """Infer the schema of opened rows, without the hidden columns and those that look like ids."""
+    first = cache(partial(rows.head, LOOK_ROWS))
+    if label in rows.schema.names and not columns.label_as_is and is_numeric(rows.schema.field(label).type):
+        batch = first()
+        check_label(label, batch.column(label).slice(0, LOOK_ROWS)) if batch is not None else None
+    hidden = {*hidden, *_ids(rows, first, {label, weight, *hidden}, columns)}
     shown = pa.schema([one for one in rows.schema if one.name not in hidden]) if hidden else rows.schema
     schema = infer(
         shown,
@@ -256,12 +287,38 @@ def infer_rows(
         events=columns.events,
         missing=columns.missing,
         where=rows.name,
-        first=rows.head,
+        first=first,
         numbers=choices.numbers,
     )
+    missing_values = checked(rows.missing_values)
+    readings = {} if rows.readings is None else rows.readings.columns
+    schema = replace(schema, missing_values=missing_values, readings=readings)
     schema = schema if columns.tokenizer is None else schema.with_tokenizer(columns.tokenizer)
     choices.check(schema)
     return schema
+
+
+def _ids(
+    rows: engines.Partitioned,
+    first: Callable[[], pa.RecordBatch | None],
+    other: Collection[str | None],
+    columns: SchemaOptions,
+) -> list[str]:
+    """Return the columns that look like ids, with a warning; none where only ids are left."""
+    declared = columns.declared()
+    features = [one for one in rows.schema if one.name not in other and declared(one.name) is None]
+    able = [one for one in features if may_be_id(one) and not columns.keeps(one.name)]
+    batch = first() if able and len(features) > 1 else None
+    if batch is None:
+        return []
+    looked = {one.name: looks_like_id(one.name, batch.column(one.name).slice(0, LOOK_ROWS)) for one in able}
+    found = {name: reason for name, reason in looked.items() if reason}
+    if len(found) == sum(one.name not in other for one in rows.schema):
+        return []
+    for name, reason in found.items():
+        sentence = f"column {name!r}: not used, since it looks like an id ({reason}). Keep it with keep=[{name!r}]."
+        warnings.warn(sentence, LeftOutWarning, stacklevel=2)
+    return list(found)
 
 
 def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) -> Model:

@@ -93,6 +93,16 @@ class Model:
         return self.evidence.classes.values
 
     @cached_property
+    def text_columns(self) -> tuple[str, ...]:
+        """The columns of a csv file to read as text, even where they look like numbers: texts, codes and dates."""
+        found = [*self.schema.readings, *self.schema.texts]
+        for block, statistic in zip(self.schema.blocks, self.evidence.statistics, strict=True):
+            if block.event.input == "codes" and not block.event.product:
+                kinds = zip(block.columns, statistic.labels, strict=True)
+                found += [name for name, labels in kinds if labels.array.type == pa.string()]
+        return tuple(self.schema.reader.inputs(found))
+
+    @cached_property
     def _resolved_choices(self) -> Choices:
         """The choices with every smoothing as a number."""
         return self.choices.resolved(self._viewed, {} if self.calibration is None else self.calibration.alphas)
@@ -799,7 +809,15 @@ class Model:
         self, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
     ) -> tuple[engines.Partitioned, Schema]:
         """Return labelled rows, and the schema with their names of label and weights."""
-        return open_rows.as_in(self.schema, rows, label, weights, types)
+        return open_rows.as_in(self.schema, rows, label, weights, self._types(rows, types))
+
+    def _types(self, rows: Any, types: open_rows.Types | None) -> open_rows.Types | None:
+        """Return the types to read rows with: those given, and text wherever the model has text."""
+        return {**dict.fromkeys(self.text_columns, pa.string()), **(types or {})} if sources.is_path(rows) else types
+
+    def _to_score(self, rows: Any, types: open_rows.Types | None) -> engines.Partitioned:
+        """Return rows to score, with the columns of this model."""
+        return open_rows.to_score(rows, self.schema, self._types(rows, types))
 
     def _labelled_parts(self, rows: Any, label: Any, weights: Any) -> Iterator[_Part]:
         """Yield labelled rows batch by batch: Arrow, encoded rows, class codes (-1: unknown) and weights."""
@@ -831,38 +849,36 @@ class Model:
     def _scored(
         self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, calibrated: bool = False
     ) -> npt.NDArray[Any]:
-        rows = open_rows.one_row(rows)
+        rows = open_rows.one_row(rows, self.schema)
         scorer = self._scorer(normalised=normalised, calibrated=calibrated)
         few = scorer.few(rows)
         if few is not None:
             return call.then(few)  # type: ignore[no-any-return]
-        workers, partial = engines.default_threads(threads), open_rows.are_named_cells(rows)
+        workers = engines.default_threads(threads)
 
         def work(source: sources.Source) -> Any:
-            return call.then(scorer.many(source, workers, partial=partial))
+            return call.then(scorer.many(source, workers, partial=open_rows.may_lack(source.schema)))
 
         types: open_rows.Types = {}
         while True:
             try:
-                return open_rows.to_score(rows, self.schema, types).map(work, call.columns(self))
+                return self._to_score(rows, types).map(work, call.columns(self))
             except sources.LateType as late:
                 types = open_rows.widened(types, late)
 
     def _scores_and_variances(self, rows: Any, threads: int | None, call: _Call) -> Any:
         """Apply a call to probabilities, scores, their variances, and those before calibration, all (n, C)."""
-        rows = open_rows.one_row(rows)
+        rows = open_rows.one_row(rows, self.schema)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
-        partial = open_rows.are_named_cells(rows)
 
         def work(source: sources.Source) -> Any:
+            partial = open_rows.may_lack(source.schema)
             found = scorer.scores_and_variances(source, workers, partial=partial)
             probabilities = found.scores.copy()
             normalise(probabilities, self.belief.log_prior)
             return call.then(probabilities, *found)
 
-        return open_rows.reading(
-            lambda types: open_rows.to_score(rows, self.schema, types).map(work, call.columns(self))
-        )
+        return open_rows.reading(lambda types: self._to_score(rows, types).map(work, call.columns(self)))
 
 
 class _Call(NamedTuple):

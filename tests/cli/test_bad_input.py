@@ -50,7 +50,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
     [
         ("fit wether.csv -l play", "wether.csv: wanted a file, got none at that path. Did you mean 'weather.csv'?"),
         ("fit 'no*.csv' -l play", "no*.csv: wanted files that match, got none."),
-        ("fit folder -l play", "folder: wanted a directory of parquet files, got one without any. Pass a glob"),
+        ("fit folder -l play", "folder: wanted a directory of data files, got one without any. Pass a glob"),
         ("fit garbage.csv -l play", "garbage.csv: wanted text, got binary data (it begins "),
         ("fit weather.csv -l play --event tempo=gaussian", "events: wanted names or globs of columns, got 'tempo'."),
         ("fit weather.csv -l play --event outlook=gaussian", "column 'outlook': wanted numbers"),
@@ -73,7 +73,7 @@ def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sent
         ("predict m.tally other.csv", "other.csv: wanted the columns of the model, got none of them but a, b."),
         ("predict m.tally days.csv --threshold yse=0.5", "--threshold: wanted a class of 'play', got 'yse'."),
         ("predict m.tally days.csv --costs '0,1;2'", "costs: wanted a 2 × 2 matrix"),
-        ("predict m.tally days.csv -o a.xls", "a.xls: wanted a file ending in .csv, .tsv, .jsonl, "),
+        ("predict m.tally days.csv -o a.xls", "a.xls: wanted a file ending in .csv, .tsv, .txt, "),
         ("validate weather.csv -l play --how often", "how: wanted one of 'loo', '10-fold', "),
         ("validate weather.csv -l play --require acuracy=1", "--require: wanted one of accuracy, "),
         ("validate weather.csv -l play --require accuracy=high", "--require: wanted a number after accuracy="),

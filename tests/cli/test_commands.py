@@ -320,8 +320,10 @@ def test_a_look_notices_what_is_an_id_and_what_never_changes(tally: Shell) -> No
     rows = "".join(f"{k},same,{k % 2}\n" for k in range(40))
     Path("ids.csv").write_text(f"id,c,class\n{rows}")
     told = json.loads(tally.done("ids.csv --json"))
-    assert [one["remark"] for one in told["columns"]] == ["id? a value for each row", "always the same", "← the class?"]
-    assert told["commands"][1] == "tally fit ids.csv --label class --drop id"
+    remark = "an id? a different value in each row, and called an id"
+    assert [one["remark"] for one in told["columns"]] == [remark, "always the same", "← the class?"]
+    assert [one["event"] for one in told["columns"]] == ["not used", "categorical", "label"]
+    assert told["commands"][1] == "tally fit ids.csv --label class"
     Path("none.csv").write_text("a,b\n1.5,2.5\n3.5,4.5\n")
     assert "No column looks like a class" in tally.done("none.csv")
 

@@ -195,10 +195,12 @@ def test_files_arrays_and_streams_are_queried_alike(tmp_path: Path) -> None:
     table = pa.table({"shape": ["circle", "square", "?"], "size": [1, 2, 3]})
     pc.write_csv(table, tmp_path / "shapes.csv")
     assert asked("shape=circle", rows=tmp_path / "shapes.csv", missing_values=["?"]) == (1, 2, 1)
+    assert asked("shape=circle", rows=tmp_path / "shapes.csv") == (1, 2, 1)
+    assert asked("shape=circle", rows=tmp_path / "shapes.csv", missing_values=()) == (1, 3, 0)
     assert asked("circle | size<3", rows=tmp_path / "shapes.csv") == (1, 2, 0)
     assert asked("x1>2", rows=np.array([[1.0, 2.0], [1.0, 3.0]])) == (1, 2, 0)
     stream = pa.RecordBatchReader.from_batches(table.schema, iter(table.to_batches()))
-    assert asked("circle", rows=stream) == (1, 3, 0)
+    assert asked("circle", rows=stream, missing_values=()) == (1, 3, 0)
 
 
 def test_a_query_is_written_in_a_form_that_parses_again() -> None:

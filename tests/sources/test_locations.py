@@ -166,7 +166,7 @@ def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, t
         ("bucket/z*.csv", "s3://bucket/z*.csv: wanted files that match, got none."),
         (
             "bucket/empty",
-            "s3://bucket/empty: wanted a directory of parquet files, got one without any."
+            "s3://bucket/empty: wanted a directory of data files, got one without any."
             " Pass a glob for files of another kind, such as 'directory/*.csv'.",
         ),
         ("bucket/bad.csv", "s3://bucket/bad.csv: wanted 2 values in every row, got 1 in row 1: '1'. Fix the line, or"),
@@ -180,7 +180,8 @@ def test_a_model_of_a_store_is_that_of_this_machine_to_the_byte(bucket, store, t
     ],
 )
 def test_errors_of_a_store_do_not_show_the_secret(bucket, store, sentence, path, said):
-    write(bucket / "empty" / "a.csv")
+    (bucket / "empty").mkdir()
+    (bucket / "empty" / "a.doc").write_text("no table")
     for name in ("bad.csv", "bad.parquet", "bad.arrow", "bad.csv.gz", "a.xls"):
         (bucket / name).write_bytes(b"a,b\n1\n" if name == "bad.csv" else b"ARROW1 and no more of it")
     message = sentence(store.uri(path))

@@ -101,9 +101,9 @@ def test_a_file_that_is_damaged_inside_is_refused(tmp_path, sentence):
     assert sentence(path).startswith(f"{path}: wanted a readable parquet file, got one that cannot be read (")
 
 
-def test_a_directory_without_parquet_files_is_refused(tmp_path, sentence):
-    (tmp_path / "a.csv").write_text("a\n1\n")
+def test_a_directory_without_data_files_is_refused(tmp_path, sentence):
+    (tmp_path / "a.doc").write_text("a\n1\n")
     assert sentence(tmp_path) == (
-        f"{tmp_path}: wanted a directory of parquet files, got one without any."
+        f"{tmp_path}: wanted a directory of data files, got one without any."
         " Pass a glob for files of another kind, such as 'directory/*.csv'."
     )

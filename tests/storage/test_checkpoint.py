@@ -304,7 +304,7 @@ def test_what_does_not_change_the_counts_may_change(stopped: Path) -> None:
         ({"events": {"x": "lognormal"}}, "wanted events of 'x' to be 'histogram', as before, got 'lognormal'"),
         ({"estimate": "map"}, "wanted events of 'times' to be 'histogram', as before, got 'gaussian'"),
         ({"missing": "error"}, "wanted missing to be 'skip', as before, got 'error'"),
-        ({"missing_values": ["red"]}, "wanted missing_values to be [], as before, got ['red']"),
+        ({"missing_values": ["red"]}, "wanted missing_values to be 'auto', as before, got ['red']"),
         ({"errors": "replace"}, "wanted errors to be 'strict', as before, got 'replace'"),
         ({"bad_lines": "skip"}, "wanted bad_lines to be 'error', as before, got 'skip'"),
         ({"where": "x > 0"}, "wanted where to be none, as before, got 'x > 0'"),

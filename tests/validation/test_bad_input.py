@@ -81,11 +81,6 @@ def test_what_fit_refuses_is_refused_with_the_same_words() -> None:
         "column 'x': wanted finite numbers, got inf (row 3)",
         source=ROWS | {"x": [1.0, 2.0, np.inf, 3.0, 4.0]},
     )
-    refused(
-        tb.errors.BadData,
-        "label 'y': wanted a class in every row, got a missing one (row 2)",
-        source=ROWS | {"y": ["a", None, "b", "b", "b"]},
-    )
     refused(tb.errors.BadData, "wanted at least two classes", source=ROWS | {"y": ["a"] * 5})
 
 

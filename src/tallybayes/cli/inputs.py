@@ -18,19 +18,29 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.cli.exit import note
+from tallybayes.cli.exit import in_options, note
 from tallybayes.cli.options import InputOptions
 from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, SkippedLinesWarning, TallyError, wanted
+from tallybayes.errors import (
+    BadData,
+    BadOption,
+    GuessedEncodingWarning,
+    LeftOutWarning,
+    MissingColumnWarning,
+    SkippedLinesWarning,
+    TallyError,
+    wanted,
+)
 from tallybayes.model import Model
-from tallybayes.sources.csv import delimiter_of
+from tallybayes.sources.csv import first_lines, looks_like_data
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.locations import Place, is_uri, name_of
 from tallybayes.sources.text_chunks import CODECS
 
 T = TypeVar("T")
 STDIN = "standard input"
+_SAID_ONCE = (SkippedLinesWarning, LeftOutWarning, MissingColumnWarning, GuessedEncodingWarning)  # for all passes
 _SAMPLE = 1 << 20  # bytes read to estimate the number of rows
 # The first bytes of a file, and the format they mean.
 _MAGIC = {
@@ -52,6 +62,8 @@ class InputRows:
     inputs: InputOptions  # how rows are read
     name: str  # the name used in messages
     types: Mapping[str, pa.DataType] = field(default_factory=dict)  # column types fixed before reading
+    look_bytes: int | None = None  # read pieces of so many bytes, to see the first rows sooner
+    missing: sources.MissingValues | None = None  # texts that stand for a missing value, unless the command names some
     quiet: bool = False  # hide the progress bar, because the command shows its own
 
     @property
@@ -60,23 +72,29 @@ class InputRows:
         return [path if is_uri(path) else Path(path) for path in self.paths]
 
     def like(self, model: Model) -> InputRows:
-        """Return the same rows, read with text columns wherever the model has text, even if they look like numbers."""
-        types: dict[str, pa.DataType] = {}
-        for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
-            if block.event.input == "text":
-                types |= dict.fromkeys(block.columns, pa.string())
-            elif block.event.input == "codes":
-                kinds = zip(block.columns, (labels.array.type for labels in statistic.labels), strict=True)
-                types |= {name: kind for name, kind in kinds if kind == pa.string()}
-        return replace(self, types=types)
+        """Return the same rows, with the missing values of a model, and as text wherever it has text."""
+        types = dict.fromkeys(model.text_columns, pa.string())
+        return replace(self, types=types, missing=model.schema.missing_values)
 
     def read(self, types: open_rows.Types | None = None, columns: Sequence[str] | None = None) -> sources.Source:
         """Open the rows; reading them moves a progress bar on a terminal."""
         rows: Any = self.files if self.inputs.sql is None else self.inputs.sql
         types = {**self.types, **(types or {})}
-        source = sources.open_source(rows, self.inputs.read_options(), types=types, columns=columns)
+        options = self.inputs.read_options()
+        if self.missing is not None and self.inputs.missing is None:
+            options = replace(options, missing_values=self.missing)
+        source = sources.open_source(rows, options, types=types, columns=columns, look_bytes=self.look_bytes)
         source = replace(source, name=self.name) if len(self.paths) > 1 else source
         return source if self.quiet else with_progress(source, self.paths)
+
+    def raw(self, like: sources.Source) -> pa.RecordBatch:
+        """Return the first batch of the same rows, with every text as it is written."""
+        texts = dict.fromkeys(like.schema.names, pa.string())
+        written = all(ending_of(path) in TEXT for path in self.paths) and self.paths
+        options = replace(self.inputs.read_options(), missing_values=())
+        rows: Any = self.files if self.inputs.sql is None else self.inputs.sql
+        types = texts if written else None
+        return next(iter(sources.open_source(rows, options, types=types, look_bytes=self.look_bytes)))
 
     def work(self, work: Callable[[sources.Source], T], types: open_rows.Types | None = None) -> T:
         """Do work on the rows; start over if a file needs a wider type than its first rows showed.
@@ -98,7 +116,7 @@ def open_inputs(data: Sequence[str] | None, inputs: InputOptions) -> Iterator[In
         try:
             paths = [_placed(one, inputs.format, folder, called) for one in data]
             for path in paths:
-                _say_delimiter(path, called.get(path, path))
+                _say_form(path, called.get(path, path), inputs)
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _reporting_skips(called):
                 yield InputRows(paths, inputs, name)
@@ -122,8 +140,8 @@ def _reporting_skips(called: Mapping[str, str]) -> Iterator[None]:
     shown, sentences = warnings.showwarning, dict[str, None]()
 
     def show(message: Any, category: Any, *place: Any, **more: Any) -> None:
-        if issubclass(category, SkippedLinesWarning):
-            sentences[_as_given(str(message), called)] = None
+        if issubclass(category, _SAID_ONCE):
+            sentences[_as_given(in_options(str(message)), called)] = None
         else:
             shown(message, category, *place, **more)
 
@@ -202,13 +220,18 @@ def _sniffed(head: bytes) -> str:
     return "arff" if text[:9].lower() == b"@relation" or text.startswith(b"%") else "csv"
 
 
-def _say_delimiter(path: str, name: str) -> None:
+def _say_form(path: str, name: str, inputs: InputOptions) -> None:
     usual = TEXT.get(ending_of(path))
     if usual is None or not os.path.isfile(path):
         return
-    found = delimiter_of(Place.here(path), usual)
-    if found != usual:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", GuessedEncodingWarning)  # said when the file is read
+        _, lines, found, _ = first_lines(Place.here(path), usual, inputs.read_options().form)
+    if found != usual and inputs.delimiter is None and not path.lower().endswith(".txt"):
         note(f"{name}: values are separated by {found!r}, not by {usual!r}.")
+    if not inputs.no_header and looks_like_data(lines, found):
+        first = lines[0].strip()[:40]
+        note(f"{name}: the first line ({first}) looks like data. If it is, add --no-header.")
 
 
 def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Source:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
+from tallybayes.cli.inferred import ColumnLook
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions
 from tallybayes.display.tables import Column, Grid, Result
 
 if TYPE_CHECKING:
     from tallybayes import sources
+    from tallybayes.cli.inputs import InputRows
 
 _LISTED = 30  # columns; of ten thousand pixels the first are enough
-_EXAMPLES = 3  # values per column
+_LOOK_BYTES = 256 << 10  # bytes of a text file: some thousand rows, at once even where they are compressed
 
 
 @example("tally weather.csv", "tally look weather.csv --json")
@@ -29,21 +31,7 @@ def look(inputs: InputOptions, display: DisplayOptions, data: Data = None) -> No
     from tallybayes.cli.outputs import show
 
     with open_inputs(data, inputs) as rows:
-        show(rows.work(lambda source: _look_at(source, inputs.words(data))), display)
-
-
-@dataclass(frozen=True)
-class ColumnLook:
-    """A summary of one column in the first rows."""
-
-    # name, event: its name, and the event model that `fit` would infer
-    name: str
-    event: str
-    # distinct, missing: the number of distinct values, and of rows without a value
-    distinct: int
-    missing: int
-    examples: tuple[Any, ...]  # the first values
-    remark: str = ""  # a possible problem; usually empty
+        show(_look_at(replace(rows, look_bytes=_LOOK_BYTES), inputs.words(data)), display)
 
 
 @dataclass(frozen=True)
@@ -83,8 +71,7 @@ class Look(Result):
         files = shlex.join(self.data)
         if self.label is None:
             return (f"tally fit {files} --label COLUMN",)
-        drops = "".join(f" --drop {shlex.quote(one.name)}" for one in self.columns if one.remark.startswith("id"))
-        options = f"{files} --label {shlex.quote(self.label)}{drops}"
+        options = f"{files} --label {shlex.quote(self.label)}"
         return (f"tally report {options}", f"tally fit {options}", f"tally validate {options}")
 
     def shown(self) -> Grid:
@@ -102,7 +89,7 @@ class Look(Result):
             for one in self.columns[:_LISTED]
         )
         more = len(self.columns) - _LISTED
-        notes = [f"And {more:,} more columns."] * (more > 0)
+        notes = [f"And {more:,} more columns."] * (more > 0) + self._remarks()
         if self.label is None:
             notes.append("No column looks like a class: name it with --label.")
         else:
@@ -115,55 +102,50 @@ class Look(Result):
         )
         return Grid(title, columns, rows, (*notes, "Next:", *(f"  {command}" for command in self.commands)))
 
+    def _remarks(self) -> list[str]:
+        """Return what was taken as missing, what is not used, and how to say otherwise."""
+        notes = []
+        marked = [one for one in self.columns if one.markers]
+        if marked:
+            each = ((one.name, ", ".join(f"{text!r} {n:,}" for text, n in one.markers.items())) for one in marked)
+            listed = ", ".join(f"{name} ({texts})" for name, texts in each)
+            notes.append(f"Taken as missing: {listed}. To choose other texts, name them with --missing.")
+        unused = [one.name for one in self.columns if one.event == "not used"]
+        if unused:
+            notes.append(f"Not used: {', '.join(unused)}. To use it: --keep {shlex.quote(unused[0])}.")
+        if any(one.remark and one.event not in ("label", "not used") for one in self.columns):
+            notes.append("To take a column in another way: --event NAME=categorical, or --drop NAME.")
+        return notes
+
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
         return super().to_dict() | {"commands": list(self.commands)}
 
 
-def _look_at(source: sources.Source, data: list[str]) -> Look:
-    """Summarise the first rows of a source."""
+def _look_at(rows: InputRows, data: list[str]) -> Look:
+    """Summarise the first rows of a command's input."""
     import pyarrow.compute as pc
 
+    from tallybayes.cli.inferred import infer_columns
     from tallybayes.cli.training import label_among
     from tallybayes.errors import BadData, wanted
-    from tallybayes.schema.infer import infer
 
-    batches_ = iter(source)
-    first = next(batches_, None)
-    if first is None:
-        raise BadData(wanted(source.name, "rows", "none"))
-    whole = next(batches_, None) is None
-    label = label_among(source)
-    other = label or source.schema.names[-1]
-    events = {}
-    if len(source.schema.names) > 1:
-        events = infer(source.schema, other, where=source.name, first=lambda: first).events()
-    columns = tuple(_column(name, first.column(name), events.get(name, ""), label) for name in source.schema.names)
-    classes: dict[str, int] = {}
-    if label is not None:
-        counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
-        classes = {str(one["values"]): one["counts"] for one in counted if one["values"] is not None}
-    return Look(tuple(data), first.num_rows, whole, label, classes, columns)
+    def work(source: sources.Source) -> Look:
+        batches_ = iter(source)
+        first = next(batches_, None)
+        if first is None:
+            raise BadData(wanted(source.name, "rows", "none"))
+        whole = next(batches_, None) is None
+        label = label_among(first)
+        raw = rows.raw(source).slice(0, first.num_rows)
+        columns = infer_columns(first, raw, source.missing_values or (), label, source.name)
+        classes: dict[str, int] = {}
+        if label is not None:
+            counted = sorted(pc.value_counts(first.column(label)).to_pylist(), key=lambda one: -one["counts"])
+            classes = {str(one["values"]): one["counts"] for one in counted if one["values"] is not None}
+        return Look(tuple(data), first.num_rows, whole, label, classes, columns)
 
-
-def _column(name: str, column: Any, event: str, label: str | None) -> ColumnLook:
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    try:
-        distinct = pc.count_distinct(column).as_py()
-    except pa.ArrowNotImplementedError:  # lists cannot be compared
-        distinct = 0
-    present = column.drop_null()
-    remark = ""
-    if name == label:
-        remark = "← the class?"
-    elif distinct == len(present) > 10 and not pa.types.is_floating(column.type) and event != "text":
-        remark = "id? a value for each row"
-    elif distinct == 1:
-        remark = "always the same"
-    examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
-    return ColumnLook(name, "label" if name == label else event, distinct, column.null_count, examples, remark)
+    return rows.work(work)
 
 
 def _short(value: Any) -> str:

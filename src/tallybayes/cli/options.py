@@ -37,11 +37,20 @@ class InputOptions:
         None, "--format FORMAT", "Format of the files, whatever their names: csv, parquet, jsonl.gz, ..."
     )
     missing: _Texts = option(
-        None, "--missing --missing-values TEXT", "A text that stands for a missing value, such as '?'. Repeatable."
+        None,
+        "--missing --missing-values TEXT",
+        "A text that stands for a missing value, instead of the usual ones (?, NA, ...). Repeatable.",
     )
     errors: Literal["strict", "replace"] = option(
         "strict", "--errors", "Fail on bytes that are not UTF-8, or replace them."
     )
+    encoding: str | None = option(
+        None, "--encoding NAME", "Encoding of text files, such as latin-1; by default found in the first bytes."
+    )
+    delimiter: str | None = option(
+        None, "--delimiter TEXT", "What separates values, such as ';'; by default found in the first lines."
+    )
+    no_header: bool = option(False, "--no-header", "Text files have no header: call columns column1, column2, ...")
     where: str | None = option(None, "--where TEXT", "Read only rows where this holds, as in 'age > 30 or kind = 2'.")
     bad_lines: Literal["error", "skip"] = option(
         "error", "--bad-lines", "Fail on malformed lines, or skip and count them."
@@ -59,7 +68,8 @@ class InputOptions:
         from tallybayes.sources.options import ReadOptions
 
         connection = None if self.sql is None else self.db or "duckdb"
-        return ReadOptions(self.missing or (), self.errors, self.bad_lines, self.where, connection)
+        form = (self.encoding, "\t" if self.delimiter in ("tab", "\\t") else self.delimiter, not self.no_header)
+        return ReadOptions(self.missing or "auto", self.errors, self.bad_lines, self.where, connection, *form)
 
     def split_model(self, data: Sequence[str] | None) -> tuple[str | None, list[str]]:
         """Split `[MODEL] DATA` into the model, if there is one, and the data files (none with a query)."""
@@ -92,6 +102,8 @@ class ModelOptions:
         "Event model of a column or glob, as in age=gaussian; without NAME= of all columns. Repeatable.",
     )
     drop: _Texts = option(None, "--drop NAME", "A column or glob to leave out. Repeatable.")
+    keep: _Texts = option(None, "--keep NAME", "A column or glob to use although it looks like an id. Repeatable.")
+    label_as_is: bool = option(False, "--label-as-is", "Take each number of the label as a class, however many.")
     weight: str | None = option(None, "--weight --weights NAME", "The column that holds the weights of the rows.")
     estimate: Literal["bayes", "map", "mle"] = option(
         "bayes", "--estimate", "Average over the posterior, posterior mode, or maximum likelihood."
@@ -132,18 +144,18 @@ class ModelOptions:
             "floor": self.floor,
             "calibrate": "auto" if self.calibrate else None,
             "structure": self.structure,
+            "keep": self._keep(columns),
+            "label_as_is": self.label_as_is,
             "missing": self.missing_as,
             "unseen": self.unseen,
         }
 
     def _events(self, columns: Sequence[str]) -> dict[str, str] | None:
-        from tallybayes.errors import did_you_mean
-
-        for name in self.drop or ():
-            if not any(fnmatchcase(column, name) for column in columns):
-                raise BadOption(wanted("--drop", "a column or glob", repr(name), did_you_mean(name, columns)))
-        given = dict.fromkeys(self.drop or (), "ignore")
+        given = dict.fromkeys(_known(self.drop or (), columns, "--drop"), "ignore")
         return given | dict(_named(text) for text in self.event or ()) or None
+
+    def _keep(self, columns: Sequence[str]) -> tuple[str, ...]:
+        return tuple(_known(self.keep or (), columns, "--keep"))
 
     def _alpha(self) -> Any:
         given = dict(_named(text) for text in self.alpha or ["auto"])
@@ -192,6 +204,16 @@ def pairs(texts: Sequence[str], where: str) -> dict[str, str]:
             raise BadOption(wanted(where, "NAME=VALUE", repr(text)))
         out[name.strip()] = value.strip()
     return out
+
+
+def _known(names: Sequence[str], columns: Sequence[str], where: str) -> Sequence[str]:
+    """Return the names or globs; raise if one matches no column."""
+    from tallybayes.errors import did_you_mean
+
+    for name in names:
+        if not any(column == name or fnmatchcase(column, name) for column in columns):
+            raise BadOption(wanted(where, "a column or glob", repr(name), did_you_mean(name, columns)))
+    return names
 
 
 def _named(text: str) -> tuple[str, str]:

@@ -49,7 +49,7 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
             name: value if not isinstance(value, str) else _value(model, name, value) for name, value in row.items()
         }
     columns = model.schema.columns
-    named = [one for one in given if "=" in one and one.split("=")[0].strip() in columns]
+    named = [one for one in given if "=" in one and one.split("=")[0].strip() in model.schema.inputs]
     if len(columns) == 1 and model.schema.texts and not named:
         return {columns[0]: text}
     return {name: _value(model, name, value) for name, value in pairs(given, "the row").items()}
@@ -57,6 +57,8 @@ def row_of(model: Model, given: Sequence[str]) -> Any:
 
 def _value(model: Model, name: str, text: str) -> Any:
     """Return the text as a value of a model's column; an unseen value is read as from a file."""
+    if name in model.schema.readings:
+        return text or None  # the model reads it, as it read those that it learned from
     if name not in model.schema.columns:
         raise BadOption(wanted("the row", "columns of the model", repr(name), did_you_mean(name, model.schema.columns)))
     b, f = model.schema.place(name)

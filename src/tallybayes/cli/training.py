@@ -53,7 +53,7 @@ def label_of(source: sources.Source, given: str | None) -> str:
                 wanted(source.name, f"a column {given!r} for --label", "none of that name", did_you_mean(given, names))
             )
         return given
-    found = label_among(source)
+    found = label_among(next(iter(source), None))
     if found is None:
         raise BadData(
             wanted("--label", "the column that holds the class", "none", f"{source.name}: {did_you_mean('', names)}")
@@ -62,11 +62,10 @@ def label_of(source: sources.Source, given: str | None) -> str:
     return found
 
 
-def label_among(source: sources.Source) -> str | None:
-    """Guess the class column: one with a usual name, else the last or first with few values."""
-    names = source.schema.names
+def label_among(first: pa.RecordBatch | None) -> str | None:
+    """Guess the class column in the first rows: one with a usual name, else the last or first with few values."""
+    names = [] if first is None else first.schema.names
     called = [name for name in names if name.lower() in _NAMES]
-    first = next(iter(source), None)
     for name in dict.fromkeys([*called, *names[-1:], *names[:1]]):
         if first is not None and looks_like_label(first.column(name), called=name in called):
             return str(name)

@@ -17,6 +17,7 @@ from tallybayes.categories import Categories
 from tallybayes.events import Event, Likelihood
 from tallybayes.events.inputs import Codes, Dense, Encoded, Texts
 from tallybayes.schema.schema import Block, Schema
+from tallybayes.sources.missing import AUTO, markers_of_names
 
 __all__ = ["MOST_ROWS", "encode", "encode_to_count", "encode_values"]
 
@@ -36,27 +37,30 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
     >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.likelihoods, "smooth")[0].columns.tolist()
     [[1], [2]]
     """
-    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products:
+    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products or not _takes_plain_rows(schema):
         return None
     if isinstance(rows, np.ndarray):
         data = _array(rows, schema, likelihoods, unseen)
         return None if data is None else [data]
     if not isinstance(rows, list) or not all(type(row) is dict for row in rows):
         return None
+    missing = markers_of_names(schema.missing_values)
     encoded: list[Encoded] = []
     for block, likelihood in zip(schema.blocks, likelihoods, strict=True):
-        found = _to_score(rows, block, likelihood.categories, unseen)
+        found = _to_score(rows, block, likelihood.categories, unseen, missing)
         if found is None:
             return None
         encoded.append(found)
     any_column = any(name in row for row in rows for block in schema.blocks for name in block.columns)
-    return encoded if any_column else None
+    return encoded if any_column or not any(rows) else None  # a row of unknown names alone is a mistake
 
 
-def _to_score(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str) -> Encoded | None:
+def _to_score(
+    rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str, missing: Sequence[str]
+) -> Encoded | None:
     if block.event.input == "text":
         return _texts(rows, block)
-    return _codes(rows, block, slots, unseen) if slots else _dense(rows, block)
+    return _codes(rows, block, slots, unseen, missing) if slots else _dense(rows, block)
 
 
 def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
@@ -69,13 +73,16 @@ def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
     >>> encode_to_count([{"x": "never"}], model.schema)[0].labels
     (Categories('never'),)
     """
-    if schema.missing != "skip" or schema.products or not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
+    if schema.missing != "skip" or schema.products or not _takes_plain_rows(schema):
+        return None
+    if not isinstance(rows, list) or not 0 < len(rows) <= MOST_ROWS:
         return None
     if not all(type(row) is dict and all(name in row for name in schema.columns) for row in rows):
         return None
+    missing = markers_of_names(schema.missing_values)
     encoded: list[Encoded] = []
     for block in schema.blocks:
-        data = _to_count(rows, block)
+        data = _to_count(rows, block, missing)
         if data is None:
             return None
         encoded.append(data)
@@ -94,13 +101,20 @@ def _texts(rows: Sequence[Mapping[str, Any]], block: Block) -> Texts | None:
         return None
 
 
-def _to_count(rows: Sequence[Mapping[str, Any]], block: Block) -> Encoded | None:
+def _takes_plain_rows(schema: Schema) -> bool:
+    """Return whether values are taken as they are: no column has a reading, no document stands for a missing one."""
+    texts = any(block.event.input == "text" for block in schema.blocks)
+    return not schema.readings and not (texts and schema.missing_values not in (AUTO, ()))
+
+
+def _to_count(rows: Sequence[Mapping[str, Any]], block: Block, missing: Sequence[str]) -> Encoded | None:
     if block.event.input == "text":
         return _texts(rows, block)
     if block.event.input != "codes":
         dense = _dense(rows, block)
         return None if dense is None or dense.infinite() is not None else dense
-    found = [encode_values([row[name] for row in rows]) for name in block.columns]
+    cells = ([row[name] for row in rows] for name in block.columns)
+    found = [encode_values([None if cell in missing else cell for cell in column]) for column in cells]
     if any(one is None for one in found):
         return None
     codes, labels = zip(*found, strict=True)
@@ -166,13 +180,15 @@ def _fit(event: Event, data: Dense) -> Dense | None:
     return None if unfit is not None and unfit.any() else data
 
 
-def _codes(rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str) -> Codes | None:
+def _codes(
+    rows: list[Mapping[str, Any]], block: Block, slots: Sequence[Categories], unseen: str, missing: Sequence[str]
+) -> Codes | None:
     codes = np.empty((len(rows), len(block.columns)), np.int32)
     for f, (name, slot) in enumerate(zip(block.columns, slots, strict=True)):
         plain = _PLAIN.get(slot.kind)
         for i, row in enumerate(rows):
             value = row.get(name)
-            if value is None:
+            if value is None or value in missing:
                 codes[i, f] = -1
                 continue
             if type(value) is not plain:

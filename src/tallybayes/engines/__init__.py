@@ -30,19 +30,20 @@ def read(source: Any, options: sources.ReadOptions = sources.PLAIN_OPTIONS, **ho
     """Return the rows of anything, wherever they are.
 
     It may be anything that `sources.read` takes, or a Dask or a Spark collection; neither library is imported to
-    recognise its collections. `how` has columns, names and types.
+    recognise its collections. `how` has columns, names, types, label and documents.
     """
     if isinstance(source, Partitioned):
         return source
+    markers = sources.Markers(options.missing_values, how.get("label"), how.get("documents", ()))
     home = type(source).__module__.split(".")[0] if options.connection is None else ""
     if home in ("dask", "dask_expr"):
         from tallybayes.engines.dask import of_dask
 
-        rows: Partitioned = of_dask(source, options.missing_values)
+        rows: Partitioned = of_dask(source, markers)
     elif home == "pyspark":
         from tallybayes.engines.spark.partitions import of_spark
 
-        rows = of_spark(source, options.missing_values)
+        rows = of_spark(source, markers)
     else:
         return Threads(sources.open_source(source, options, **how))
     if options.where is not None:

@@ -32,29 +32,30 @@ from tallybayes.engines.partitioned import (
 from tallybayes.errors import BadData, TallyError, wanted
 
 T = TypeVar("T")
+_USUAL = sources.Markers()
 
 
-def of_dask(collection: Any, missing: Sequence[str] = ()) -> DaskPartitions:
+def of_dask(collection: Any, markers: sources.Markers = _USUAL) -> DaskPartitions:
     """Return the partitions of a Dask DataFrame, or of a Bag of dicts, of tables or of paths."""
     name = f"the Dask {type(collection).__name__}"
     if hasattr(collection, "map_partitions") and hasattr(collection, "_meta") and hasattr(collection, "columns"):
         meta = sources.read(collection._meta).schema
         vague = [field for field in meta if pa.types.is_null(field.type) or pa.types.is_dictionary(field.type)]
-        found = DaskPartitions(collection, Reading(meta, missing, name), _files(collection))
+        found = DaskPartitions(collection, Reading(meta, markers, name), _files(collection))
         if vague:  # the types of pandas objects and categories are only known from rows
             head = found.head()
             for field in vague:
                 kind = pa.null() if head is None else head.schema.field(field.name).type
                 kind = kind.value_type if pa.types.is_dictionary(kind) else kind
                 meta = meta.set(meta.get_field_index(field.name), field.with_type(kind))
-            found = replace(found, reading=Reading(meta, missing, name))
+            found = replace(found, reading=Reading(meta, markers, name))
         return found
     if hasattr(collection, "take") and hasattr(collection, "map_partitions"):
         items = list(collection.take(HEAD_ROWS, npartitions=-1, warn=False))
         if not items:
             raise BadData(wanted(name, "rows", "none"))
         schema = sources.read(_rows_of(items)).schema
-        return DaskPartitions(collection, Reading(schema, missing, name, cast=False))
+        return DaskPartitions(collection, Reading(schema, markers, name, cast=False))
     do = "Make a DataFrame of it, for instance with dask.dataframe.from_dask_array"
     raise BadData(wanted(name, "a DataFrame or a Bag", f"a {type(collection).__name__}", do))
 
@@ -95,9 +96,9 @@ class DaskPartitions(Remote):
 
     def select(self, columns: Sequence[str]) -> DaskPartitions:
         """Return the same rows with some of the columns, so that no others are read."""
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        narrow = self.collection if self._is_bag else self.collection[list(columns)]
-        return replace(self, collection=narrow, reading=replace(self.reading, schema=schema))
+        reading = self.reading.select(columns)
+        narrow = self.collection if self._is_bag else self.collection[reading.schema.names]
+        return replace(self, collection=narrow, reading=reading)
 
     def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results in a tree."""
@@ -157,7 +158,7 @@ class DaskPartitions(Remote):
     def _plain_files(self) -> Files | None:
         """Return the files if the collection is only columns of files that all workers see, else None."""
         files = self.files
-        if self._is_bag or files is None or not all(is_plain(kind) for kind in self.schema.types):
+        if self._is_bag or files is None or not all(is_plain(kind) for kind in self.reading.schema.types):
             return None
         read = self.collection.simplify().expr
         if not type(read).__name__.startswith("ReadParquet") or read.operand("filters") is not None:
@@ -165,7 +166,7 @@ class DaskPartitions(Remote):
         whole = all(file.stop for file in files) and len({file.path for file in files}) == len(files)
         if not whole or not all(os.path.isabs(file.path) and os.path.isfile(file.path) for file in files):
             return None
-        return Files(tuple(self.schema.names), tuple((file,) for file in files))
+        return Files(tuple(self.reading.schema.names), tuple((file,) for file in files))
 
     def _answers_of(self, files: Files, task: Task[Any]) -> list[Any]:
         """Return the same for files that workers open themselves."""

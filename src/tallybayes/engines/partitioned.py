@@ -97,6 +97,16 @@ class Partitioned(ABC):
 
     @property
     @abstractmethod
+    def missing_values(self) -> sources.MissingValues:
+        """The texts that stand for a missing value."""
+
+    @property
+    @abstractmethod
+    def readings(self) -> sources.ColumnReadings | None:
+        """How the columns were read; None if they are as they came."""
+
+    @property
+    @abstractmethod
     def name(self) -> str:
         """The name of the rows in messages."""
 
@@ -121,6 +131,10 @@ class Partitioned(ABC):
     @abstractmethod
     def here(self) -> Source:
         """Return the rows as a source, which brings them to this machine as it is read."""
+
+    @abstractmethod
+    def read_as(self, readings: sources.ColumnReadings) -> Partitioned:
+        """Return the same rows with their columns read, and without rows that have no class."""
 
     @abstractmethod
     def attach(self, name: str, values: Any) -> tuple[Partitioned, str]:
@@ -150,15 +164,30 @@ class Partitioned(ABC):
 class Reading:
     """How to interpret the rows of a partition, wherever they are read."""
 
-    schema: pa.Schema  # the types that all partitions have in common
-    missing: Sequence[str]  # texts that stand for a missing value
+    schema: pa.Schema  # the types that all partitions have in common, before they are read
+    markers: sources.Markers  # texts that stand for a missing value
     name: str  # the name of the rows in messages
     cast: bool = True  # whether to cast a partition of other types to these, rather than take it as it is
+    readings: sources.ColumnReadings | None = None  # how columns are read
 
     def source(self, rows: Any, partition: object) -> Source:
         """Return the rows of one partition, with the common columns."""
-        source = replace(sources.read(rows, missing=self.missing), name=self.place(partition))
-        return sources.conform(source, {field.name: field.type for field in self.schema}, cast=self.cast)
+        marked = self.markers
+        options = sources.ReadOptions(marked.missing)
+        source = sources.open_source(rows, options, label=marked.label, documents=marked.documents)
+        source = replace(source, name=self.place(partition))
+        source = sources.conform(source, {field.name: field.type for field in self.schema}, cast=self.cast)
+        return source if self.readings is None else self.readings.read(source)
+
+    @property
+    def fields(self) -> pa.Schema:
+        """The types that all partitions have when they are read."""
+        return self.schema if self.readings is None else self.readings.fields(self.schema)
+
+    def select(self, columns: Sequence[str]) -> Reading:
+        """Return the reading of some columns, which may be parts of those that are stored."""
+        inputs = columns if self.readings is None else self.readings.inputs(columns)
+        return replace(self, schema=pa.schema([self.schema.field(name) for name in inputs]))
 
     def place(self, partition: object) -> str:
         """Return the name of one partition in messages."""
@@ -178,7 +207,22 @@ class Remote(Partitioned):
     @property
     def schema(self) -> pa.Schema:
         """The fields that all partitions have."""
-        return self.reading.schema
+        return self.reading.fields
+
+    @property
+    def missing_values(self) -> sources.MissingValues:
+        """The texts that stand for a missing value."""
+        return self.reading.markers.missing
+
+    @property
+    def readings(self) -> sources.ColumnReadings | None:
+        """How the columns are read by the workers."""
+        return self.reading.readings
+
+    def read_as(self, readings: sources.ColumnReadings) -> Remote:
+        """Return the same rows with their columns read; a row without a class is refused when it is counted."""
+        given = replace(readings, label=None)
+        return replace(self, reading=replace(self.reading, readings=given))  # type: ignore[type-var]
 
     @abstractmethod
     def select(self, columns: Sequence[str]) -> Remote:

@@ -182,6 +182,20 @@ class Threads(Partitioned):
         """Return the rows, including those of a stream that `head` has read."""
         return replace(self.source, start=self.__iter__) if self._stream else self.source
 
+    @property
+    def missing_values(self) -> sources.MissingValues:
+        """The texts that stand for a missing value."""
+        return sources.AUTO if self.source.missing_values is None else self.source.missing_values
+
+    @property
+    def readings(self) -> sources.ColumnReadings | None:
+        """How the columns were read."""
+        return self.source.readings
+
+    def read_as(self, readings: sources.ColumnReadings) -> Threads:
+        """Return the same rows with their columns read, and without rows that have no class."""
+        return Threads(readings.read(self.here()))
+
     def attach(self, name: str, values: Any) -> tuple[Threads, str]:
         """Return the rows with one more column, under a free name like `name`, and that name."""
         while name in self.schema.names:

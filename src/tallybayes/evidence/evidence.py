@@ -24,6 +24,7 @@ from tallybayes.events.statistic import Labels, Statistic
 from tallybayes.evidence.class_sums import ClassSums
 from tallybayes.exact.array import Exact
 from tallybayes.schema.schema import Schema
+from tallybayes.sources.missing import Markers
 
 __all__ = ["Evidence", "class_codes", "class_totals", "count", "count_few", "count_rows", "row_weights"]
 
@@ -148,6 +149,8 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
 def count_few(schema: Schema, rows: Any) -> Evidence | None:
     """Count a few dicts of plain values without Arrow, or return None if they are not plain enough."""
     encoded = few_rows.encode_to_count(rows, schema) if schema.weight is None else None
+    if encoded is not None and any(row.get(schema.label) in _no_class(schema) for row in rows):
+        return None
     found = None if encoded is None else few_rows.encode_values([row.get(schema.label) for row in rows])
     if encoded is None or found is None or (found[0] < 0).any():
         return None
@@ -156,6 +159,11 @@ def count_few(schema: Schema, rows: Any) -> Evidence | None:
     pairs = zip(schema.blocks, encoded, strict=True)
     statistics = tuple(_count_block(block.event, data, classes, total, None) for block, data in pairs)
     return Evidence(schema, labels, total, statistics)
+
+
+def _no_class(schema: Schema) -> tuple[str, ...]:
+    """Return the texts that stand for a missing class."""
+    return Markers(schema.missing_values, schema.label).of(schema.label)
 
 
 def _count_block(event: Event, data: Encoded, classes: ClassCodes, total: Exact, weights: Weights) -> Statistic:

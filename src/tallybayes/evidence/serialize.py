@@ -10,9 +10,10 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from math import prod
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +32,8 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.kernels import MOST_BUCKETS
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
+from tallybayes.sources.missing import AUTO, NAME_MARKERS
+from tallybayes.sources.reading import Reading
 
 __all__ = [
     "BROKEN",
@@ -136,7 +139,13 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
     ]
+    more: dict[str, Any] = {}  # older versions read files without these
+    if schema.missing_values != AUTO:
+        more["missing_values"] = list(schema.missing_values)
+    if schema.readings:
+        more["readings"] = {name: [one.kind, *one.options] for name, one in schema.readings.items()}
     return {
+        **more,
         "label": schema.label,
         "weight": schema.weight,
         "missing": schema.missing,
@@ -160,7 +169,8 @@ class Reader:
         header = self.header
         blocks = tuple(Block(get_event(b), self.names(b["columns"])) for b in header["blocks"])
         weight = None if header["weight"] is None else text(header["weight"])
-        schema = Schema(text(header["label"]), weight, blocks, self.names(header["columns"]), header["missing"])
+        columns = self.names(header["columns"])
+        schema = Schema(text(header["label"]), weight, blocks, columns, header["missing"], *self.texts())
         require(schema.missing in ("skip", "category", "error"), "missing")
         own = [block.columns for block in blocks if not block.event.product]
         require(_divides(schema.columns, own), "columns, each in one block")
@@ -176,7 +186,18 @@ class Reader:
             self.statistic(b, block, stored, rows)
             for b, (block, stored) in enumerate(zip(blocks, header["blocks"], strict=True))
         )
+        if "missing_values" not in header and _has_marker(statistics):
+            schema = replace(schema, missing_values=())  # counted as values, before markers were taken as missing
         return Evidence(schema, classes, rows, statistics)
+
+    def texts(self) -> tuple[Literal["auto"] | tuple[str, ...], dict[str, Reading]]:
+        """Return the texts that stand for a missing value, and the readings of columns."""
+        missing = self.header.get("missing_values", AUTO)
+        stored = self.header.get("readings", {})
+        readings = {text(name): Reading(kind, tuple(map(text, options))) for name, (kind, *options) in stored.items()}
+        for reading in readings.values():
+            require(reading.valid, "readings")
+        return (AUTO if missing == AUTO else tuple(map(text, missing))), readings
 
     def statistic(self, b: int, block: Block, stored: dict[str, Any], rows: Exact) -> Statistic:
         """Return the statistic of a block."""
@@ -273,6 +294,12 @@ class Reader:
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
+
+
+def _has_marker(statistics: Sequence[Statistic]) -> bool:
+    """Return whether a text that usually stands for a missing value was counted as a value."""
+    labels = (one for statistic in statistics for one in statistic.labels if isinstance(one, Categories))
+    return any(one.kind == "text" and not set(NAME_MARKERS).isdisjoint(one.values) for one in labels)
 
 
 def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:

@@ -213,19 +213,19 @@ def column_places(schema: Schema) -> list[npt.NDArray[np.intp] | None]:
 
 def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tuple[ContrastWeights, Floats]:
     """Return the contrast weights and contributions (n, F) of all rows, by slices on threads."""
-    rows = open_rows.one_row(rows)
+    rows = open_rows.one_row(rows, model.schema)
     few = encoded_rows(model, rows)
     if few is not None:
         weights = asking(few, None)
         terms = np.zeros((len(rows), len(model.schema.terms)))
         add_terms(model, few, weights, terms)
         return weights, terms
-    partial, workers = open_rows.are_named_cells(rows), engines.default_threads(threads)
+    workers = engines.default_threads(threads)
 
     def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
         weights: list[ContrastWeights] = []
         terms, first = [np.zeros((0, len(model.schema.terms)))], 0
-        for batch in open_rows.to_score(rows, model.schema, types):
+        for batch in model._to_score(rows, types):
             out = np.zeros((batch.num_rows, len(model.schema.terms)))
 
             def work(part: RowBatch, out: Floats) -> ContrastWeights:
@@ -234,7 +234,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
                 add_terms(model, blocks, answer, out)
                 return answer
 
-            missing = model.schema.missing
+            missing, partial = model.schema.missing, open_rows.may_lack(batch.schema)
             weights += map_rows(batch, work, out, threads=workers, missing=missing, first=first, partial=partial)
             terms.append(out)
             first += batch.num_rows

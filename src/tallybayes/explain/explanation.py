@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -24,6 +24,7 @@ from tallybayes.explain.contributions import add_terms, ask, column_places, enco
 from tallybayes.explain.words import TextContributions, spoken_words
 from tallybayes.model import Model
 from tallybayes.schema.column_names import NumberedNames
+from tallybayes.schema.schema import Schema
 
 if TYPE_CHECKING:
     from tallybayes.explain.counterfactual import Counterfactual
@@ -226,7 +227,7 @@ def _signed(term: float) -> str:
 def explain(model: Model, row: Any, of: Any, against: Any) -> Explanation:
     """Explain the prediction of one row: see `Model.explain`."""
     question = ClassContrast.about(of, against, model.classes)
-    row = _one(row)
+    row = _one(row, model.schema)
     blocks, batch = encoded_rows(model, row), None
     if blocks is None:
         blocks, batch = _through_arrow(model, row)
@@ -265,15 +266,13 @@ def _probability(model: Model, question: ClassContrast, weights: ContrastWeights
     return float(model.predict_proba(row)[0, weights.of[0]])
 
 
-def _one(row: Any) -> Any:
+def _one(row: Any, schema: Schema) -> Any:
     """Return one row in a form that is read as rows."""
     if isinstance(row, str):
         return [row]
     if isinstance(row, np.ndarray) and row.ndim == 1:
         return row[None, :]
-    if not isinstance(row, Mapping) and hasattr(row, "to_dict") and hasattr(row, "name") and hasattr(row, "index"):
-        return [row.to_dict()]  # a row of a pandas frame
-    return open_rows.one_row(row)
+    return open_rows.one_row(row, schema)
 
 
 def _several(n: int) -> BadData:
@@ -282,13 +281,13 @@ def _several(n: int) -> BadData:
 
 def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatch]:
     def read(types: open_rows.Types | None) -> pa.RecordBatch:
-        found = [batch for batch in open_rows.to_score(row, model.schema, types) if batch.num_rows]
+        found = [batch for batch in model._to_score(row, types) if batch.num_rows]
         if sum(batch.num_rows for batch in found) != 1:
             raise _several(sum(batch.num_rows for batch in found))
         return found[0]
 
     batch = open_rows.reading(read)
-    rows = RowBatch(batch, 0, model.schema.missing, partial=open_rows.are_named_cells(row))
+    rows = RowBatch(batch, 0, model.schema.missing, partial=open_rows.may_lack(batch.schema))
     return list(model._calibrated_belief.encode(rows)), batch
 
 

@@ -5,7 +5,8 @@
     weighted = log prior + bias + Σ (weight · L + correction + missing)
 
 L is what a term adds (`events.plain_terms`), and m a power (`fading`) of the share of the other columns that a row has.
-With a temperature t instead of weights, score = t · plain. Weights of tokens are a temperature and a second sum: see `score_rows`.
+With a temperature t instead of weights, score = t · plain. Weights of tokens are a temperature and a second sum: see
+`score_rows`.
 """
 
 from __future__ import annotations
@@ -116,7 +117,7 @@ class Scorecard:
         """
         from tallybayes.export.score_rows import score_batch
 
-        rows = open_rows.one_row(rows)
+        rows = open_rows.one_row(rows, self.schema)
         partial = open_rows.are_named_cells(rows)
 
         def read(types: open_rows.Types | None) -> Floats:

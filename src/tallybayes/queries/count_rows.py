@@ -47,7 +47,7 @@ def probability(
     *,
     interval: Interval = "wilson",
     level: float = LEVEL,
-    missing_values: Sequence[str] = (),
+    missing_values: sources.MissingValues = sources.AUTO,
     errors: str = "strict",
     threads: int | None = None,
 ) -> Probability:

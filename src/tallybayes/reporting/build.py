@@ -99,10 +99,16 @@ def report(
         label = model.schema.label if label is None else label
     reading = {name: fit_options.pop(name) for name in _READING if name in fit_options}
 
-    opened, options = sources.ReadOptions(**reading), FitOptions.of(fit_options)
+    as_learned = {} if model is None else {"missing_values": model.schema.missing_values}
+    opened, options = sources.ReadOptions(**{**as_learned, **reading}), FitOptions.of(fit_options)
 
     def first_look(types: open_rows.Types | None) -> FirstPass:
-        return look_at(open_rows.labelled(rows, label, weights, opened, types), seed)
+        return look_at(
+            open_rows.labelled(
+                rows, label, weights, opened, types, columns=options.columns if model is None else model.schema
+            ),
+            seed,
+        )
 
     scan = open_rows.reading(first_look)
     case = _case(scan, model, how, seed, threads, options)

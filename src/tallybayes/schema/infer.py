@@ -30,11 +30,29 @@ _PROSE_SAMPLE = 1000  # rows
 
 @dataclass(frozen=True)
 class SchemaOptions:
-    """The options of `fit` about columns: event models, missing values and tokenizer."""
+    """The options of `fit` about columns: event models, missing values, tokenizer, and what is not left out."""
 
     events: Events = None
     missing: Missing = "skip"
     tokenizer: Tokenizer | None = None
+    keep: str | Sequence[str] = ()  # names or globs of columns to use although they look like ids
+    label_as_is: bool = False  # take numbers as classes, however many
+
+    def declared(self) -> Callable[[str], Event | str | None]:
+        """Return a function that finds the declared event model of a column; None if it is to be inferred."""
+        return _EventFinder(self.events, None, "histogram").match
+
+    @property
+    def texts(self) -> tuple[str, ...]:
+        """The names or globs of columns that are declared text."""
+        given = self.events if isinstance(self.events, Mapping) else {"*": self.events}
+        specs = ((name, one) for name, one in given.items() if one is not None and one != _IGNORE)
+        return tuple(name for name, one in specs if parse(one, f"events[{name!r}]").input == "text")
+
+    def keeps(self, name: str) -> bool:
+        """Return whether a column is used even if it looks like an id."""
+        kept = (self.keep,) if isinstance(self.keep, str) else self.keep
+        return any(name == one or fnmatchcase(name, one) for one in kept)
 
 
 def infer(
@@ -119,12 +137,13 @@ class _EventFinder:
             return [] if event == _IGNORE else [(event, columns)]  # type: ignore[list-item]
         runs: dict[Any, list[str]] = {}
         for name in columns:
-            event = self._match(name) or self._inferred(field)
+            event = self.match(name) or self._inferred(field)
             if event != _IGNORE:
                 runs.setdefault(event, []).append(name)
         return [(event, names(members)) for event, members in runs.items()]
 
-    def _match(self, name: str) -> Event | str | None:
+    def match(self, name: str) -> Event | str | None:
+        """Return the declared event model of a column, "ignore" to leave it out, None if there is none."""
         pattern = name if name in self._declared else next((p for p in self._declared if fnmatchcase(name, p)), None)
         if pattern is None:
             return None

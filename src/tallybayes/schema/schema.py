@@ -7,14 +7,20 @@ cheap as one matrix.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
+
+import pyarrow as pa
 
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.text.text import Text
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.schema.column_names import names
+from tallybayes.sources import AUTO, ColumnReadings, Reading
+from tallybayes.sources.missing import markers_of_numbers
+from tallybayes.sources.reading import NUMBERS
+from tallybayes.sources.steps import holds_text
 
 __all__ = ["Block", "Missing", "Schema"]
 
@@ -45,6 +51,10 @@ class Schema:
         The features in the order of the source; products of them are in blocks only.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
+    missing_values : tuple of str, or "auto"
+        The texts that stand for a missing value.
+    readings : mapping of str to Reading
+        The columns of the source whose values are read in another way than their types say.
     """
 
     label: str
@@ -52,6 +62,27 @@ class Schema:
     blocks: tuple[Block, ...]
     columns: Sequence[str]
     missing: Missing = "skip"
+    missing_values: Literal["auto"] | tuple[str, ...] = AUTO
+    readings: Mapping[str, Reading] = field(default_factory=dict)
+
+    @property
+    def inputs(self) -> Sequence[str]:
+        """The columns of the source that the features are made of."""
+        return self.columns if not self.readings else self.reader.inputs(self.columns)
+
+    @property
+    def reader(self) -> ColumnReadings:
+        """What reads the columns of further rows as those of the first were."""
+        return ColumnReadings(self.readings, markers_of_numbers(self.missing_values))
+
+    def numbers(self, fields: pa.Schema) -> ColumnReadings:
+        """Return the same for rows with these fields, where texts may stand in columns of numbers."""
+        texts = (one.name for one in fields if holds_text(one.type) and one.name not in self.readings)
+        numbers = dict.fromkeys((name for name in texts if self._takes_numbers(name)), NUMBERS)
+        return replace(self.reader, columns={**self.readings, **numbers}) if numbers else self.reader
+
+    def _takes_numbers(self, column: str) -> bool:
+        return any(column in block.columns and block.event.input in ("dense", "bag") for block in self.blocks)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -102,7 +133,10 @@ class Schema:
             return names(name for name in given if name in selected)
 
         blocks = (replace(block, columns=kept(block.columns)) for block in self.blocks)
-        return replace(self, blocks=tuple(b for b in blocks if len(b.columns)), columns=kept(self.columns))
+        readings = {k: one for k, one in self.readings.items() if selected.intersection(one.columns(k))}
+        return replace(
+            self, blocks=tuple(b for b in blocks if len(b.columns)), columns=kept(self.columns), readings=readings
+        )
 
     def with_tokenizer(self, tokenizer: Tokenizer | Mapping[str, Tokenizer], *, named: bool = False) -> Schema:
         """Return the schema with a tokenizer for the text columns that have none.

@@ -77,8 +77,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}
         When scoring a value never seen in training: smooth, skip or raise.
-    missing_values : sequence of str
-        Texts that mean a missing value, such as "?".
+    missing_values : sequence of str, or "auto"
+        Texts that mean a missing value, such as "?"; by default the usual ones, as in `fit`.
+    keep : sequence of str
+        Names or globs of columns to use although they look like ids.
+    label_as_is : bool
+        Whether to take the classes as they are, even if they look like measurements.
     tokenizer : callable, optional
         Splits a text of a text column into a list of words.
     threads : int, optional
@@ -123,7 +127,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         structure: str = "naive",
         missing: str = "skip",
         unseen: str = "smooth",
-        missing_values: Any = (),
+        missing_values: Any = "auto",
+        keep: Any = (),
+        label_as_is: bool = False,
         tokenizer: Tokenizer | None = None,
         threads: int | None = None,
     ) -> None:
@@ -138,6 +144,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.missing = missing
         self.unseen = unseen
         self.missing_values = missing_values
+        self.keep = keep
+        self.label_as_is = label_as_is
         self.tokenizer = tokenizer
         self.threads = threads
 
@@ -163,7 +171,8 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         """
         choices = self._choices()
         rows, y, weights = self._labelled(X, y, sample_weight, reset=True)
-        columns = SchemaOptions(self.events, self.missing, self.tokenizer)  # type: ignore[arg-type]
+        missing: Any = self.missing
+        columns = SchemaOptions(self.events, missing, self.tokenizer, self.keep, self.label_as_is)
         options = FitOptions(columns=columns, choices=choices)
         model, sample = begin(rows, y, options, weights=weights, threads=self.threads)
         self._open = self._still_open(rows, model.schema) if isinstance(rows, sources.Source) else frozenset()
@@ -271,7 +280,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             return sources.read(X, missing=self.missing_values)
         X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
         names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
-        if names is None and not self.missing_values:
+        if names is None and (not self.missing_values or X.dtype.kind in "biuf"):
             return X
         return sources.read(X, names=names, missing=self.missing_values)
 

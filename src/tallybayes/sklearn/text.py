@@ -82,6 +82,8 @@ class TextNB(NaiveBayes):
     """
 
     missing = "skip"
+    keep = ()
+    label_as_is = True
 
     def __init__(
         self,

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Literal
 
 import numpy as np
@@ -27,9 +28,12 @@ from tallybayes.sources.arrow_stream import as_stream, from_stream
 from tallybayes.sources.attach import attach
 from tallybayes.sources.bad_lines import Skips
 from tallybayes.sources.buffer import buffered
+from tallybayes.sources.column_readings import AS_THEY_ARE, ColumnReadings
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
+from tallybayes.sources.missing import AUTO, Markers, MissingValues
 from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
+from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
@@ -37,9 +41,15 @@ from tallybayes.sources.to_arrow import is_scipy_sparse
 from tallybayes.sources.where import Where
 
 __all__ = [
+    "AS_THEY_ARE",
+    "AUTO",
     "PLAIN_OPTIONS",
+    "ColumnReadings",
     "LateType",
+    "Markers",
+    "MissingValues",
     "ReadOptions",
+    "Reading",
     "Source",
     "as_stream",
     "attach",
@@ -68,13 +78,16 @@ def read(
     *,
     columns: Sequence[str] | None = None,
     where: str | None = None,
-    missing: Sequence[str] = (),
+    missing: MissingValues = (),
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
     errors: str = "strict",
     bad_lines: Literal["error", "skip"] = "error",
     connection: Any = None,
+    encoding: str | None = "utf-8",
+    delimiter: str | None = None,
+    header: bool = True,
 ) -> Source:
     """Return the rows of any data as a :class:`Source` of record batches.
 
@@ -94,9 +107,9 @@ def read(
         The rows to read, as comparisons of columns with values such as ``"age > 30 and kind in ('a', 'b')"``. These may
         be joined by and, or, not; ``is null`` tests for missing values. Parquet row groups and partitions without a
         matching row are not read.
-    missing : sequence of str
-        Strings that mean a missing value, such as "?", in text columns and in all columns of a text file. An empty csv
-        field is always missing.
+    missing : sequence of str, or "auto"
+        Strings that mean a missing value, such as "?", in text columns and in all columns of a csv file. An empty csv
+        field is always missing. "auto" means the usual ones, of which there are fewer in columns of names.
     batch_rows : int, optional
         The largest number of rows in a batch. By default batches keep their size.
     names : sequence of str, optional
@@ -112,6 +125,14 @@ def read(
     connection : str, DuckDB connection or ADBC connection, optional
         The database that answers a query: "duckdb" (embedded, also over files), a URL such as "sqlite:///file.db" or
         "postgresql://user@host/name", or an open connection. The query runs again for each pass over its rows.
+
+    encoding : str, optional
+        The encoding of csv files. None finds it: UTF-8, else UTF-16 or Latin-1, with a
+        :class:`~tallybayes.errors.GuessedEncodingWarning`.
+    delimiter : str, optional
+        What separates the values of csv files; by default found in their first lines.
+    header : bool
+        Whether the first line of csv files names the columns; otherwise they are column1, column2, ...
 
     Raises
     ------
@@ -129,7 +150,7 @@ def read(
     >>> [batch.to_pydict() for batch in source]
     [{'outlook': ['sunny', 'rain'], 'play': ['no', None]}]
     """
-    options = ReadOptions(missing, errors, bad_lines, where, connection)
+    options = ReadOptions(missing, errors, bad_lines, where, connection, encoding, delimiter, header)
     return open_source(source, options, columns=columns, batch_rows=batch_rows, names=names, types=types)
 
 
@@ -141,11 +162,19 @@ def open_source(
     batch_rows: int | None = None,
     names: Sequence[str] | None = None,
     types: Mapping[str, pa.DataType] | None = None,
+    label: str | None = None,
+    documents: tuple[str, ...] = (),
+    look_bytes: int | None = None,
 ) -> Source:
-    """Open the rows of anything, as `read` does."""
+    """Open the rows of anything, as `read` does.
+
+    `label` and `documents` are as in `Markers`. With `look_bytes`, text files are read in pieces of so many bytes, for
+    a look at their first rows.
+    """
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
-    missing, errors, connection = options.missing_values, options.errors, options.connection
+    errors, connection = options.errors, options.connection
+    markers = Markers(options.missing_values, label, documents)
     predicate = None if options.where is None else Where(options.where)
     needed = columns
     if predicate is not None and columns is not None:  # columns that are only compared are read, then dropped
@@ -153,14 +182,19 @@ def open_source(
     if connection is not None:
         if names is not None:
             raise BadOption(wanted("names", "none, since a query names its columns", str(len(names)), "Use AS"))
-        rows = steps.blank(of_query(source, connection, errors), missing)
+        rows = steps.blank(of_query(source, connection, errors), markers)
     elif is_path(source):
         skips = Skips() if options.bad_lines == "skip" else None
-        rows = of_paths(source, Options(needed, missing, names, types or {}, batch_rows, errors, skips, predicate))
+        how = Options(
+            needed, markers, names, types or {}, batch_rows, errors, skips, predicate, options.form, look_bytes
+        )
+        rows = of_paths(source, how)
         rows = rows if skips is None else skips.warn_after(rows)
     else:
-        rows = steps.blank(_in_memory(source, names), missing)
+        rows = _in_memory(source, names)
+        rows = steps.blank(rows, markers) if rows.missing_values is None else rows  # opened before
     rows = steps.project(rows, needed)
+    rows = rows if rows.missing_values is not None else replace(rows, missing_values=options.missing_values)
     if types:
         known = set(rows.schema.names)
         rows = steps.retype(rows, {name: kind for name, kind in types.items() if name in known})

@@ -16,6 +16,7 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import check_names
 from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
+from tallybayes.sources.missing import AUTO, MissingValues, markers_of_numbers
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source, check_distinct
 from tallybayes.sources.steps import columns_to_read, first_not_utf8, in_words, read_ahead, type_in_words
@@ -28,6 +29,7 @@ from tallybayes.sources.text_chunks import (
     whole_rows,
     without_invalid,
 )
+from tallybayes.sources.text_format import TextFormat
 
 # Bytes. A piece of 8 blocks keeps the cores busy; larger pieces took as long and more memory. With one piece in use,
 # one being parsed and one read ahead, a file of any size takes about 200 MB.
@@ -35,8 +37,12 @@ PIECE = 8 << 20
 BLOCK = 1 << 20
 PEEK = 1 << 16  # bytes in which to find the header and the delimiter
 DELIMITERS = ",;\t|"
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 Types = Mapping[str, pa.DataType]
+# A zip code such as 01234, or an id of more digits than a 64-bit number has; in bytes, where a value may begin.
+_CODE = r"^\s*0\d+\s*$|^\s*\d{19,}\s*$"
+_CODE_BYTES = re.compile(rb"""[,;|\t\n\r" ](?:0\d|\d{19})""")
 
 
 @dataclass(frozen=True)
@@ -49,8 +55,9 @@ class Layout:
     begin: int  # the first byte after the header
     lines: int  # the number of lines before `begin`
     columns: list[str]
-    missing: tuple[str, ...]
+    missing: MissingValues
     replace: bool = False  # replace bytes that are not UTF-8 by U+FFFD
+    encoding: str | None = None  # what the text is converted from; None for UTF-8
     skips: bool = False  # skip rows with too few or too many values, or bytes that are not UTF-8
 
     @property
@@ -63,7 +70,7 @@ class Layout:
 
         IN: `at` is a row boundary, counted from the first byte after the header.
         """
-        with open_text(self.place, self.begin + at) as stream:
+        with open_text(self.place, self.begin + at, self.encoding) as stream:
             yield from whole_rows(stream, size, partial(last_row_end, delimiter=self.delimiter.encode()), self.path)
 
     def parse(self, text: bytes, types: Types, *, block: int = BLOCK, threads: bool = True) -> tuple[Any, list[Any]]:
@@ -79,12 +86,13 @@ class Layout:
             bad.append(row)
             return "skip"
 
-        # Only these strings are missing: 'NA' may be Namibia. An empty field is missing in every column.
+        # An empty field is missing in every column. By default, markers such as '-' are missing among numbers only:
+        # here they leave texts as they are, and `steps.blank` says which of them are missing among names.
         converted = arrow_csv.ConvertOptions(
             include_columns=self.columns,
             column_types={name: types[name] for name in self.columns if name in types},
-            null_values=["", *self.missing],
-            strings_can_be_null=True,
+            null_values=["", *markers_of_numbers(self.missing)],
+            strings_can_be_null=self.missing != AUTO,
         )
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
         parsed = arrow_csv.ParseOptions(
@@ -98,28 +106,34 @@ def of_delimited(
     delimiter: str,
     *,
     columns: Sequence[str] | None,
-    missing: Sequence[str],
+    missing: MissingValues,
     names: Sequence[str] | None,
     types: Types,
     errors: str,
     sample: int,
+    piece: int | None,
     skips: Skips | None,
     trail: Trail,
+    form: TextFormat,
 ) -> Source:
     """Return a source of a delimited file.
 
-    The first line names the columns, unless `names` is given.
+    The first line names the columns, unless `names` is given or the form has no header.
 
     Types are inferred from the first `sample` bytes. A later row that does not fit raises :class:`LateType`.
     """
-    layout = replace(_lay_out(place, delimiter, columns, missing, names, errors), skips=skips is not None)
+    layout = replace(_lay_out(place, delimiter, columns, missing, names, errors, form), skips=skips is not None)
     path = place.name
 
     def begin(spot: Spot | None = None) -> Pass:
         return Pass(path, skips, layout.lines, spot)
 
     pieces, progress = layout.pieces(sample), begin()
-    first = _parse(layout, next(pieces, b""), types, types, progress)
+    text = next(pieces, b"")
+    first = _parse(layout, text, types, types, progress)
+    if codes := _codes(layout, text, first, types):
+        types, progress = {**types, **codes}, begin()
+        first = _parse(layout, text, types, types, progress)
     for field in first.schema:
         if pa.types.is_binary(field.type):  # pyarrow's guess for invalid UTF-8; parsed as text, it names the row
             _parse(layout, next(layout.pieces(sample)), {field.name: pa.string()}, types, begin())
@@ -130,25 +144,44 @@ def of_delimited(
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         progress = begin(spot)
-        for piece in read_ahead(layout.pieces(PIECE, spot.at)):
-            table = _parse(layout, piece, inferred, types, progress)
+        for text in read_ahead(layout.pieces(piece or PIECE, spot.at)):
+            table = _parse(layout, text, inferred, types, progress)
             yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = progress.spot_after(spot, piece)
+            spot = progress.spot_after(spot, text)
         progress.end()
 
     return trail.text(first.schema, path, start)
+
+
+def _codes(layout: Layout, text: bytes, table: pa.Table, declared: Types) -> Types:
+    """Return the columns that look like numbers and are codes: with leading zeros, or more digits than numbers have."""
+    numbers = [
+        field.name
+        for field in table.schema
+        if field.name not in declared and (pa.types.is_integer(field.type) or pa.types.is_floating(field.type))
+    ]
+    if not numbers or not _CODE_BYTES.search(text):
+        return {}
+    import pyarrow.compute as pc
+
+    narrow = replace(layout, columns=numbers)
+    texts, _ = _parse_fast(narrow, text, dict.fromkeys(numbers, pa.string()), Pass(layout.path, None))
+    return {
+        name: pa.string() for name in numbers if pc.any(pc.match_substring_regex(texts.column(name), _CODE)).as_py()
+    }
 
 
 def _lay_out(
     place: Place,
     default: str,
     columns: Sequence[str] | None,
-    missing: Sequence[str],
+    missing: MissingValues,
     names: Sequence[str] | None,
     errors: str,
+    form: TextFormat,
 ) -> Layout:
     path = place.name
-    mark, lines, delimiter = _first_lines(place, default)
+    mark, lines, delimiter, encoding = first_lines(place, default, form)
     try:
         rows = csv.reader(lines, delimiter=delimiter)
         header = next(row for row in rows if row)
@@ -157,6 +190,8 @@ def _lay_out(
         raise BadData(wanted(path, "a header line", got)) from None
     begin = mark + sum(len(line.encode(errors="surrogateescape")) for line in lines[: rows.line_num])
     before = rows.line_num
+    if names is None and not form.header:
+        names = [f"column{k}" for k in range(1, len(header) + 1)]
     if names is not None:
         check_names(names, len(header))
         header, begin, before = list(names), mark, 0
@@ -164,22 +199,33 @@ def _lay_out(
         header = _decode_header(header, path, errors)
     check_distinct(header, path)
     wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(place, delimiter, header, begin, before, wanted_columns, tuple(missing), errors == "replace")
+    return Layout(place, delimiter, header, begin, before, wanted_columns, missing, errors == "replace", encoding)
 
 
-def delimiter_of(place: Place, default: str) -> str:
-    """Return a file's delimiter: its ending's, unless its first lines show another."""
-    return _first_lines(place, default)[2]
-
-
-def _first_lines(place: Place, default: str) -> tuple[int, list[str], str]:
-    """Return the byte where the text begins, its first lines, and their delimiter."""
-    head = _head(place)
+def first_lines(place: Place, default: str, form: TextFormat) -> tuple[int, list[str], str, str | None]:
+    """Return the byte where the text begins, its first lines, their delimiter, and the encoding."""
+    head, encoding = _head(place, form)
     mark = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     # Invalid UTF-8 is kept as lone surrogates, so that encoding a line again gives its length in the file.
     lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
     whole = lines if head.endswith(b"\n") else lines[:-1] or lines
-    return mark, lines, _delimiter([line for line in whole if line.strip()] or lines, default)
+    delimiter = form.delimiter or _delimiter([line for line in whole if line.strip()] or lines, default)
+    return mark, lines, delimiter, encoding
+
+
+def looks_like_data(lines: list[str], delimiter: str) -> bool:
+    """Return whether the first line holds a number, as no name of a column does.
+
+    Examples
+    --------
+    >>> looks_like_data(["5.1,3.5,setosa"], ","), looks_like_data(["length,width,2024 sales"], ",")
+    (True, False)
+    """
+    try:
+        header = next(row for row in csv.reader(lines, delimiter=delimiter) if row)
+    except (csv.Error, StopIteration):
+        return False
+    return any(_NUMBER.fullmatch(name) for name in header)
 
 
 def _decode_header(header: list[str], path: str, errors: str) -> list[str]:
@@ -191,9 +237,11 @@ def _decode_header(header: list[str], path: str, errors: str) -> list[str]:
     return [replace_invalid(name).decode() for name in raw]
 
 
-def _head(place: Place) -> bytes:
-    """Return the first bytes of a file, at least one line; raise BadData unless text."""
+def _head(place: Place, form: TextFormat) -> tuple[bytes, str | None]:
+    """Return the first bytes of a file as UTF-8, at least one line, and its encoding; raise BadData unless text."""
     with open_text(place) as stream:
+        encoding = form.encoding_of(bytes(stream.read(PEEK)), place.name)
+    with open_text(place, encoding=encoding) as stream:
         head = bytes(stream.read(PEEK))
         while not head.count(b"\n") and (more := stream.read(len(head))):
             head += more
@@ -207,7 +255,7 @@ def _head(place: Place) -> bytes:
     if b"\0" in head or head.startswith(b"PAR1"):
         got = f"binary data (it begins {head[:8]!r})"
         raise BadData(wanted(path, "text", got, "Give the file the ending of its real format"))
-    return head
+    return head, encoding
 
 
 def _delimiter(lines: list[str], default: str) -> str:
@@ -288,7 +336,7 @@ def _explain(message: str, layout: Layout, types: Types, declared: Types, rows: 
 
 def _wider(kind: pa.DataType, value: str) -> pa.DataType:
     """Return the narrowest type for both the column so far and this value."""
-    if not re.fullmatch(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*", value):
+    if not _NUMBER.fullmatch(value):
         return pa.string()
     if pa.types.is_null(kind):
         return pa.int64() if re.fullmatch(r"\s*-?\d{1,18}\s*", value) else pa.float64()

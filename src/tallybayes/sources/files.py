@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import PurePath
@@ -15,22 +16,27 @@ import pyarrow as pa
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.arff import of_attributes
 from tallybayes.sources.bad_lines import Skips
+from tallybayes.sources.class_folders import class_folders, of_class_folders
 from tallybayes.sources.csv import of_delimited
+from tallybayes.sources.json_file import of_json
 from tallybayes.sources.jsonl import of_lines
 from tallybayes.sources.locations import Place, find, is_uri, name_of
+from tallybayes.sources.missing import AUTO, Markers
 from tallybayes.sources.parquet import of_arrow_file, of_parquet
 from tallybayes.sources.position import Trail
 from tallybayes.sources.source import Source
 from tallybayes.sources.steps import BROKEN, blank, in_words, project, retype, type_in_words
 from tallybayes.sources.text_chunks import CODECS
+from tallybayes.sources.text_format import UTF8, TextFormat
 from tallybayes.sources.where import Where
 
-TEXT = {".csv": ",", ".tsv": "\t"}
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".psv": "|", ".tab": "\t"}
 LINES = (".jsonl", ".ndjson")
+OBJECTS = (".json",)
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 ATTRIBUTES = (".arff",)
-ENDINGS = (*TEXT, *LINES, *ATTRIBUTES, *PARQUET, *ARROW)
+ENDINGS = (*TEXT, *LINES, *OBJECTS, *ATTRIBUTES, *PARQUET, *ARROW)
 COMPRESSED = f".csv{', .csv'.join(CODECS)}"
 
 # Bytes of text, of all files together, from which types are inferred: some hundredths of a second's work.
@@ -43,13 +49,15 @@ class Options:
     """The options of ``read`` that concern files."""
 
     columns: Sequence[str] | None
-    missing: Sequence[str]
+    markers: Markers
     names: Sequence[str] | None
     types: Mapping[str, pa.DataType]
     batch_rows: int | None
     errors: str
     skips: Skips | None
     where: Where | None
+    form: TextFormat = UTF8  # of delimited files
+    look_bytes: int | None = None  # the size of pieces, for a look at the first rows
 
     @property
     def whole_where(self) -> Where | None:
@@ -57,15 +65,20 @@ class Options:
 
         It can if values are compared as they are stored, without changes by other options.
         """
-        changed = self.missing or self.errors != "strict" or (self.where and set(self.where.columns) & set(self.types))
-        return None if changed else self.where
+        if self.where is None or self.errors != "strict" or set(self.where.columns) & set(self.types):
+            return None
+        # A text that is taken as missing equals nothing, so no part with a matching row is left out; but it is null.
+        missing = self.markers.missing
+        unaffected = not missing or (missing == AUTO and "null" not in self.where.text.lower())
+        return self.where if unaffected else None
 
     def plain(self) -> dict[str, Any]:
         """Return plain options, besides columns and types, that decide which rows files give."""
         return {
-            "missing_values": sorted(self.missing),
+            "missing_values": AUTO if self.markers.missing == AUTO else sorted(self.markers.missing),
             "names": None if self.names is None else list(self.names),
             "errors": self.errors,
+            **({} if self.form == UTF8 else vars(self.form)),
             "bad_lines": "error" if self.skips is None else "skip",
             "where": None if self.where is None else self.where.text,
         }
@@ -86,13 +99,15 @@ def ending_of(path: str) -> str:
     name = path.lower()
     codec = next((codec for codec in CODECS if name.endswith(codec)), "")
     ending = os.path.splitext(name.removesuffix(codec))[1]
-    return ending if ending in (*TEXT, *LINES, *ATTRIBUTES) or (ending in ENDINGS and not codec) else ""
+    return ending if ending in (*TEXT, *LINES, *OBJECTS, *ATTRIBUTES) or (ending in ENDINGS and not codec) else ""
 
 
 def of_paths(source: Any, options: Options) -> Source:
     """Return a source of local paths or URIs: files, globs, directories of parquet files."""
     paths = [os.fspath(path) for path in (source if isinstance(source, list | tuple) else [source])]
-    found = [place for path in paths for place in find(path, PARQUET)]
+    if len(paths) == 1 and (folders := class_folders(paths[0])) is not None:
+        return of_class_folders(paths[0], folders, options.errors)
+    found = [place for path in paths for place in _unzipped(find(path, _endings_in))]
     keys = _partitions(found)
     if options.whole_where is not None:  # keep at least one file, to know the columns
         kept = [k for k, key in enumerate(keys) if not options.whole_where.excludes(key)] or [0]
@@ -101,7 +116,7 @@ def of_paths(source: Any, options: Options) -> Source:
     if options.columns is not None:  # keys are not stored in files; with keys only (rare), read all columns
         inside = [name for name in options.columns if not any(name in key for key in keys)]
         options = replace(options, columns=inside or None)
-    sample = max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
+    sample = options.look_bytes or max(LEAST_SAMPLE, SAMPLE_BYTES // len(found))
     each = [trail.file(k, _open(place, options, sample, keys[k], trail)) for k, place in enumerate(found)]
     sources = [_with_keys(source, key) for source, key in zip(each, keys, strict=True)]
     if len(sources) == 1:
@@ -111,30 +126,68 @@ def of_paths(source: Any, options: Options) -> Source:
     return replace(_chain(sources, name, optional=optional), trail=trail)
 
 
+def _endings_in(names: Sequence[str]) -> Sequence[str]:
+    """Return the endings of the files to take of a folder: parquet if there are any, else the most frequent."""
+    counted = Counter(ending for name in names if (ending := ending_of(name)))
+    if not counted or any(ending in counted for ending in PARQUET):
+        return PARQUET
+    kinds = [kind for kind in (tuple(TEXT), LINES, OBJECTS, ATTRIBUTES, ARROW) if any(one in counted for one in kind)]
+    return max(kinds, key=lambda kind: sum(counted[one] for one in kind))
+
+
+def _unzipped(places: Sequence[Place]) -> Iterator[Place]:
+    """Yield the files, and in place of zip archives the data files in them."""
+    from zipfile import BadZipFile
+
+    for place in places:
+        if not place.name.lower().endswith(".zip"):
+            yield place
+            continue
+        try:
+            names = place.members()
+        except BadZipFile as error:
+            got = f"one that cannot be read ({in_words(error)})"
+            raise BadData(wanted(place.name, "a zip archive", got)) from None
+        kept = [name for name in names if ending_of(name) and not name.startswith(("__MACOSX", "."))]
+        if not kept:
+            got = f"none among {', '.join(map(repr, names[:5])) or 'no files'}"
+            raise BadData(wanted(place.name, f"a file ending in {', '.join(ENDINGS)}", got))
+        yield from (replace(place, name=f"{place.name}/{name}", member=name) for name in kept)
+
+
 def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar], trail: Trail) -> Source:
     path = place.name
     ending = ending_of(path)
     if not ending:
         got = f"'{''.join(PurePath(path).suffixes[-2:])}'" if PurePath(path).suffix else "no ending"
         do = f"Text may also be compressed, as in {COMPRESSED}"
+        do = "Save the sheet as csv" if PurePath(path).suffix.lower() in (".xlsx", ".xls", ".ods") else do
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
-    columns, missing, errors = options.columns, options.missing, options.errors
-    how: dict[str, Any] = {"columns": columns, "missing": missing, "types": options.types, "errors": errors}
-    how |= {"sample": sample, "skips": options.skips, "trail": trail}
+    columns, markers, errors = options.columns, options.markers, options.errors
+    how: dict[str, Any] = {"columns": columns, "types": options.types, "errors": errors}
+    how |= {"sample": sample, "piece": options.look_bytes, "skips": options.skips, "trail": trail}
     try:
         if ending in TEXT:
-            return of_delimited(place, TEXT[ending], names=options.names, **how)
-        if ending in LINES:
-            return of_lines(place, **how)
+            rows = of_delimited(
+                place, TEXT[ending], names=options.names, missing=markers.missing, form=options.form, **how
+            )
+            if markers.missing != AUTO:
+                return rows
+            rows = blank(rows, markers)
+            return blank(rows, Markers(("",))) if markers.documents else rows  # an empty field is always missing
+        if ending in OBJECTS and (whole := of_json(place, None if columns is None else list(columns))) is not None:
+            return blank(whole, markers)
+        if ending in LINES or ending in OBJECTS:
+            return blank(of_lines(place, **how), markers)
         if ending in ATTRIBUTES:
-            return blank(of_attributes(place, errors=errors, trail=trail), missing)
+            return blank(of_attributes(place, errors=errors, trail=trail), markers)
         if ending in PARQUET:
             where = options.whole_where
             among = None if where is None else lambda schema: where.expression(schema, keys)
-            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), missing)
-        return blank(of_arrow_file(place, columns, errors, trail), missing)
+            return blank(of_parquet(place, columns, options.batch_rows, errors, trail, among), markers)
+        return blank(of_arrow_file(place, columns, errors, trail), markers)
     except BROKEN as error:
         got = f"one that cannot be read ({in_words(error)})"
         raise BadData(wanted(path, f"a readable {ending[1:]} file", got)) from None

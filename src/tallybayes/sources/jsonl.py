@@ -13,7 +13,7 @@ from tallybayes.sources.bad_lines import CURE, Pass, Skips
 from tallybayes.sources.locations import Place
 from tallybayes.sources.position import Spot, Trail
 from tallybayes.sources.source import LateType, Source
-from tallybayes.sources.steps import BROKEN, blank, columns_to_read, in_words, read_ahead, type_in_words
+from tallybayes.sources.steps import BROKEN, columns_to_read, in_words, read_ahead, type_in_words
 from tallybayes.sources.text_chunks import arrow_owned, last_line_end, open_text, replace_invalid, whole_rows
 
 PIECE = 8 << 20  # bytes; see csv.PIECE
@@ -31,10 +31,10 @@ def of_lines(
     place: Place,
     *,
     columns: Sequence[str] | None,
-    missing: Sequence[str],
     types: Mapping[str, pa.DataType],
     errors: str,
     sample: int,
+    piece: int | None,
     skips: Skips | None,
     trail: Trail,
 ) -> Source:
@@ -56,20 +56,20 @@ def of_lines(
         raise BadData(wanted(path, "one JSON object in each line", "none with a key"))
     first = first.select(columns_to_read(first.schema, columns, path))
     if whole:
-        return blank(trail.whole(first, path), missing)
+        return trail.whole(first, path)
 
     def start(spot: Spot) -> Iterator[tuple[Spot, pa.RecordBatch]]:
         progress, others = Pass(path, skips, 0, spot), "error" if columns is None else "ignore"
-        for piece in read_ahead(_pieces(place, PIECE, spot.at)):
-            if piece.isspace():
-                progress.advance(piece, 0)
+        for text in read_ahead(_pieces(place, piece or PIECE, spot.at)):
+            if text.isspace():
+                progress.advance(text, 0)
             else:
-                table = _parse(_repair(piece, errors), first.schema, others, progress)
+                table = _parse(_repair(text, errors), first.schema, others, progress)
                 yield from ((spot, batch) for batch in table.combine_chunks().to_batches())
-            spot = progress.spot_after(spot, piece)
+            spot = progress.spot_after(spot, text)
         progress.end()
 
-    return blank(trail.text(first.schema, path, start), missing)
+    return trail.text(first.schema, path, start)
 
 
 def _pieces(place: Place, size: int, at: int = 0) -> Iterator[bytes]:

@@ -12,19 +12,21 @@ from __future__ import annotations
 import glob
 import os
 import re
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from pathlib import Path
-from typing import Any, TypeVar
+from pathlib import Path, PurePath
+from typing import Any, TypeAlias, TypeVar
 from urllib.parse import unquote
 
 import pyarrow as pa
 
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, BadOption, LeftOutWarning, wanted
 from tallybayes.sources.steps import in_words
 
 T = TypeVar("T")
+Endings: TypeAlias = Callable[[Sequence[str]], Sequence[str]]  # of the files to take, among those of a directory
 SCHEMES = ("s3", "gs", "gcs", "abfs", "abfss", "hdfs", "viewfs")
 _URI = re.compile(r"(?P<scheme>[a-z][a-z0-9+.-]+)://(?P<host>[^/?]*)(?P<path>[^?]*)(?P<query>\?.*)?", re.DOTALL)
 # A decompressor asks for 64 kB at a time, but a request for 4 MB takes hardly longer.
@@ -41,6 +43,7 @@ class Place:
     name: str  # its name in messages; its ending decides the format
     path: str  # its path on this machine or in its store
     store: Any = None  # the store; None for a local file
+    member: str | None = None  # the file's name inside a zip archive
     under: tuple[str, ...] = ()  # the directories between the one that was searched and the file
 
     @classmethod
@@ -50,9 +53,25 @@ class Place:
 
     def stream(self, codec: str | None = None) -> Any:
         """Open its bytes as a stream, decompressed if a codec is given."""
+        if self.member is not None:
+            return pa.input_stream(pa.PythonFile(self._archived(), "r"), compression=codec)
         if self.store is None:
             return pa.input_stream(self.path, compression=codec)
         return self.store.open_input_stream(self.path, compression=codec, buffer_size=_BUFFER)
+
+    def members(self) -> list[str]:
+        """Return the files in a zip archive."""
+        from zipfile import ZipFile
+
+        with ZipFile(self.path if self.store is None else self.store.open_input_file(self.path)) as archive:
+            return [one.filename for one in archive.infolist() if not one.is_dir()]
+
+    def _archived(self) -> Any:
+        """Open a member of a zip archive."""
+        from zipfile import ZipFile
+
+        archive = self.path if self.store is None else self.store.open_input_file(self.path)
+        return ZipFile(archive).open(str(self.member))
 
     def seekable(self, skip: int) -> Any:
         """Open its raw bytes from byte `skip` on."""
@@ -75,6 +94,8 @@ class Place:
 
     def random_access(self) -> Any:
         """Return what pyarrow's readers accept for random access to the file."""
+        if self.member is not None:
+            return pa.BufferReader(self._archived().read())
         return self.path if self.store is None else self.store.open_input_file(self.path)
 
 
@@ -108,8 +129,8 @@ def name_of(path: str) -> str:
     return f"{uri['scheme']}://{host}{uri['path']}"
 
 
-def find(path: str, endings: Sequence[str]) -> list[Place]:
-    """Return the files of a path, glob, directory (only these endings) or URI."""
+def find(path: str, endings: Endings) -> list[Place]:
+    """Return the files of a path, glob, directory or URI."""
     if not is_uri(path):
         return _find_local(path, endings)
     if path.startswith("file:///"):
@@ -119,11 +140,13 @@ def find(path: str, endings: Sequence[str]) -> list[Place]:
     return _ask(name, lambda: _find_in_store(store, root, inside, name, endings))
 
 
-def _find_local(path: str, endings: Sequence[str]) -> list[Place]:
+def _find_local(path: str, endings: Endings) -> list[Place]:
     full = os.path.expanduser(path)
     if os.path.isdir(full):
         files = [file.relative_to(full).parts for file in Path(full).rglob("*") if file.is_file()]
-        return [Place(f := os.path.join(full, *parts), f, None, parts[:-1]) for parts in _data(files, path, endings)]
+        return [
+            Place(f := os.path.join(full, *parts), f, None, None, parts[:-1]) for parts in _data(files, path, endings)
+        ]
     if os.path.exists(full):
         return [Place.here(full)]
     if not glob.has_magic(full):
@@ -132,10 +155,10 @@ def _find_local(path: str, endings: Sequence[str]) -> list[Place]:
     if not found:
         raise BadData(wanted(path, "files that match", "none"))
     fixed = len(_fixed(Path(full).parts))
-    return [Place(str(file), str(file), None, file.parts[fixed:-1]) for file in found]
+    return [Place(str(file), str(file), None, None, file.parts[fixed:-1]) for file in found]
 
 
-def _find_in_store(store: Any, root: str, inside: str, name: str, endings: Sequence[str]) -> list[Place]:
+def _find_in_store(store: Any, root: str, inside: str, name: str, endings: Endings) -> list[Place]:
     from pyarrow import fs
 
     parts = tuple(part for part in inside.split("/") if part)
@@ -145,7 +168,7 @@ def _find_in_store(store: Any, root: str, inside: str, name: str, endings: Seque
         return "/".join((root.rstrip("/"), *names)) or "/"
 
     def place(folder: tuple[str, ...], file: tuple[str, ...]) -> Place:
-        return Place("/".join((base, *folder, *file)), path_of(folder + file), store, file[:-1])
+        return Place("/".join((base, *folder, *file)), path_of(folder + file), store, None, file[:-1])
 
     def files_under(folder: tuple[str, ...]) -> list[tuple[str, ...]]:
         top = path_of(folder)
@@ -171,16 +194,18 @@ def _absent(path: str) -> BadData:
     return BadData(wanted(path if len(path) < 200 else path[:200] + "...", "a file", "none at that path", do))
 
 
-def _data(files: Sequence[tuple[str, ...]], where: str, endings: Sequence[str]) -> list[tuple[str, ...]]:
+def _data(files: Sequence[tuple[str, ...]], where: str, endings: Endings) -> list[tuple[str, ...]]:
     """Return a directory's data files, sorted, without bookkeeping files (_ or . first)."""
-    found = [
-        parts
-        for parts in sorted(files)
-        if os.path.splitext(parts[-1])[1].lower() in endings and not any(part.startswith(("_", ".")) for part in parts)
-    ]
+    shown = [parts for parts in sorted(files) if not any(part.startswith(("_", ".")) for part in parts)]
+    kinds = endings([parts[-1] for parts in shown])
+    found = [parts for parts in shown if set(kinds) & set(PurePath(parts[-1].lower()).suffixes)]
+    if found and len(found) < len(shown):
+        others = ", ".join("/".join(parts) for parts in shown if parts not in found)
+        sentence = f"{where}: took the {len(found):,} files of {', '.join(kinds)}, and left out {others[:200]}."
+        warnings.warn(sentence, LeftOutWarning, stacklevel=2)
     if not found:
         do = "Pass a glob for files of another kind, such as 'directory/*.csv'"
-        raise BadData(wanted(where, "a directory of parquet files", "one without any", do))
+        raise BadData(wanted(where, "a directory of data files", "one without any", do))
     return found
 
 

@@ -12,6 +12,8 @@ import pyarrow as pa
 from tallybayes.errors import BadData, wanted
 
 if TYPE_CHECKING:
+    from tallybayes.sources.column_readings import ColumnReadings
+    from tallybayes.sources.missing import MissingValues
     from tallybayes.sources.position import Trail
 
 
@@ -51,6 +53,8 @@ class Source:
     start: Callable[[], Iterable[pa.RecordBatch]] = field(repr=False)
     # the position of the current pass over files; None if reading cannot begin in the middle
     trail: Trail | None = field(default=None, repr=False)
+    missing_values: MissingValues | None = None  # the texts that were taken as missing; None: not yet
+    readings: ColumnReadings | None = field(default=None, repr=False)  # how its columns were read; None: not yet
 
     def __post_init__(self) -> None:
         check_distinct(self.schema.names, self.name)

@@ -12,6 +12,8 @@ from typing import TypeVar
 import pyarrow as pa
 
 from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.sources.array_columns import is_prose
+from tallybayes.sources.missing import AUTO, Markers
 from tallybayes.sources.source import Source
 
 T = TypeVar("T")
@@ -158,26 +160,41 @@ def _alike(one: pa.DataType, other: pa.DataType) -> bool:
     )
 
 
-def blank(source: Source, missing: Sequence[str]) -> Source:
-    """Return the same rows, with these strings null in all (also dictionary-coded) text columns."""
-    if not missing:
+def blank(source: Source, markers: Markers) -> Source:
+    """Return the same rows, with markers null in all (also dictionary-coded) text columns."""
+    if not markers.missing:
         return source
     views = [field.name for field in source.schema if field.type == pa.string_view()]
     source = retype(source, dict.fromkeys(views, pa.large_string()))  # Arrow cannot compare string views
 
+    each = [_markers(field, markers) for field in source.schema]
+    if not any(each):
+        return source
+
     def blanked(batch: pa.RecordBatch) -> pa.RecordBatch:
-        columns = [_without(column, missing) if _holds_text(column.type) else column for column in batch.columns]
+        columns = [
+            without(column, texts) if texts else column for texts, column in zip(each, batch.columns, strict=True)
+        ]
         return pa.RecordBatch.from_arrays(columns, schema=source.schema)
 
     return source.map(blanked)
 
 
-def _holds_text(kind: pa.DataType) -> bool:
+def _markers(field: pa.Field, markers: Markers) -> tuple[str, ...]:
+    """Return the texts that are missing in a column."""
+    if not holds_text(field.type) or (markers.missing == AUTO and is_prose(field)):  # an empty document is a document
+        return ()
+    return markers.of(field.name)
+
+
+def holds_text(kind: pa.DataType) -> bool:
+    """Return whether a type is text, dictionary-coded or not."""
     values = kind.value_type if pa.types.is_dictionary(kind) else kind
     return bool(pa.types.is_string(values) or pa.types.is_large_string(values))
 
 
-def _without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
+def without(column: pa.Array, missing: Sequence[str]) -> pa.Array:
+    """Return a column of text with these strings null."""
     import pyarrow.compute as pc  # rarely needed, and takes half as long to import as pyarrow itself
 
     if not pa.types.is_dictionary(column.type):
@@ -229,7 +246,7 @@ def _replace_invalid(batch: pa.RecordBatch, rows: int, where: str, errors: str) 
     for i, field in enumerate(batch.schema):
         coded = pa.types.is_dictionary(field.type)
         texts = columns[i].dictionary if coded else columns[i]
-        if not _holds_text(field.type) or (bad := first_not_utf8(texts)) is None:
+        if not holds_text(field.type) or (bad := first_not_utf8(texts)) is None:
             continue
         if coded:  # a dictionary may hold values that no row uses: only a bad value in use has a row to name
             bad = first_not_utf8(texts.take(columns[i].indices))

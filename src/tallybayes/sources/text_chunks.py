@@ -24,13 +24,14 @@ LONGEST_ROW = 128 << 20
 _SKIPPED = 1 << 20  # bytes read at a time to reach a position in a compressed file
 
 
-def open_text(place: Place, skip: int = 0) -> Any:
-    """Open a file's uncompressed bytes, from byte `skip` on."""
+def open_text(place: Place, skip: int = 0, encoding: str | None = None) -> Any:
+    """Open a file's uncompressed text as UTF-8, from byte `skip` on."""
     codec = next((codec for suffix, codec in CODECS.items() if place.name.lower().endswith(suffix)), None)
-    if codec is None and skip:
+    if codec is None and skip and encoding is None and place.member is None:
         return place.seekable(skip)
     stream = place.stream(codec)
-    while skip and (read := stream.read(min(skip, _SKIPPED))):  # a compressed file can only be read from its start
+    stream = stream if encoding is None else pa.transcoding_input_stream(stream, encoding, "utf-8")
+    while skip and (read := stream.read(min(skip, _SKIPPED))):  # other files can only be read from their start
         skip -= len(read)
     return stream
 

@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -108,9 +108,7 @@ class Checkpoint:
             raise self._no_checkpoint() from None
         return {field.name: field.type for field in found}
 
-    def count(
-        self, schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool, missing_values: Sequence[str]
-    ) -> PartialEvidence:
+    def count(self, schema: Schema, rows: engines.Partitioned, threads: int, *, sampled: bool) -> PartialEvidence:
         """Count all rows, as `evidence.count` does, resuming a saved run.
 
         Parameters
@@ -123,12 +121,10 @@ class Checkpoint:
             The number of threads.
         sampled : bool
             Whether to take the sample that calibrates a model.
-        missing_values : sequence of str
-            Texts that stand for a missing value.
         """
         trail = _trail_of(rows)
         task = Count(schema, sampled=sampled)
-        run = _description(schema, rows, trail, sampled=sampled, missing_values=missing_values)
+        run = _description(schema, rows, trail, sampled=sampled)
         start = self._saved(run, schema)
         if start is None:
             start = Progress(0, task.zero(), 0, Spot())
@@ -266,15 +262,12 @@ def _trail_of(rows: engines.Partitioned) -> Trail:
     return rows.trail
 
 
-def _description(
-    schema: Schema, rows: engines.Partitioned, trail: Trail, *, sampled: bool, missing_values: Sequence[str]
-) -> dict[str, Any]:
+def _description(schema: Schema, rows: engines.Partitioned, trail: Trail, *, sampled: bool) -> dict[str, Any]:
     """Return everything that decides what is counted, as plain values by option name."""
     return {
         "version": __version__,
         "files": [list(file.stamp()) for file in trail.files],
         **trail.how,
-        "missing_values": sorted({*trail.how["missing_values"], *missing_values}),
         "types": {name: str(kind) for name, kind in trail.types.items()},
         "columns": {field.name: str(field.type) for field in rows.schema},
         "label": schema.label,

@@ -18,9 +18,12 @@ from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.bins import look
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.fitting import infer_rows
+from tallybayes.inference.choices import Choices
 from tallybayes.model import Model
-from tallybayes.schema.infer import Events, infer
+from tallybayes.schema.infer import Events, SchemaOptions
 from tallybayes.schema.schema import Missing, Schema
+from tallybayes.sources import MissingValues
 from tallybayes.structure.information import Figures, Pair, figures
 from tallybayes.structure.pairs import PairCounts
 
@@ -239,7 +242,7 @@ def dependence(
     events: Events = None,
     weights: Any = None,
     missing: Missing = "skip",
-    missing_values: tuple[str, ...] | list[str] = (),
+    missing_values: MissingValues = "auto",
     errors: str = "strict",
     threads: int | None = None,
 ) -> Dependence:
@@ -273,11 +276,9 @@ def dependence(
     reading = sources.ReadOptions(missing_values, errors)
 
     def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
-        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
-        schema = infer(
-            rows.schema, name, weight=weight, events=events, missing=missing, where=rows.name, first=rows.head
-        )
-        return rows, schema
+        given = SchemaOptions(events, missing)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types, columns=given)
+        return rows, infer_rows(rows, name, weight, given, Choices())
 
     return _counted(opened, columns, bins, values, threads)
 

@@ -95,10 +95,11 @@ def compare(
         if partner not in PARTNERS:
             raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
 
-    reading = FitOptions.of(options).reading
+    fit_options = FitOptions.of(options)
+    reading = fit_options.reading
 
     def load(types: open_rows.Types | None) -> tuple[pa.Table, str, str | None]:
-        rows, name, weight = open_rows.labelled(source, label, weights, reading, types)
+        rows, name, weight = open_rows.labelled(source, label, weights, reading, types, columns=fit_options.columns)
         return pa.Table.from_batches(list(rows), rows.schema), name, weight
 
     table, name, weight = open_rows.reading(load)

@@ -200,7 +200,9 @@ def learning_curve(
     learn = learner(fit_options)
 
     def work(types: open_rows.Types | None) -> LearningCurve:
-        rows, name, weight = open_rows.labelled(source, label, weights, fit_options.reading, types)
+        rows, name, weight = open_rows.labelled(
+            source, label, weights, fit_options.reading, types, columns=fit_options.columns
+        )
         kept = engines.Threads(sources.buffered(rows.here()))
         learned = learn(kept, Roles(name, weight, {}), workers, calibrated=False)
         whole = pa.Table.from_batches(list(kept)).unify_dictionaries().combine_chunks().to_batches()[0]

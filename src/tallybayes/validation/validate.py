@@ -20,6 +20,7 @@ from tallybayes.inference.choices import Choices
 from tallybayes.inference.estimate import log_prior
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
+from tallybayes.sources import ReadOptions
 from tallybayes.validation.folds import Folds
 from tallybayes.validation.leave_one_out import leave_each_out
 from tallybayes.validation.notes import remarks
@@ -90,7 +91,7 @@ def validate(
     learn = learner(fit_options)
 
     def read(types: open_rows.Types | None) -> open_rows.Labelled:
-        return open_rows.labelled(source, label, weights, fit_options.reading, types)
+        return open_rows.labelled(source, label, weights, fit_options.reading, types, columns=fit_options.columns)
 
     return _validate(read, learn, how, seed, beside, threads, features=False)
 
@@ -156,7 +157,8 @@ def validate_model(
         return _learn(rows, roles, schema, model.choices, threads, calibrated=calibrated)
 
     def read(types: open_rows.Types | None) -> open_rows.Labelled:
-        return open_rows.labelled(source, model.schema.label if label is None else label, weights, types=types)
+        named, reading = model.schema.label if label is None else label, ReadOptions(model.schema.missing_values)
+        return open_rows.labelled(source, named, weights, reading, types, columns=model.schema)
 
     return _validate(read, learn, how, seed, beside, threads, features=True)
 

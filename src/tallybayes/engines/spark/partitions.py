@@ -41,13 +41,14 @@ from tallybayes.engines.spark.progress import watched
 from tallybayes.errors import BadData, TallyError, wanted
 
 T = TypeVar("T")
+_USUAL = sources.Markers()
 _ANSWER = "partition int, answer binary"
 _ROWS = "rows binary"
 # pyarrow's name for the unnamed index of a pandas frame; Spark treats it as a column.
 _PANDAS_INDEX = re.compile(r"__index_level_\d+__")
 
 
-def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
+def of_spark(frame: Any, markers: sources.Markers = _USUAL) -> SparkPartitions:
     """Return the partitions of a Spark DataFrame, or of a pandas-on-Spark frame."""
     kind = f"{type(frame).__module__.removeprefix('pyspark.')}.{type(frame).__name__}"
     if kind.startswith("pandas."):
@@ -63,7 +64,7 @@ def of_spark(frame: Any, missing: Sequence[str] = ()) -> SparkPartitions:
     names = tuple(schema.names)
     fields = [field.remove_metadata() for field in schema if not _PANDAS_INDEX.fullmatch(field.name)]
     numbered = frame.toDF(*map(_number, range(len(names))))
-    return SparkPartitions(numbered, names, Reading(pa.schema(fields), missing, name))
+    return SparkPartitions(numbered, names, Reading(pa.schema(fields), markers, name))
 
 
 @dataclass(frozen=True)
@@ -112,13 +113,12 @@ class SparkPartitions(Remote):
 
     def select(self, columns: Sequence[str]) -> SparkPartitions:
         """Return the same rows with some of the columns, so that no others are read."""
-        schema = pa.schema([self.schema.field(name) for name in columns])
-        return replace(self, reading=replace(self.reading, schema=schema), whole=self.whole or self)
+        return replace(self, reading=self.reading.select(columns), whole=self.whole or self)
 
     def fold(self, task: MergeTask[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> T:
         """Run a task on each partition and merge the results in a tree."""
         read = self.select(task.columns)
-        files = files_of(read._narrow, read.schema) if task.free and own is None else None
+        files = files_of(read._narrow, read.reading.schema) if task.free and own is None else None
         if files is not None:
             try:
                 return read._merge(read._answers_of(files, task), len(files.tasks), task)
@@ -160,11 +160,11 @@ class SparkPartitions(Remote):
     @property
     def _narrow(self) -> Any:
         """The columns of the schema, in its order."""
-        return self.frame.select(*(_number(self.names.index(name)) for name in self.schema.names))
+        return self.frame.select(*(_number(self.names.index(name)) for name in self.reading.schema.names))
 
     def _source(self, rows: Iterable[pa.RecordBatch]) -> sources.Source:
         """Return rows that were brought to this machine as a source."""
-        return self.reading.source(_named(iter(rows), self.schema), "any")
+        return self.reading.source(_named(iter(rows), self.reading.schema), "any")
 
     def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> Any:
         """Return the answer of each partition as a lazy DataFrame."""

@@ -19,7 +19,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.sampling import finite
 from tallybayes.events.families.variance import trigamma
-from tallybayes.events.families.weighted import ScaledLikelihood
+from tallybayes.events.families.weighted_likelihood import ScaledLikelihood
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions, Pixels
 from tallybayes.events.plain_terms import NamedDensity

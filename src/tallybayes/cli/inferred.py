@@ -1,0 +1,140 @@
+"""What the first rows of a table show of each column: how it is read, what is missing, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from tallybayes.schema.find_readings import Found
+    from tallybayes.sources import MissingValues
+
+_EXAMPLES = 3  # values per column
+
+
+@dataclass(frozen=True)
+class ColumnLook:
+    """A summary of one column in the first rows."""
+
+    # name, event: its name, and the event model that `fit` would infer
+    name: str
+    event: str
+    # distinct, missing: the number of distinct values, and of rows without a value
+    distinct: int
+    missing: int
+    examples: tuple[Any, ...]  # the first values
+    remark: str = ""  # how its values are read, or a possible problem; usually empty
+    markers: dict[str, int] = field(default_factory=dict)  # the texts taken as missing, and how often
+
+
+def infer_columns(
+    first: pa.RecordBatch, raw: pa.RecordBatch, missing: MissingValues, label: str | None, where: str
+) -> tuple[ColumnLook, ...]:
+    """Summarise the columns of the first rows.
+
+    Parameters
+    ----------
+    first : pyarrow.RecordBatch
+        The first rows.
+    raw : pyarrow.RecordBatch
+        The same rows before any text was taken as missing.
+    missing : sequence of str, or "auto"
+        The texts that stand for a missing value.
+    label : str or None
+        The column of classes.
+    where : str
+        The name of the rows in messages.
+    """
+    from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
+    from tallybayes.schema.infer import infer
+    from tallybayes.sources import ColumnReadings, read
+    from tallybayes.sources.missing import markers_of_numbers
+
+    looked = {name: find_reading(first.column(name), missing) for name in first.schema.names if name != label}
+    found = {name: one for name, one in looked.items() if one is not None}
+    readings = ColumnReadings({name: one.reading for name, one in found.items()}, markers_of_numbers(missing))
+    # Only the rows that decide are read here: a later one may be refused, as `fit` will say.
+    rows = next(iter(readings.read(read(first.slice(0, LOOK_ROWS)))))
+    other = label or rows.schema.names[-1]
+    events: dict[str, str] = {}
+    if len(rows.schema.names) > 1:
+        events = infer(rows.schema, other, where=where, first=lambda: rows).events()
+    return tuple(
+        _column(name, first.column(name), raw.column(name), found.get(name), events, missing, label)
+        for name in first.schema.names
+    )
+
+
+def _column(
+    name: str,
+    column: pa.Array,
+    raw: pa.Array,
+    found: Found | None,
+    events: Mapping[str, str],
+    missing: MissingValues,
+    label: str | None,
+) -> ColumnLook:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from tallybayes.schema.find_ids import looks_like_id
+    from tallybayes.schema.find_readings import LOOK_ROWS
+
+    markers = _markers(raw, missing, names=found is None and _is_text(column.type), label=name == label)
+    written = found is not None and column.type in (pa.string(), pa.large_string())  # some markers are still there
+    absent = sum(markers.values()) + raw.null_count if written else column.null_count
+    present = column.drop_null()
+    if written:
+        present = present.filter(pc.invert(pc.is_in(present, pa.array(list(markers), present.type))))
+    try:
+        distinct = pc.count_distinct(present).as_py()
+    except pa.ArrowNotImplementedError:  # lists cannot be compared
+        distinct = 0
+    event = "label" if name == label else events.get(name, "")
+    remark = found.reason if found is not None else ""
+    if found is not None and found.reading.kind == "dates":
+        event = ", ".join(found.reading.options[1:])
+    if name == label:
+        remark = "← the class?"
+    elif identified := looks_like_id(name, column.slice(0, LOOK_ROWS)):
+        event, remark = "not used", f"an id? {identified}"
+    elif distinct == 1:
+        remark = "always the same"
+    elif found is None and _is_text(column.type) and _has_leading_zeros(present):
+        remark = "digits with leading zeros: kept as text"
+    examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
+    return ColumnLook(name, event, distinct, absent, examples, remark, markers)
+
+
+def _has_leading_zeros(values: pa.Array) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    texts = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    digits = bool(pc.all(pc.match_substring_regex(texts, r"^\d+$")).as_py())
+    return digits and bool(pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py())
+
+
+def _markers(raw: pa.Array, missing: MissingValues, *, names: bool, label: bool) -> dict[str, int]:
+    """Return how often each text that is taken as missing occurs, the most frequent first."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from tallybayes.sources.missing import Markers, markers_of_numbers
+
+    if not _is_text(raw.type):
+        return {}
+    texts = Markers(missing, "x" if label else None).of("x") if names or label else markers_of_numbers(missing)
+    values = raw.dictionary_decode() if pa.types.is_dictionary(raw.type) else raw
+    hits = values.filter(pc.is_in(values, pa.array(texts, values.type)))
+    counted = pc.value_counts(hits.drop_null()).to_pylist()
+    return {one["values"]: one["counts"] for one in sorted(counted, key=lambda one: (-one["counts"], one["values"]))}
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    from tallybayes.sources.steps import holds_text
+
+    return holds_text(kind)

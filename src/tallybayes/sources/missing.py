@@ -1,0 +1,73 @@
+"""Texts that stand for a missing value, by default and as the user lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Literal, TypeAlias
+
+MissingValues: TypeAlias = Literal["auto"] | Sequence[str]
+
+AUTO: Literal["auto"] = "auto"
+# In a column of names '-' and '.' may be values.
+NAME_MARKERS = ("", "?", "NA", "N/A", "NaN", "null", "None")
+# The class of a row is often called None, as in 'None, Mild, Severe'.
+CLASS_MARKERS = tuple(text for text in NAME_MARKERS if text != "None")
+# Among numbers, dates or booleans none of these can be a value.
+NUMBER_MARKERS = (*NAME_MARKERS, "n/a", "nan", "NULL", "-", ".")
+
+
+def checked(given: MissingValues) -> Literal["auto"] | tuple[str, ...]:
+    """Return the user's option: "auto", or the texts, of which a single one may be given alone.
+
+    Examples
+    --------
+    >>> checked("auto"), checked("?"), checked(["?", "-"])
+    ('auto', ('?',), ('?', '-'))
+    """
+    if isinstance(given, str):
+        return AUTO if given == AUTO else (given,)
+    return tuple(given)
+
+
+def markers_of_numbers(missing: MissingValues) -> tuple[str, ...]:
+    """Return the texts that are missing in a column that is otherwise numbers, dates or booleans."""
+    return NUMBER_MARKERS if missing == AUTO else tuple(missing)
+
+
+def markers_of_names(missing: MissingValues) -> tuple[str, ...]:
+    """Return the texts that are missing in a column of names."""
+    return NAME_MARKERS if missing == AUTO else tuple(missing)
+
+
+@dataclass(frozen=True)
+class Markers:
+    """The texts that are missing in each column of text.
+
+    Attributes
+    ----------
+    missing : sequence of str, or "auto"
+        The user's option.
+    label : str or None
+        The column of classes, if it is known.
+    documents : tuple of str
+        Names or globs of columns of documents, where an empty text is a document.
+
+    Examples
+    --------
+    >>> Markers("auto", "risk").of("risk"), Markers("auto", documents=("body",)).of("body"), Markers(["-"]).of("body")
+    (('', '?', 'NA', 'N/A', 'NaN', 'null'), (), ('-',))
+    """
+
+    missing: MissingValues = AUTO
+    label: str | None = None
+    documents: tuple[str, ...] = ()
+
+    def of(self, column: str) -> tuple[str, ...]:
+        """Return the texts that are missing in a column of text."""
+        if self.missing != AUTO:
+            return tuple(self.missing)
+        if any(fnmatchcase(column, pattern) for pattern in self.documents):
+            return ()
+        return CLASS_MARKERS if column == self.label else NAME_MARKERS

@@ -1,0 +1,238 @@
+"""The reading of a column: how its texts become numbers, booleans or the parts of a date.
+
+A reading is chosen once, from the first rows, and stored in the model, so that later rows are read in the same way. It
+takes values that have the type already as they are, so reading twice changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from tallybayes.sources.steps import without
+
+Kind: TypeAlias = Literal["numbers", "booleans", "dates"]
+Part: TypeAlias = Literal["year", "month", "weekday", "hour", "days"]
+
+PARTS: tuple[Part, ...] = get_args(Part)
+ISO = ""  # the format of dates such as 2024-05-04 and 2024-05-04 10:30:00
+YES, NO = ("yes", "y", "true", "t"), ("no", "n", "false", "f")
+_CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|INR|CNY|BRL|MXN|kr|zł|Fr\.)"
+_GAP = r"[\s\x{00A0}\x{202F}]?"
+_MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_SECONDS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units in a second
+_DAY = 86_400_000_000  # microseconds
+
+
+def number_pattern(decimal: str) -> str:
+    """Return the regular expression of a written number: 1234.5, $4,419.00, 31%, (1,200), 1e-3.
+
+    A separator of thousands stands between groups of three digits only, so '17,87' is no number with a decimal point.
+    """
+    group = r"[,'\s\x{00A0}\x{202F}]" if decimal == "." else r"[.'\s\x{00A0}\x{202F}]"
+    point = r"\." if decimal == "." else ","
+    digits = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d*)?|{point}\d+"
+    signed = rf"[-+−]?{_GAP}{_CURRENCY}?{_GAP}[-+−]?(?:{digits})(?:[eE][-+]?\d+)?{_GAP}(?:%|{_CURRENCY})?"
+    return rf"^(?:{signed}|\({_CURRENCY}?(?:{digits})\))$"
+
+
+class Unreadable(ValueError):
+    """A text that a reading cannot take: its row in the array, and the text."""
+
+    def __init__(self, row: int, text: str) -> None:
+        super().__init__(text)
+        self.row, self.text = row, text
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the values of a column are read.
+
+    Attributes
+    ----------
+    kind : {"numbers", "booleans", "dates"}
+        What they become.
+    options : tuple of str
+        For numbers the decimal mark; for booleans the words for no and yes; for dates the format (empty for 2024-05-04
+        and the like) and the parts that become columns.
+
+    Examples
+    --------
+    >>> Reading("numbers", (",",)).apply(pa.array(["1.234,50 €", "17,87", "-"]), ["-"])[0].to_pylist()
+    [1234.5, 17.87, None]
+    >>> Reading("booleans", ("no", "yes")).apply(pa.array(["Y", "no", "N"]), [])[0].to_pylist()
+    ['yes', 'no', 'no']
+    >>> when = Reading("dates", ("%d/%m/%Y", "month", "weekday"))
+    >>> when.columns("when"), [part.to_pylist() for part in when.apply(pa.array(["04/05/2024"]), [])]
+    (('when.month', 'when.weekday'), [['05 May'], ['6 Sat']])
+    """
+
+    kind: Kind
+    options: tuple[str, ...]
+
+    @property
+    def spec(self) -> str:
+        """The reading in a few words."""
+        if self.kind == "dates":
+            return f"dates as {', '.join(self.options[1:])}"
+        if self.kind == "booleans":
+            return f"{self.options[0]} or {self.options[1]}"
+        return "numbers with a decimal comma" if self.options == (",",) else "numbers"
+
+    @property
+    def valid(self) -> bool:
+        """Whether the options are of its kind; a model file may hold anything."""
+        if self.kind == "numbers":
+            return self.options in ((".",), (",",))
+        if self.kind == "booleans":
+            return len(self.options) == 2
+        return self.kind == "dates" and len(self.options) > 1 and set(self.options[1:]) <= set(PARTS)
+
+    def columns(self, name: str) -> tuple[str, ...]:
+        """Return the names of the columns that it makes of a column."""
+        return tuple(f"{name}.{part}" for part in self.options[1:]) if self.kind == "dates" else (name,)
+
+    def types(self, given: pa.DataType) -> tuple[pa.DataType, ...]:
+        """Return the types of these columns, if the column has the given type."""
+        if self.kind == "dates":
+            return tuple(pa.float64() if part in ("year", "days") else pa.string() for part in self.options[1:])
+        if self.kind == "booleans":
+            return (pa.string(),)
+        return (given,) if _is_number(given) else (pa.float64(),)
+
+    def apply(self, column: pa.Array, missing: Sequence[str]) -> list[pa.Array]:
+        """Return the columns that it makes of a column; `missing` are the texts that stand for no value.
+
+        Raises
+        ------
+        Unreadable
+            If a text is neither such a value nor missing.
+        """
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            trimmed = pc.utf8_trim_whitespace(column)
+            column = without(trimmed, missing) if missing else trimmed
+        read: Callable[[pa.Array], list[pa.Array]] = {
+            "numbers": self._numbers,
+            "booleans": self._booleans,
+            "dates": self._dates,
+        }[self.kind]
+        return read(column)
+
+    def _numbers(self, column: pa.Array) -> list[pa.Array]:
+        kind = column.type
+        if _is_number(kind):
+            return [column]
+        if pa.types.is_null(kind):
+            return [column.cast(pa.float64())]
+        if pa.types.is_duration(kind):
+            return [pc.divide(column.cast(pa.int64()).cast(pa.float64()), _SECONDS[kind.unit])]
+        if not _is_text(kind):
+            raise _unreadable(column, column.is_valid())
+        return [_parse_numbers(column, self.options[0])]
+
+    def _booleans(self, column: pa.Array) -> list[pa.Array]:
+        no, yes = self.options
+        if pa.types.is_null(column.type):
+            return [column.cast(pa.string())]
+        if _is_text(column.type):
+            word = pc.utf8_lower(column)
+            is_yes, is_no = (pc.is_in(word, pa.array(words, word.type)) for words in (YES, NO))
+        elif pa.types.is_boolean(column.type):
+            is_yes, is_no = column, pc.invert(column)
+        elif _is_number(column.type):
+            is_yes, is_no = pc.equal(column, 1), pc.equal(column, 0)
+        else:
+            is_yes = is_no = pa.array(np.zeros(len(column), bool))
+        known = pc.fill_null(pc.or_(is_yes, is_no), False)
+        wrong = pc.and_(column.is_valid(), pc.invert(known))
+        if pc.any(wrong, min_count=0).as_py():
+            raise _unreadable(column, wrong)
+        words = pc.if_else(pc.fill_null(is_yes, False), yes, no).cast(pa.string())
+        return [pc.if_else(known, words, pa.scalar(None, pa.string()))]
+
+    def _dates(self, column: pa.Array) -> list[pa.Array]:
+        time = to_time(column, self.options[0])
+        wrong = pc.and_(column.is_valid(), time.is_null())
+        if pc.any(wrong, min_count=0).as_py():
+            raise _unreadable(column, wrong)
+        return [_part(time, part) for part in self.options[1:]]
+
+
+NUMBERS = Reading("numbers", (".",))
+
+
+def to_time(column: pa.Array, format_: str) -> pa.Array:
+    """Return dates as times in microseconds, null where a text is no such date."""
+    unit = pa.timestamp("us")
+    if pa.types.is_null(column.type) or pa.types.is_temporal(column.type):
+        return column.cast(unit, safe=False)
+    if not _is_text(column.type):
+        return pa.nulls(len(column), unit)
+    if format_ != ISO:
+        return pc.strptime(column, format_, "us", error_is_null=True)
+    for kind in (unit, pa.timestamp("us", "UTC")):
+        try:
+            return column.cast(kind).cast(unit)
+        except pa.ArrowInvalid:
+            continue
+    return pa.array([_iso(text) for text in column.to_pylist()], unit)  # only to name the text that is no date
+
+
+def _iso(text: str | None) -> object:
+    try:
+        return pa.scalar(text).cast(pa.timestamp("us")).as_py()
+    except (pa.ArrowInvalid, OverflowError):
+        return None
+
+
+def _part(time: pa.Array, part: str) -> pa.Array:
+    if part == "year":
+        return pc.year(time).cast(pa.float64())
+    if part == "days":  # since 1970
+        return pc.divide(time.cast(pa.int64()).cast(pa.float64()), float(_DAY))
+    if part == "hour":
+        return pa.array([f"{hour:02}" for hour in range(24)]).take(pc.hour(time))
+    if part == "month":
+        names = [f"{k:02} {name}" for k, name in enumerate(_MONTHS, 1)]
+        return pa.array(names).take(pc.subtract(pc.month(time), 1))
+    return pa.array([f"{k} {name}" for k, name in enumerate(_DAYS, 1)]).take(pc.day_of_week(time))
+
+
+def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
+    if decimal == ".":
+        try:
+            return column.cast(pa.float64())
+        except pa.ArrowInvalid:
+            pass
+    wrong = pc.invert(pc.match_substring_regex(column, number_pattern(decimal)))
+    if pc.any(wrong, min_count=0).as_py():
+        raise _unreadable(column, wrong)
+    bare = pc.replace_substring_regex(column, _CURRENCY, "")
+    bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
+    bare = pc.replace_substring(bare, "−", "-")
+    bare = pc.replace_substring_regex(bare, r"[^0-9eE+\-" + ("." if decimal == "." else ",") + "]", "")
+    if decimal == ",":
+        bare = pc.replace_substring(bare, ",", ".")
+    return pc.replace_substring_regex(bare, r"^\+", "").cast(pa.float64())
+
+
+def _unreadable(column: pa.Array, wrong: pa.Array) -> Unreadable:
+    row = int(np.argmax(wrong.to_numpy(zero_copy_only=False)))
+    return Unreadable(row, str(column[row].as_py()))
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _is_number(kind: pa.DataType) -> bool:
+    is_ = pa.types
+    return bool(is_.is_integer(kind) or is_.is_floating(kind) or is_.is_decimal(kind) or is_.is_boolean(kind))

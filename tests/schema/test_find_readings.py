@@ -1,0 +1,126 @@
+"""Columns are read as a person would read them, for a reason that is told."""
+
+from __future__ import annotations
+
+import datetime
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from tallybayes.schema.find_ids import looks_like_id
+from tallybayes.schema.find_readings import find_reading
+from tallybayes.sources.reading import Reading
+
+POINT, COMMA = Reading("numbers", (".",)), Reading("numbers", (",",))
+MANY = [f"{k}.5" for k in range(30)]
+
+
+def days(format_: str) -> list[str]:
+    first = datetime.date(2023, 11, 20)
+    return [(first + datetime.timedelta(days=k)).strftime(format_) for k in range(40)]
+
+
+@pytest.mark.parametrize(
+    ("values", "reading", "reason"),
+    [
+        (["$4,419.00", "$12.50"], POINT, "money such as '$4,419.00'"),
+        (["€ 80", "7 €"], POINT, "money such as '€ 80'"),
+        (["31%", "4.5 %"], POINT, "percent such as '31%'"),
+        (["1,234", "56"], POINT, "numbers such as '1,234', with separators"),
+        (["17,87", "3"], COMMA, "numbers such as '17,87', with a decimal comma"),
+        (["1.234,56", "1.000"], COMMA, "numbers such as '1.234,56', with a decimal comma"),
+        (["17,87", "1,234"], COMMA, "numbers such as '17,87', with a decimal comma"),
+        (["3 500,25 EUR", "4,1 EUR"], COMMA, "money such as '3 500,25 EUR', with a decimal comma"),
+        (["(1,200)", "300"], POINT, "numbers such as '(1,200)', with separators"),
+        (["4", "-", "5"], POINT, "numbers, written as text"),
+        (MANY, POINT, "numbers, written as text"),
+        (["Yes", "no", "y"], Reading("booleans", ("no", "Yes")), "yes or no, written 'Yes', 'no', 'y'"),
+        (["t", "f", "n/a", "f"], Reading("booleans", ("f", "t")), "yes or no, written 't', 'f'"),
+    ],
+)
+def test_texts_are_read_as_numbers_or_booleans(values: list[str], reading: Reading, reason: str) -> None:
+    found = find_reading(pa.array(values), "auto")
+    assert found is not None
+    assert (found.reading, found.reason) == (reading, reason)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["sunny", "rainy"],
+        ["yes", "no"],  # one spelling each: names like any others
+        ["m", "f"],
+        ["1", "2", "3"],  # few digits as text: names
+        [f"{k:05}" for k in range(100)],  # zip codes
+        [str(10**20 + k) for k in range(100)],  # ids
+        ["2024-05-04", "2024-05-05"],  # few dates: names
+        ["12 High Street", "7 Low Road"],
+        ["A-1", "B-2"],
+        [None, None],
+        ["?", "-"],
+    ],
+)
+def test_other_texts_are_taken_as_they_are(values: list[str | None]) -> None:
+    assert find_reading(pa.array(values, pa.string()), "auto") is None
+
+
+@pytest.mark.parametrize(
+    ("written", "format_"),
+    [
+        ("%Y-%m-%d", ""),
+        ("%Y-%m-%dT10:%M:00", ""),
+        ("%d/%m/%Y", "%d/%m/%Y"),
+        ("%m/%d/%Y", "%m/%d/%Y"),
+        ("%d.%m.%Y", "%d.%m.%Y"),
+        ("%d/%m/%Y 08:30", "%d/%m/%Y %H:%M"),
+        ("%d %B %Y", "%d %B %Y"),
+        ("%b %d, %Y", "%b %d, %Y"),
+        ("%Y/%m/%d", "%Y/%m/%d"),
+    ],
+)
+def test_dates_are_read_by_the_format_that_all_of_them_have(written: str, format_: str) -> None:
+    found = find_reading(pa.array(days(written)), "auto")
+    assert found is not None
+    assert found.reading.kind == "dates"
+    assert found.reading.options[0] == format_
+    assert ("hour" in found.reading.options) == (":" in written)
+
+
+def test_a_date_that_may_be_read_in_two_ways_is_said_to_be() -> None:
+    values = [f"{day:02}/{month:02}/2024" for day in range(1, 5) for month in range(1, 5)]
+    found = find_reading(pa.array(values), "auto")
+    assert found is not None
+    assert found.reading.options[0] == "%m/%d/%Y"
+    assert found.reason.endswith("month first (day first would fit too)")
+
+
+def test_only_numbers_will_do_where_they_are_declared() -> None:
+    assert find_reading(pa.array(["1", "2"]), "auto", numbers=True).reading == POINT  # type: ignore[union-attr]
+    assert find_reading(pa.array(days("%d/%m/%Y")), "auto", numbers=True) is None
+
+
+def test_durations_are_seconds() -> None:
+    span = pa.array([datetime.timedelta(minutes=2), None])
+    found = find_reading(span, "auto")
+    assert found is not None
+    assert found.reading.apply(span, [])[0].to_pylist() == [120.0, None]
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id"),
+    [
+        ("customer_id", range(50), True),
+        ("PassengerId", range(50), True),
+        ("ID", [f"c{k}" for k in range(50)], True),
+        ("key", [f"{10**20 + k}" for k in range(50)], True),
+        ("age", range(50), False),
+        ("paid", range(50), False),
+        ("customer_id", [k % 40 for k in range(50)], False),
+        ("customer_id", range(5), False),
+        ("name", [f"n{k}" for k in range(50)], False),
+    ],
+)
+def test_a_column_that_names_each_row_is_an_id(name: str, values: Any, is_id: bool) -> None:
+    assert bool(looks_like_id(name, pa.array(list(values)))) is is_id
+    assert bool(looks_like_id(name, pa.array([str(value) for value in values]).dictionary_encode())) is is_id

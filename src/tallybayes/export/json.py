@@ -6,6 +6,7 @@ import json
 import sys
 import unicodedata
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import cache, singledispatch
 from typing import Any, get_args
 
@@ -33,6 +34,7 @@ from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text_types import TextOptions
 from tallybayes.schema.column_names import names
 from tallybayes.schema.schema import Block, Schema
+from tallybayes.sources.missing import checked
 
 __all__ = ["FORMAT", "VERSION", "from_json", "to_dict", "to_json"]
 
@@ -60,6 +62,7 @@ def to_dict(card: Scorecard) -> Plain:
         "classes": _put_values(card.categories),
         "columns": list(card.schema.columns),
         "missing": card.schema.missing,
+        "missing_values": "auto" if card.schema.missing_values == "auto" else list(card.schema.missing_values),
         "unseen": card.unseen,
         "log_prior": _put(card.log_prior),
         "calibration": _put_calibration(card),
@@ -218,6 +221,7 @@ def _card(put: Plain) -> Scorecard:
     if put["missing"] not in ("skip", "category", "error") or put["unseen"] not in ("smooth", "skip", "error"):
         raise ValueError("missing, unseen")
     schema = Schema(str(put["label"]), None, blocks, names(map(str, put["columns"])), put["missing"])
+    schema = replace(schema, missing_values=checked(put["missing_values"]))
     weighted = calibration is not None and calibration["kind"] == "weights"
     return Scorecard(
         schema=schema,

@@ -20,6 +20,7 @@ from tallybayes.events.plain_terms import CellTable, IntervalTable, LinearCounts
 from tallybayes.export.onnx_graph import DOUBLE, Graph, Trees
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature
+from tallybayes.sources.missing import markers_of_names
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -173,8 +174,10 @@ class _Scorer:
         if kind in _TEXTS:
             keys = [value if kind == "text" else value.isoformat() for value in listed]
             places = list(range(len(keys)))
-            if "" not in keys:  # an empty string is a missing one, unless it is a value
-                keys, places = [*keys, ""], [*places, null]
+            # an empty string is a missing one, unless it is a value; so are the marks of missing values
+            markers = markers_of_names(self.card.schema.missing_values) if kind == "text" else ()
+            gone = [text for text in dict.fromkeys(("", *markers)) if text not in keys]
+            keys, places = keys + gone, places + [null] * len(gone)
             return g.label_codes(x, keys, places, other)
         if any(abs(value) > 2**53 for value in listed):
             do = "Use to_json, or make the values text"

@@ -28,6 +28,7 @@ from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.export.sql_density import log_density
 from tallybayes.export.sql_dialect import Dialect, number
 from tallybayes.inference.posterior import Temperature
+from tallybayes.sources.missing import markers_of_names
 
 __all__ = ["to_sql"]
 
@@ -192,7 +193,11 @@ class _Query:
         if self.card.schema.missing == "category":
             null = str(values.index(None)) if None in values else other
         cases = " ".join(f"WHEN {raw} = {self.sql.value(v)} THEN {k}" for k, v in enumerate(values) if v is not None)
-        return f"CASE WHEN {raw} IS NULL THEN {null} {cases} ELSE {other} END"
+        lacks = f"{raw} IS NULL"
+        if any(isinstance(v, str) for v in values):
+            markers = markers_of_names(self.card.schema.missing_values)
+            lacks += f" OR {raw} IN ({', '.join(map(self.sql.value, markers))})" if markers else ""
+        return f"CASE WHEN {lacks} THEN {null} {cases} ELSE {other} END"
 
     def _number(self, name: str, domain: str) -> str:
         """Return the number of a column, adding the step that cleans it."""

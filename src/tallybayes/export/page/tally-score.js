@@ -24,7 +24,10 @@ function tallyScore(card) {
     const whole = /^-?\d+$/.test(value) && BigInt(value) !== BigInt(Number(value));
     return whole ? String(BigInt(value)) : String(Number(value));
   };
+  const auto = card.missing_values === "auto";
+  const markers = new Set(auto ? ["", "?", "NA", "N/A", "NaN", "null", "None"] : card.missing_values);
   const absent = value => value === null || value === undefined || Number.isNaN(value);
+  const cellOf = (row, name, isText) => (markers.has(row[name]) && !(isText && auto) ? null : row[name]);
 
   // Values and intervals of a column, as positions.
   const index = values => new Map(values.values.map((v, k) => [v === null ? null : keyOf(values.kind, v), k]));
@@ -143,7 +146,7 @@ function tallyScore(card) {
       return (_, row) => {
         let cell = 0;
         for (const part of parts) {
-          const k = slot(part, row[part.column]);
+          const k = slot(part, cellOf(row, part.column, false));
           if (k < 0) return {log: zeros(), size: 0, missing: true};
           cell = cell * part.names.length + k;
         }
@@ -205,7 +208,7 @@ function tallyScore(card) {
 
   return row => {
     const found = terms.map(term => {
-      const value = row[term.name];
+      const value = cellOf(row, term.name, term.kind === "tokens");
       if (card.missing === "error" && absent(value) && term.kind !== "cells") refuse(term.name, "a value in every row", "a missing one");
       const one = term.evaluate(value, row);
       one.plain = term.kind === "cells" ? one.log.map(x => times(term.factor, x)) : one.log;

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import warnings
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -51,6 +52,8 @@ def test_a_model_from_json_answers_the_same(make: Any, name: str) -> None:
 @given(table=tables(), chosen=choices)
 def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table
+    values = (value for column in rows.to_pydict().values() for value in column)
+    assume(not any(isinstance(value, float) and abs(value) > 1e150 for value in values))  # their squares overflow
     case = Case(tb.fit(rows, "label", events=events, **chosen), rows)
     same(answers(tb.from_json(case.model.to_json()), rows), case.probabilities())
 
@@ -107,7 +110,9 @@ def test_damaged_documents_are_refused_or_score(data: st.DataObject) -> None:
         place = place[key]
     try:
         card = tb.from_json(json.dumps(put))
-        answers(card, table_case("few rows").rows)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", tb.errors.MissingColumnWarning)  # a column may be called otherwise
+            answers(card, table_case("few rows").rows)
     except tb.errors.TallyError:
         pass
 

@@ -31,7 +31,7 @@ def test_fit_saves_the_model_that_python_fits(tally: Shell) -> None:
     assert ran.out == (
         "Model of 'play': 2 classes, 4 columns (categorical, histogram), 14 rows\nSaved to weather.tally.\n"
     )
-    assert ran.err == "tally: next: tally show weather.tally, or tally validate weather.csv --label play\n"
+    assert ran.err == ("tally: next: tally show weather.tally\ntally: next: tally validate weather.csv --label play\n")
     assert tb.load("weather.tally") == tb.fit("weather.csv", "play")
 
 

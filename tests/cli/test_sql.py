@@ -34,8 +34,8 @@ def test_fit_saves_the_model_of_the_query_and_says_how_to_go_on(tally: Shell, da
     assert ran.out.endswith("Saved to model.tally.\n")
     sql, url = [*shlex.split(rows), "--db", "duckdb"][1:4:2]
     assert tb.load("model.tally") == tb.fit(sql, "play", connection=url)
-    assert ran.err.startswith("tally: next: tally show model.tally, or tally validate --sql ")
-    assert tally.done(ran.err.split(", or tally ")[1])
+    assert ran.err.startswith("tally: next: tally show model.tally\ntally: next: tally validate --sql ")
+    assert tally.done(ran.err.split("next: tally ")[2])
 
 
 def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: None) -> None:

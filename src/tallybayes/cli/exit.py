@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 import sys
 import warnings
 from collections.abc import Callable
@@ -28,6 +29,11 @@ _Misused: Any = typer.BadParameter.__mro__[2]
 def note(sentence: str) -> None:
     """Print a note on standard error, beside the answer on standard output."""
     print(f"tally: {visible(sentence)}", file=sys.stderr)
+
+
+def suggest(*words: str) -> None:
+    """Print a command to run next, quoted for a shell, on standard error."""
+    note(f"next: {shlex.join(('tally', *words))}")
 
 
 def run(work: Callable[[], Any]) -> int:

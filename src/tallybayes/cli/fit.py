@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tallybayes.cli.exit import note
+from tallybayes.cli.exit import note, suggest
 from tallybayes.cli.group import example
-from tallybayes.cli.option_groups import option
+from tallybayes.cli.option_groups import option, option_words
 from tallybayes.cli.options import Data, InputOptions, ModelOptions
 from tallybayes.errors import BadOption, wanted
 
@@ -56,8 +56,8 @@ def fit(
         saved.remove()
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
-    named = shlex.join(inputs.words((data or [])[:1]))
-    note(f"next: tally show {target}, or tally validate {named} --label {model.schema.label}")
+    suggest("show", target)
+    suggest("validate", *inputs.words(data), *option_words(replace(choices, label=model.schema.label)))
 
 
 def _saved(path: str, every: float, data: list[str] | None, target: str) -> Checkpoint:

@@ -143,7 +143,7 @@ class _Comparer:
         found += [self._partner(partner) for partner in partners]  # type: ignore[arg-type]
         ranked = sorted(found, key=lambda one: one.log_loss)
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
-        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes)
+        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes, self._schema.events())
 
     def _validate(self, choice: Mapping[str, Any]) -> Validation:
         with warnings.catch_warnings():  # impossible rows show as an infinite loss

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tallybayes.cached_property import cached_property
@@ -56,6 +56,8 @@ class Comparison(Result):
         The candidates, lowest log-loss first.
     notes : tuple of str
         Remarks on the validation.
+    events : dict of str to str
+        The event model of each column, as declared or inferred: what every candidate starts from.
 
     Examples
     --------
@@ -74,6 +76,7 @@ class Comparison(Result):
     rows: int
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...] = ()
+    events: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Candidate:
         return next(one for one in self.candidates if one.name == name)

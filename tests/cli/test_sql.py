@@ -66,7 +66,7 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
         (f"fit {WHOLE} --format csv -l play", "--format: wanted files, got a query."),
         ("fit --sql 'select 1 as a' -l play", "the query: wanted a column 'play' for --label, got none of that name."),
         ("fit --sql 'selec' -l play", "the query: wanted rows, got a database error ("),
-        ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "connection: wanted 'duckdb', "),
+        ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "--db: wanted 'duckdb', "),
         ("query weather.csv", "QUESTION: wanted one after DATA"),
         (f"query weather.csv play=yes {WHOLE}", "--sql: wanted no DATA, got 'weather.csv'."),
         ("explain weather.tally", "ROW: wanted NAME=VALUE for some columns"),

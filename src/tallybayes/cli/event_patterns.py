@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from glob import escape
+from os.path import commonprefix
 
 _SHORTEST = 3  # characters; a shorter prefix is more likely shared by chance
 _FEWEST = 3  # columns; fewer are named
@@ -48,7 +49,7 @@ def _cover(names: list[str], outside: Collection[str]) -> Iterator[str]:
         prefix = next(free, None)
         inside = left[:1] if prefix is None else [name for name in left if name.startswith(prefix)]
         if prefix is not None and len(inside) >= _FEWEST:
-            yield f"{escape(prefix)}*"
+            yield f"{escape(commonprefix(inside))}*"  # noqa: RUF071 (characters, not folders)
         else:
             yield from map(escape, inside)
         left = left[len(inside) :]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -13,15 +12,11 @@ from typing import Any
 
 import typer
 
+from tallybayes.cli.phrases import in_options
 from tallybayes.display.tables import visible
 from tallybayes.errors import TallyError, wanted
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-# Keywords of `fit` and its relatives as messages quote them, such as bad_lines='skip', and the options they are here.
-_OPTIONS = {name: name.replace("_", "-") for name in ("alpha", "bad_lines", "errors", "estimate", "how", "unseen")}
-_OPTIONS |= {"missing": "missing-as", "positive": "positive"}
-_KEYWORD = re.compile(rf"(?<!['\w])({'|'.join(_OPTIONS)})=('[\w-]+'(?: or '[\w-]+')?|[\d.]*\d|(?=\.$))")
-_EVENT = re.compile(r"events=\{'([^']*)': '([^']*)'\}")
 # The base class of typer's usage errors. Which library defines it depends on typer's version.
 _Misused: Any = typer.BadParameter.__mro__[2]
 
@@ -47,7 +42,7 @@ def run(work: Callable[[], Any]) -> int:
     """
     with warnings.catch_warnings():
         warnings.simplefilter("always", UserWarning)
-        warnings.showwarning = lambda message, *_, **__: note(f"warning: {_in_options(str(message))}")
+        warnings.showwarning = lambda message, *_, **__: note(f"warning: {in_options(str(message))}")
         try:
             code = work()
             sys.stdout.flush()
@@ -82,19 +77,5 @@ def _unread() -> int:
 
 
 def _bad(sentence: str) -> int:
-    note(_in_options(sentence))
+    note(in_options(sentence))
     return BAD_INPUT
-
-
-def _in_options(text: str) -> str:
-    """Return a message on one line, with keywords of Python functions spelled as options.
-
-    Examples
-    --------
-    >>> _in_options("a.csv: wanted 2 values, got 3. Fix the line, or skip it with bad_lines='skip'.")
-    'a.csv: wanted 2 values, got 3. Fix the line, or skip it with --bad-lines skip.'
-    >>> _in_options("Declare it categorical (events={'age': 'categorical'}).")
-    'Declare it categorical (--event age=categorical).'
-    """
-    line = _EVENT.sub(r"--event \1=\2", " ".join(text.split()))
-    return _KEYWORD.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[2]}".replace("'", "").rstrip(), line)

@@ -86,6 +86,17 @@ class InputRows:
         return open_rows.reading(lambda found: work(self.read(found)), types)
 
 
+def load_model(path: str) -> Model:
+    """Load a model that knows something: one that has forgotten everything answers no question."""
+    from tallybayes.storage.model_file import load
+
+    model = load(path)
+    if not model.classes:
+        do = "Add rows with 'tally learn'"
+        raise BadData(wanted(path, "a model that has learned rows", "one that knows nothing", do))
+    return model
+
+
 @contextmanager
 def open_inputs(data: Sequence[str] | None, inputs: InputOptions) -> Iterator[InputRows]:
     """Open the rows of a command; standard input is copied to a temporary file, removed afterwards."""

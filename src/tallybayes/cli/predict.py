@@ -45,13 +45,13 @@ def predict(
     """
     import pyarrow as pa
 
-    from tallybayes.cli.inputs import open_inputs
+    from tallybayes.cli.inputs import load_model, open_inputs
     from tallybayes.cli.outputs import check_free, write_rows
     from tallybayes.cli.parsing import costs_of, thresholds_of
+    from tallybayes.inference.uncertainty import z_of
     from tallybayes.predictions import Answers
-    from tallybayes.storage.model_file import load
 
-    loaded = load(model)
+    loaded = load_model(model)
     how: dict[str, Any] = {
         "costs": costs_of(costs),
         "threshold": thresholds_of(loaded, threshold),
@@ -59,6 +59,8 @@ def predict(
         "confidence": confidence,
         "threads": inputs.threads,
     }
+    if interval is not None:
+        z_of(interval, "--interval")  # refuses what is no level
     if outputs.output is not None:
         check_free(outputs.output, force=outputs.force)
 

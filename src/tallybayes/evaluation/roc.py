@@ -182,7 +182,7 @@ class RocCurve(Result):
         if self.reversed:
             return ("Decisions are reversed: a row is called positive below the threshold.",)
         if self.auc < 0.5:
-            better = f"reversing its decisions would give {1 - self.auc:.4f} (flipped())"
+            better = f"reversing its decisions would give {1 - self.auc:.4f}"
             return (f"The detector of {self.positive!r} is below the diagonal: AUC {self.auc:.4f}, {better}.",)
         return ()
 

@@ -115,7 +115,7 @@ class Comparison(Result):
         difference, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
         figures = f"{partner.name[0].upper()}{partner.name[1:]} has {number(partner.log_loss)}"
         if difference > max(_SURE * error, _WORTH * abs(best.log_loss)):
-            return f"{figures}, which is better: columns depend on each other given the class; see tb.dependence."
+            return f"{figures}, which is better: columns depend on each other given the class."
         if difference < -_SURE * error:
             return f"{figures}, which is worse."
         return f"{figures}, which is not surely better."

@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "learn": ("update", "Add rows to a model, exactly."),
         "forget": ("update", "Remove rows from a model, exactly."),
         "merge": ("update", "Merge models."),
+        "select": ("select", "Keep the columns that matter in a smaller model."),
     },
     "Ask": {
         "predict": ("predict", "Predict the class of each row, with the probability of each class."),
@@ -35,6 +36,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "validate": ("validate", "Cross-validate a model: measure it on rows it has not seen."),
         "evaluate": ("evaluate", "Evaluate predictions, or a model on other rows."),
         "compare": ("compare", "Compare event models, estimates and logistic regression."),
+        "dependence": ("dependence", "Measure how far columns depend on each other given the class."),
         "report": ("report", "Write a full report as one HTML page."),
     },
 }

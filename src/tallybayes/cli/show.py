@@ -29,6 +29,7 @@ def show(
     display: DisplayOptions,
     column: list[str] | None = option(None, "--column -c NAME", "Show only this column or glob. Repeatable."),
     nomogram: bool = option(False, "--nomogram", "Show points for each value, to add up by hand."),
+    positive: str | None = option(None, "--positive CLASS", "The class that the points of --nomogram are for."),
     importance: bool = option(False, "--importance", "Show the information in each column."),
 ) -> None:
     """Show what a model has learned, column by column.
@@ -38,25 +39,36 @@ def show(
     """
     from tallybayes.cli.inputs import load_model
     from tallybayes.cli.outputs import show as show_result
+    from tallybayes.cli.parsing import class_of
     from tallybayes.storage.model_file import load
 
     loaded = load_model(model) if column or nomogram or importance else load(model)
     if nomogram:
-        show_result(loaded.nomogram(), display)
+        show_result(loaded.nomogram(class_of(loaded, positive, "--positive")), display)
     elif importance:
         show_result(loaded.importance(), display)
     else:
-        show_result(ModelSummary(loaded, _named(loaded, column or ())), display)
+        show_result(ModelSummary(loaded, named_columns(loaded, column or ())), display)
 
 
-def _named(model: Model, given: Sequence[str]) -> tuple[str, ...]:
-    """Return the model's columns of these names and globs."""
-    terms = model.schema.terms
+def named_columns(model: Model, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the model's columns, and columns counted together, of these names and globs."""
+    return matching(model.schema.terms, given, "a column of the model")
+
+
+def matching(names: Sequence[str], given: Sequence[str], want: str = "a column") -> tuple[str, ...]:
+    """Return the names that are given or match a given glob.
+
+    Examples
+    --------
+    >>> matching(["age", "agent", "sex"], ["sex", "ag*"])
+    ('sex', 'age', 'agent')
+    """
     found: dict[str, None] = {}
-    for name in given:
-        columns = [name] if name in terms else [one for one in terms if fnmatchcase(one, name)]
+    for one in given:
+        columns = [one] if one in names else [name for name in names if fnmatchcase(name, one)]
         if not columns:
-            raise BadOption(wanted("--column", "a column of the model", repr(name), did_you_mean(name, terms)))
+            raise BadOption(wanted("--column", want, repr(one), did_you_mean(one, names)))
         found |= dict.fromkeys(columns)
     return tuple(found)
 

@@ -31,7 +31,7 @@ def test_every_part_shows_its_figures(tally: Shell, part: str) -> None:
 
 
 def test_all_parts_come_one_after_another_and_a_report_behind_them(tally: Shell) -> None:
-    shown = tally.done("demo -o page.html")
+    shown = tally.done("demo --course -o page.html")
     places = [shown.index(SAID[part][-1]) for part in PARTS]
     assert places == sorted(places)
     if find_spec("tallybayes.reporting") is None:
@@ -40,9 +40,18 @@ def test_all_parts_come_one_after_another_and_a_report_behind_them(tally: Shell)
     assert Path("page.html").stat().st_size > 10_000
 
 
+def test_the_tour_is_short_and_shows_three_things(tally: Shell) -> None:
+    shown = tally.done("demo")
+    assert len(shown.splitlines()) < 50
+    for words in ("prize", "the counts are the same as before? no.", "to the last bit? yes.", "calibration error"):
+        assert words in shown
+    assert "tally demo --course" in shown
+    assert not Path("tally-demo.html").exists()
+
+
 def test_an_existing_report_is_not_overwritten(tally: Shell) -> None:
     Path("page.html").write_text("mine")
-    assert "page.html: wanted a new file" in tally.refused("demo -o page.html")
+    assert "page.html: wanted a new file" in tally.refused("demo --course -o page.html")
     assert Path("page.html").read_text() == "mine"
 
 

@@ -122,3 +122,14 @@ def test_show_of_many_columns_is_capped_and_takes_globs(tally: Shell) -> None:
     some = tally.done("show wide.tally --column 'z*'")
     assert [name for name in ("z0", "z1", "z2") if f"{name} (categorical)" in some] == ["z0", "z1", "z2"]
     assert "x0" not in some
+
+
+def test_fit_warns_of_a_model_worse_than_the_class_shares(tally: Shell) -> None:
+    # A column whose value tells the other class: counts left out mislead, and without calibration nothing mends it.
+    rows = "".join(f"{k // 2},{'ab'[k % 2]}\n" for k in range(60))
+    Path("pairs.csv").write_text("twin,y\n" + rows)
+    ran = tally("fit pairs.csv -l y -e categorical --alpha 0.01")
+    assert ran.code == 0
+    assert "warning: the log-loss on rows left out is" in ran.err
+    assert "worse than no model" in ran.err
+    assert "warning" not in tally("fit weather.csv -l play").err

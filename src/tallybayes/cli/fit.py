@@ -13,6 +13,7 @@ from tallybayes.cli.options import Data, InputOptions, ModelOptions
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
+    from tallybayes.model import Model
     from tallybayes.storage.checkpoint import Checkpoint
 
 
@@ -56,8 +57,30 @@ def fit(
         saved.remove()
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
+    _warn_if_worse_than_prior(model)
     suggest("show", target)
     suggest("validate", *inputs.words(data), *option_words(replace(choices, label=model.schema.label)))
+
+
+def _warn_if_worse_than_prior(model: Model) -> None:
+    """Warn if, on rows left out, the log-loss exceeds that of the class shares by more than its standard error."""
+    import numpy as np
+
+    found = model.calibration
+    if found is None or found.after is None or found.stale:
+        return
+    counts = model.evidence.rows.to_float()
+    counts = counts[counts > 1]
+    if len(counts) < 2:
+        return
+    share, losses = counts / counts.sum(), -np.log((counts - 1) / (counts.sum() - 1))  # each row left out, too
+    mean = float(share @ losses)
+    error = float(np.sqrt(share @ (losses - mean) ** 2 / found.rows))
+    if found.after > mean + error:
+        note(
+            f"warning: the log-loss on rows left out is {found.after:.4f}; the class shares alone, without any column, "
+            f"have {mean:.4f}. The probabilities of this model are worse than no model."
+        )
 
 
 def _saved(path: str, every: float, data: list[str] | None, target: str) -> Checkpoint:

@@ -15,7 +15,7 @@ SUMMARY = "Naive Bayes: exact counts in, honest probabilities out."
 # The module and summary of each command. A module is imported when its command is used, so that help is quick.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
-        "demo": ("demo.command", "Walk through the classic examples, with bundled data."),
+        "demo": ("demo.command", "See what it does, in a few seconds and with bundled data."),
         "look": ("look", "Look at a file and suggest what to do next; `tally DATA` is the same."),
     },
     "Learn": {

@@ -115,6 +115,8 @@ class Model:
     @cached_property
     def belief(self) -> Belief:
         """The class prior and the likelihood of each block."""
+        if not self.classes:
+            raise BadData(wanted("model", "rows it has learned", "none: it knows nothing", "Let it learn some first"))
         return estimate(self._viewed, self._resolved_choices)
 
     @property
@@ -169,16 +171,19 @@ class Model:
     @property
     def prior(self) -> dict[Any, float]:
         """The prior probability of each class."""
+        if not self.classes:
+            return {}
         return dict(zip(self.classes, np.exp(self.belief.log_prior).tolist(), strict=True))
 
     def __repr__(self) -> str:
         events = sorted({block.event.name for block in self.schema.blocks})
         total = self.evidence.rows.sum().to_float()
+        classes, columns = _number_of(len(self.classes), "class"), _number_of(len(self.schema.columns), "column")
+        if not self.classes:
+            return f"<tallybayes.Model of {self.schema.label!r}: knows nothing, {columns}>"
         stale = ", calibrated before the last change" if self.calibration is not None and self.calibration.stale else ""
-        return (
-            f"<tallybayes.Model of {self.schema.label!r}: {len(self.classes)} classes, {len(self.schema.columns)} "
-            f"columns ({', '.join(events)}), {total:g} rows{stale}>"
-        )
+        rows = _number_of(float(total), "row")
+        return f"<tallybayes.Model of {self.schema.label!r}: {classes}, {columns} ({', '.join(events)}), {rows}{stale}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: label, classes and event models."""
@@ -897,6 +902,11 @@ class _Call(NamedTuple):
             return Answers(model, (self.method,), {self.method: {**self.options, "threads": 1}})
 
         return make
+
+
+def _number_of(size: float, name: str) -> str:
+    """Return a number of things in words, such as "1 class" or "2 classes"."""
+    return f"{size:g} {name}{'' if size == 1 else 'es' if name.endswith('s') else 's'}"
 
 
 def _more(things: Sequence[Any], kind: str) -> tuple[str, ...]:

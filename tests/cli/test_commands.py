@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import tallybayes as tb
+from tallybayes.cli.validate import _REQUIRED
+from tallybayes.evaluation.figures import FIGURES
 
 from .shell import WEATHER, Shell
 
@@ -31,7 +34,7 @@ def test_fit_saves_the_model_that_python_fits(tally: Shell) -> None:
     assert ran.out == (
         "Model of 'play': 2 classes, 4 columns (categorical, histogram), 14 rows\nSaved to weather.tally.\n"
     )
-    assert ran.err == "tally: next: tally show weather.tally, or tally validate weather.csv --label play\n"
+    assert ran.err == ("tally: next: tally show weather.tally\ntally: next: tally validate weather.csv --label play\n")
     assert tb.load("weather.tally") == tb.fit("weather.csv", "play")
 
 
@@ -141,7 +144,8 @@ def test_predict_streams_batch_by_batch(tally: Shell, model: str, monkeypatch: p
 def test_validate_prints_the_figures_and_checks_them(tally: Shell) -> None:
     want = tb.validate("weather.csv", "play", "loo")
     assert tally.done("validate weather.csv --label play --how loo") == f"{want}\n"
-    assert json.loads(tally.done("validate weather.csv --label play --how loo --json")) == want.to_dict()
+    assert json.loads(tally.done("validate weather.csv --label play --how loo --json")) == want.summary()
+    assert json.loads(tally.done("validate weather.csv --label play --how loo --json --rows")) == want.to_dict()
     ran = tally("validate weather.csv --label play --how loo --require accuracy=0.9 --require log_loss=0.1")
     figures = want.evaluation
     assert ran.code == 1
@@ -408,3 +412,54 @@ def test_results_go_to_files_of_text_and_of_json(tally: Shell) -> None:
     assert json.loads(Path("answer.json").read_text())["hits"] == 9
     tally.done("query weather.csv play=yes -o answer.txt")
     assert Path("answer.txt").read_text().startswith("P(play=yes) = 0.6429\n")
+
+
+def test_the_positive_class_is_chosen_and_figures_of_it_are_required(tally: Shell) -> None:
+    want = replace(tb.validate("weather.csv", "play", "loo"), positive="no")
+    shown = tally.done("validate weather.csv -l play --how loo --positive no")
+    assert shown == f"{want}\n"
+    for title in ("AUC of no", "average precision of no", "F1 of no", "macro F1"):
+        assert f"\n{title} " in shown
+    said = json.loads(tally.done("validate weather.csv -l play --how loo --positive no --json"))
+    assert said["figures"]["f1"]["overall"] == pytest.approx(want.evaluation["no"].f1)
+    ran = tally("validate weather.csv -l play --how loo --positive no --require average_precision=0.99")
+    assert (ran.code, "average_precision is " in ran.err) == (1, True)
+    assert tally("validate weather.csv -l play --how loo --require macro_f1=0.01 --require f1=0.01").code == 0
+    assert tally.refused("validate weather.csv -l play --positive perhaps").startswith("--positive: wanted a class")
+
+
+def test_the_help_of_require_names_every_figure() -> None:
+    assert [name.strip() for name in _REQUIRED.split(",")] == list(FIGURES)
+
+
+def test_select_keeps_the_columns_that_the_model_keeps(tally: Shell, model: str) -> None:
+    loaded = tb.load(model)
+    out = tally.done("select weather.tally weather.csv -n 2 -o two.tally")
+    want = loaded.select(2, rows="weather.csv")
+    kept = list(want.schema.columns)
+    assert f"Kept: {', '.join(kept)}.\n" in out
+    assert tb.load("two.tally").evidence == want.evidence
+    assert tb.load("two.tally").calibration is not None
+    assert not tb.load("two.tally").calibration.stale
+    tally.done("select weather.tally -n 1 -o one.tally")
+    assert tb.load("one.tally").evidence == loaded.select(1).evidence
+    tally.done("select weather.tally --column 'h*' --column windy -o named.tally")
+    assert set(tb.load("named.tally").schema.columns) == {"humidity", "windy"}
+    assert tally.refused("select weather.tally -o x.tally").startswith("select: wanted DATA to choose by")
+    assert tally.refused("select weather.tally -c windy -n 1 -o x.tally").startswith("--column: wanted no DATA")
+
+
+def test_dependence_is_that_of_python(tally: Shell, model: str) -> None:
+    assert tally.done("dependence weather.csv --label play") == f"{tb.dependence('weather.csv', 'play')}\n"
+    some = tally.done("dependence weather.tally weather.csv -c outlook -c 'h*'")
+    assert some == f"{tb.load(model).dependence('weather.csv', columns=['outlook', 'humidity'])}\n"
+
+
+def test_nomogram_of_a_class(tally: Shell, model: str) -> None:
+    assert tally.done("show weather.tally --nomogram --positive no") == f"{tb.load(model).nomogram('no')}\n"
+
+
+def test_predict_writes_chosen_input_columns(tally: Shell, model: str) -> None:
+    header = tally.done("predict weather.tally days.csv --columns 'h*' --columns outlook").splitlines()[0]
+    assert header == "outlook,humidity,predicted,P(no),P(yes)"
+    assert tally.refused("predict weather.tally days.csv --columns wind").startswith("--columns: wanted input columns")

@@ -34,8 +34,8 @@ def test_fit_saves_the_model_of_the_query_and_says_how_to_go_on(tally: Shell, da
     assert ran.out.endswith("Saved to model.tally.\n")
     sql, url = [*shlex.split(rows), "--db", "duckdb"][1:4:2]
     assert tb.load("model.tally") == tb.fit(sql, "play", connection=url)
-    assert ran.err.startswith("tally: next: tally show model.tally, or tally validate --sql ")
-    assert tally.done(ran.err.split(", or tally ")[1])
+    assert ran.err.startswith("tally: next: tally show model.tally\ntally: next: tally validate --sql ")
+    assert tally.done(ran.err.split("next: tally ")[2])
 
 
 def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: None) -> None:
@@ -66,7 +66,7 @@ def test_every_command_that_reads_rows_takes_a_query(tally: Shell, database: Non
         (f"fit {WHOLE} --format csv -l play", "--format: wanted files, got a query."),
         ("fit --sql 'select 1 as a' -l play", "the query: wanted a column 'play' for --label, got none of that name."),
         ("fit --sql 'selec' -l play", "the query: wanted rows, got a database error ("),
-        ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "connection: wanted 'duckdb', "),
+        ("fit --sql 'select 1 as a' --db oracle://me:secret@h/d", "--db: wanted 'duckdb', "),
         ("query weather.csv", "QUESTION: wanted one after DATA"),
         (f"query weather.csv play=yes {WHOLE}", "--sql: wanted no DATA, got 'weather.csv'."),
         ("explain weather.tally", "ROW: wanted NAME=VALUE for some columns"),

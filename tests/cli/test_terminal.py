@@ -43,12 +43,26 @@ def test_answers_are_a_table_of_the_first_rows(model: str) -> None:
     head, *rows = WEATHER.splitlines()
     Path("many.csv").write_text("\n".join([head, *(rows * 3)]) + "\n")
     shown = on_terminal("predict", model, "many.csv").splitlines()
-    assert shown[0].split() == ["outlook", "temperature", "humidity", "windy", "play", "predicted", "P(no)", "P(yes)"]
+    assert shown[0].split() == ["predicted", "P(no)", "P(yes)", "outlook", "temperature", "humidity", "windy", "play"]
     loaded = tb.load(model)
     predicted, (no, yes) = loaded.predict("many.csv")[0], loaded.predict_proba("many.csv")[0]
-    assert shown[2].split() == ["sunny", "85", "85", "false", "no", predicted, f"{no:.4f}", f"{yes:.4f}"]
+    assert shown[2].split() == [predicted, f"{no:.4f}", f"{yes:.4f}", "sunny", "85", "85", "false", "no"]
     assert len(shown) == 2 + 20 + 1
     assert shown[-1] == "And 22 more rows; write them to a file with -o."
+
+
+@pytest.mark.usefixtures("tally")
+def test_only_the_columns_that_fit_are_shown_after_the_answers(model: str) -> None:
+    head, *rows = WEATHER.splitlines()
+    wide = [f"{head},{','.join(f'number {k}' for k in range(20))}", *(row + ",7" * 20 for row in rows)]
+    Path("wide.csv").write_text("\n".join(wide) + "\n")
+    shown = on_terminal("predict", model, "wide.csv").splitlines()
+    assert shown[0].split()[:4] == ["predicted", "P(no)", "P(yes)", "outlook"]
+    assert all(len(line) <= 100 for line in shown)
+    assert "number 0" in shown[0]
+    assert shown[-1] == "And 18 more columns; choose some with --columns, or write all with -o."
+    chosen = on_terminal("predict", model, "wide.csv", "--columns", "*number 19").splitlines()
+    assert chosen[0].split() == ["predicted", "P(no)", "P(yes)", "number", "19"]
 
 
 @pytest.mark.usefixtures("tally")

@@ -49,7 +49,9 @@ def test_a_predicate_that_cannot_be_used_is_refused(tally: Shell) -> None:
         "weather.csv: wanted a column 'temp', got none of that name. It has 'outlook', 'temperature', 'humidity',"
         " 'windy', 'play'."
     )
-    assert tally.refused("fit weather.csv -l play --where 'temperature >'").startswith("where: wanted comparisons such")
+    assert tally.refused("fit weather.csv -l play --where 'temperature >'").startswith(
+        "--where: wanted comparisons such"
+    )
     assert tally.refused("fit weather.csv -l play --where 'temperature > 200'") == (
         "weather.csv: wanted rows to learn from, got none."
     )

@@ -100,7 +100,7 @@ def test_a_flipped_curve_is_that_of_reversed_decisions(rows: Rows) -> None:
 
 def test_a_detector_below_the_diagonal_says_so_and_is_turned_upright() -> None:
     wrong = roc([1, 1, 0, 0], [0.1, 0.4, 0.3, 0.9])
-    said = "The detector of 1 is below the diagonal: AUC 0.2500, reversing its decisions would give 0.7500 (flipped())."
+    said = "The detector of 1 is below the diagonal: AUC 0.2500, reversing its decisions would give 0.7500."
     assert wrong.notes() == (said,)
     assert said in str(wrong)
     right = wrong.upright()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import warnings
-import warnings
 from pathlib import Path
 from typing import Any
 

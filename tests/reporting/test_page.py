@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import re
 from html.parser import HTMLParser
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tallybayes.reporting import report
@@ -60,7 +62,8 @@ def test_the_page_loads_nothing_from_elsewhere(name: str) -> None:
         assert tag not in ("img", "iframe", "object", "embed", "base", "form")
         for key in ("src", "href", "action", "srcset", "data"):
             value = attrs.get(key)
-            assert value is None or value.startswith("#") or value == "data:,", (tag, value)
+            inside = value is not None and tag == "a" and "download" in attrs and value.startswith("data:text/csv;")
+            assert value is None or value.startswith("#") or value == "data:," or inside, (tag, value)
     style = re.search(r"<style>(.*?)</style>", page_of(name), re.DOTALL)
     assert style is not None
     assert "url(" not in style[1]
@@ -132,3 +135,30 @@ def test_a_page_without_calibration_has_no_weights_of_columns() -> None:
     data = report(without_notes(60), "state", calibrate=None)
     assert data.weights is None
     assert "Weights of columns" not in data.to_html()
+
+
+def test_the_wrong_rows_can_be_downloaded_and_are_no_formulas() -> None:
+    data = report({"x": list("pq" * 30), "y": (["=1+1", "no"] * 20) + (["no", "=1+1"] * 10)}, "y", how="5-fold")
+    [link] = [attrs["href"] for tag, attrs in Reader(data.to_html()).tags if "download" in attrs]
+    header, *rows = base64.b64decode(link.partition("base64,")[2]).decode().splitlines()
+    answer = data.answer
+    assert header == "row,true,predicted,P(true)"
+    assert [int(row.split(",")[0]) - 1 for row in rows] == np.flatnonzero(answer.true != answer.decided).tolist()
+    assert all(cell in ("'=1+1", "no") for row in rows for cell in row.split(",")[1:3])
+
+
+def test_the_first_lines_say_when_the_class_shares_are_better() -> None:
+    twins = [str(k // 2) for k in range(60)]  # each value has a row of either class: what is left out misleads
+    worse = report({"twin": twins, "y": list("ab" * 30)}, "y", how="10-fold", alpha=0.01, calibrate=None)
+    assert worse.answer.worse_than_prior
+    assert "Do not use these probabilities." in worse.to_html()
+    better = report({"x": list("ab" * 30), "y": list("ab" * 30)}, "y")
+    assert not better.answer.worse_than_prior
+    assert "Do not use these probabilities." not in better.to_html()
+
+
+def test_tables_below_charts_are_folded_and_columns_can_be_searched() -> None:
+    page = page_of("mixed")
+    assert page.count('<details class="fold"') > 5
+    assert 'data-find="columns-table"' in page
+    assert 'id="columns-table"' in page

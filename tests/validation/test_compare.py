@@ -36,7 +36,7 @@ def test_the_shape_of_the_numbers_is_found() -> None:
     found = tb.compare(pay(), "y", estimate="map")
     assert found.recommended.name == "lognormal numbers"
     assert found.recommended.ahead > 2 * found.recommended.error
-    assert found.recommendation.startswith("Take 'lognormal numbers': log-loss 0.")
+    assert found.recommendation.startswith("Take 'lognormal numbers' (--event pay=lognormal): log-loss 0.")
 
 
 def test_the_difference_and_its_error_are_those_of_the_rows() -> None:
@@ -89,7 +89,7 @@ def test_the_partner_is_reported_as_better_if_columns_depend_on_each_other() -> 
 def test_words_are_compared_in_other_bags_and_several_changes_together(data: Path) -> None:
     found = tb.compare(data / "titanic" / "titanic_passengers.csv.gz", "label", "5-fold", partners=())
     names = {one.name for one in found.candidates}
-    assert {"words that are there or not", "lognormal numbers", "Poisson numbers", "whole numbers as names"} <= names
+    assert {"words present or absent", "lognormal numbers", "Poisson numbers", "whole numbers as categories"} <= names
     several = [one for one in found.candidates if one.kind == "several"]
     for one in several:
         seen = tb.validate(data / "titanic" / "titanic_passengers.csv.gz", "label", "5-fold", **one.options)
@@ -132,3 +132,32 @@ def test_repeats_are_averaged_and_plain_values_are_plain() -> None:
 def test_what_cannot_be_compared_is_refused(options: dict[str, Any], sentence: str) -> None:
     with pytest.raises(tb.errors.BadOption, match=sentence):
         tb.compare(pay(100), "y", **options)
+
+
+def test_rows_name_their_option_and_infinite_losses_are_not_compared() -> None:
+    rng = np.random.default_rng(4)
+    y = rng.integers(0, 2, 60)
+    rows = {
+        "kind": [f"{'ab'[c]}{k % 9}" if k else f"{'ba'[c]}1" for k, c in enumerate(y)],
+        "size": rng.normal(y),
+        "y": y,
+    }
+    found = tb.compare(rows, "y", "5-fold", partners=())
+    assert found["smoothing by leave-one-out"].option == "--alpha loo"
+    assert found["no calibration"].option == "--no-calibrate"
+    assert found["gaussian numbers"].option == "--event size=gaussian"
+    text = str(found)
+    assert "nats per row; the gain is over 'as inferred', the baseline" in text
+    assert np.isinf(found["maximum likelihood"].log_loss)
+    assert "Infinite log-loss, not compared: 'maximum likelihood'" in text
+    row = next(line for line in text.splitlines() if line.strip().startswith("maximum likelihood"))
+    assert row.split()[-5:-3] == ["–", "–"]
+
+
+def test_where_the_default_is_infinite_the_lowest_finite_loss_is_recommended() -> None:
+    y = list("ab" * 30)  # the first row has a value that only rows of the other class have
+    rows = {"kind": ["b1", *(f"{c}{k % 3}" for k, c in enumerate(y[1:]))], "y": y}
+    found = tb.compare(rows, "y", "5-fold", partners=("ridge",), estimate="mle", calibrate=None)
+    assert np.isinf(found.default.log_loss)
+    assert np.isfinite(found.recommended.log_loss)
+    assert not found.recommended.surely_better or np.isfinite(found.recommended.ahead)

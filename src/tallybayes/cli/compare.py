@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tallybayes.cli.exit import note
+from tallybayes.cli.event_patterns import short_patterns
+from tallybayes.cli.exit import suggest
 from tallybayes.cli.group import example
-from tallybayes.cli.option_groups import option
+from tallybayes.cli.option_groups import option, option_words
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions, ModelOptions, Seed
 
 if TYPE_CHECKING:
@@ -52,15 +52,25 @@ def compare(
     with open_inputs(data, inputs) as rows, busy("comparing"):
         found = replace(rows, quiet=True).work(work)
     show(found, display)
-    note(f"next: {_command(inputs.words(data), found.label, found.recommended.options)}")
+    suggest("fit", *inputs.words(data), *option_words(_recommended(choices, found)))
 
 
-def _command(data: list[str], label: str, options: dict[str, Any]) -> str:
-    """Return the command that fits the recommended model."""
-    words = ["tally", "fit", *data, "--label", label]
-    for name, event in (options.get("events") or {}).items():
-        words += ["--event", f"{name}={event}"]
-    for name in ("estimate", "alpha"):
-        words += [f"--{name}", str(options[name])] if name in options else []
-    words += ["--no-calibrate"] if options.get("calibrate", "loo") is None else []
-    return shlex.join(words)
+def _recommended(choices: ModelOptions, found: Comparison) -> ModelOptions:
+    """Return the options of the command with those of the recommended model."""
+    options = found.recommended.options
+    events = short_patterns(options.get("events", {}), found.events)
+    kept = [text for text in choices.event or () if text.rpartition("=")[0] not in events]
+    ignored = [text for text in kept if text.endswith("=ignore")]  # the first glob that matches wins
+    event = [
+        *ignored,
+        *(f"{name}={event}" for name, event in events.items()),
+        *(one for one in kept if one not in ignored),
+    ]
+    return replace(
+        choices,
+        label=found.label,
+        event=event or None,
+        estimate=options.get("estimate", choices.estimate),
+        alpha=[options["alpha"]] if "alpha" in options else choices.alpha,
+        calibrate=choices.calibrate and options.get("calibrate", "auto") is not None,
+    )

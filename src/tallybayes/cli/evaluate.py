@@ -60,11 +60,11 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
     import numpy as np
 
     from tallybayes import evaluation
+    from tallybayes.cli.inputs import load_model
     from tallybayes.cli.parsing import class_of
     from tallybayes.cli.training import label_of
-    from tallybayes.storage.model_file import load
 
-    model = load(path)
+    model = load_model(path)
     how["positive"] = class_of(model, how["positive"], "--positive")
 
     def work(source: sources.Source) -> Evaluation:

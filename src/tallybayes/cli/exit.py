@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import shlex
 import sys
 import warnings
@@ -13,16 +12,11 @@ from typing import Any
 
 import typer
 
+from tallybayes.cli.phrases import in_options
 from tallybayes.display.tables import visible
 from tallybayes.errors import TallyError, wanted
 
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
-# Keywords of `fit` and its relatives as messages quote them, such as bad_lines='skip', and the options they are here.
-_OPTIONS = {name: name.replace("_", "-") for name in ("alpha", "bad_lines", "errors", "estimate", "how", "unseen")}
-_OPTIONS |= {"missing": "missing-as", "positive": "positive"}
-_KEYWORD = re.compile(rf"(?<!['\w])({'|'.join(_OPTIONS)})=('[\w-]+'(?: or '[\w-]+')?|[\d.]*\d|(?=\.$))")
-_EVENT = re.compile(r"events=\{'([^']*)': '([^']*)'\}")
-_KEEP = re.compile(r"keep=\['([^']*)'\]")
 # The base class of typer's usage errors. Which library defines it depends on typer's version.
 _Misused: Any = typer.BadParameter.__mro__[2]
 
@@ -30,6 +24,11 @@ _Misused: Any = typer.BadParameter.__mro__[2]
 def note(sentence: str) -> None:
     """Print a note on standard error, beside the answer on standard output."""
     print(f"tally: {visible(sentence)}", file=sys.stderr)
+
+
+def suggest(*words: str) -> None:
+    """Print a command to run next, quoted for a shell, on standard error."""
+    note(f"next: {shlex.join(('tally', *words))}")
 
 
 def run(work: Callable[[], Any]) -> int:
@@ -80,19 +79,3 @@ def _unread() -> int:
 def _bad(sentence: str) -> int:
     note(in_options(sentence))
     return BAD_INPUT
-
-
-def in_options(text: str) -> str:
-    """Return a message on one line, with keywords of Python functions spelled as options.
-
-    Examples
-    --------
-    >>> in_options("a.csv: wanted 2 values, got 3. Fix the line, or skip it with bad_lines='skip'.")
-    'a.csv: wanted 2 values, got 3. Fix the line, or skip it with --bad-lines skip.'
-    >>> in_options("Declare it categorical (events={'age': 'categorical'}).")
-    'Declare it categorical (--event age=categorical).'
-    """
-    line = _EVENT.sub(r"--event \1=\2", " ".join(text.split()))
-    line = _KEEP.sub(lambda found: f"--keep {shlex.quote(found[1])}", line).replace("label_as_is=True", "--label-as-is")
-    line = line.replace("encoding='...'", "--encoding")
-    return _KEYWORD.sub(lambda found: f"--{_OPTIONS[found[1]]} {found[2]}".replace("'", "").rstrip(), line)

@@ -31,11 +31,11 @@ def explain(
     Shows what each column, or each word, adds to the log-odds of the class, and the number of rows behind it. A column
     that is not named counts as missing and adds nothing.
     """
+    from tallybayes.cli.inputs import load_model
     from tallybayes.cli.outputs import show
     from tallybayes.cli.parsing import class_of, row_of
-    from tallybayes.storage.model_file import load
 
-    loaded = load(model)
+    loaded = load_model(model)
     if not row and inputs.sql is None:
         raise BadOption(wanted("ROW", "NAME=VALUE for some columns, a JSON object, a text, or FILE:ROW", "none"))
     if not row or inputs.sql is not None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tallybayes.cli.exit import note
+from tallybayes.cli.exit import note, suggest
 from tallybayes.cli.group import example
-from tallybayes.cli.option_groups import option
+from tallybayes.cli.option_groups import option, option_words
 from tallybayes.cli.options import Data, InputOptions, ModelOptions
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
+    from tallybayes.model import Model
     from tallybayes.storage.checkpoint import Checkpoint
 
 
@@ -56,8 +57,30 @@ def fit(
         saved.remove()
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
-    named = shlex.join(inputs.words((data or [])[:1]))
-    note(f"next: tally show {target}, or tally validate {named} --label {model.schema.label}")
+    _warn_if_worse_than_prior(model)
+    suggest("show", target)
+    suggest("validate", *inputs.words(data), *option_words(replace(choices, label=model.schema.label)))
+
+
+def _warn_if_worse_than_prior(model: Model) -> None:
+    """Warn if, on rows left out, the log-loss exceeds that of the class shares by more than its standard error."""
+    import numpy as np
+
+    found = model.calibration
+    if found is None or found.after is None or found.stale:
+        return
+    counts = model.evidence.rows.to_float()
+    counts = counts[counts > 1]
+    if len(counts) < 2:
+        return
+    share, losses = counts / counts.sum(), -np.log((counts - 1) / (counts.sum() - 1))  # each row left out, too
+    mean = float(share @ losses)
+    error = float(np.sqrt(share @ (losses - mean) ** 2 / found.rows))
+    if found.after > mean + error:
+        note(
+            f"warning: the log-loss on rows left out is {found.after:.4f}; the class shares alone, without any column, "
+            f"have {mean:.4f}. The probabilities of this model are worse than no model."
+        )
 
 
 def _saved(path: str, every: float, data: list[str] | None, target: str) -> Checkpoint:

@@ -18,8 +18,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.cli.exit import in_options, note
+from tallybayes.cli.exit import note
 from tallybayes.cli.options import InputOptions
+from tallybayes.cli.phrases import in_options
 from tallybayes.display.progress import counting
 from tallybayes.encoding import open_rows
 from tallybayes.errors import (
@@ -102,6 +103,17 @@ class InputRows:
         `types` are the column types already known to be wider.
         """
         return open_rows.reading(lambda found: work(self.read(found)), types)
+
+
+def load_model(path: str) -> Model:
+    """Load a model that knows something: one that has forgotten everything answers no question."""
+    from tallybayes.storage.model_file import load
+
+    model = load(path)
+    if not model.classes:
+        do = "Add rows with 'tally learn'"
+        raise BadData(wanted(path, "a model that has learned rows", "one that knows nothing", do))
+    return model
 
 
 @contextmanager

@@ -15,7 +15,7 @@ SUMMARY = "Naive Bayes: exact counts in, honest probabilities out."
 # The module and summary of each command. A module is imported when its command is used, so that help is quick.
 COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Begin": {
-        "demo": ("demo.command", "Walk through the classic examples, with bundled data."),
+        "demo": ("demo.command", "See what it does, in a few seconds and with bundled data."),
         "look": ("look", "Look at a file and suggest what to do next; `tally DATA` is the same."),
     },
     "Learn": {
@@ -23,6 +23,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "learn": ("update", "Add rows to a model, exactly."),
         "forget": ("update", "Remove rows from a model, exactly."),
         "merge": ("update", "Merge models."),
+        "select": ("select", "Keep the columns that matter in a smaller model."),
     },
     "Ask": {
         "predict": ("predict", "Predict the class of each row, with the probability of each class."),
@@ -36,6 +37,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "validate": ("validate", "Cross-validate a model: measure it on rows it has not seen."),
         "evaluate": ("evaluate", "Evaluate predictions, or a model on other rows."),
         "compare": ("compare", "Compare event models, estimates and logistic regression."),
+        "dependence": ("dependence", "Measure how far columns depend on each other given the class."),
         "report": ("report", "Write a full report as one HTML page."),
     },
 }

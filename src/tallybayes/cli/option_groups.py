@@ -17,12 +17,40 @@ def option(default: Any, spelling: str, help_: str) -> Any:
     """
     flags = [word for word in spelling.split() if word.startswith("-")]
     metavar = next((word for word in spelling.split() if word not in flags), None)
-    return field(default=default, metadata={"typer": typer.Option(*flags, metavar=metavar, help=help_)})
+    return field(
+        default=default, metadata={"typer": typer.Option(*flags, metavar=metavar, help=help_), "flag": flags[0]}
+    )
 
 
 def argument(default: Any, metavar: str, help_: str) -> Any:
     """Return an argument as the default of a parameter or field."""
     return field(default=default, metadata={"typer": typer.Argument(metavar=metavar, help=help_)})
+
+
+def option_words(group: Any) -> list[str]:
+    """Return the words that set a group's options on a command line, without those that have their default.
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Size:
+    ...     height: int = option(1, "--height -h N", "The height.")
+    ...     fill: bool = option(True, "--fill/--no-fill", "Whether to fill it.")
+    >>> option_words(Size(2, fill=False)), option_words(Size())
+    (['--height', '2', '--no-fill'], [])
+    """
+    words = []
+    for one in fields(group):
+        value = getattr(group, one.name)
+        if value == one.default or value is None or "flag" not in one.metadata:
+            continue
+        flag, _, off = one.metadata["flag"].partition("/")
+        if isinstance(value, bool):
+            words.append(flag if value else off)
+        else:
+            words += [word for text in (value if isinstance(value, list) else [value]) for word in (flag, str(text))]
+    return words
 
 
 def expand_groups(function: Callable[..., None]) -> Callable[..., None]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from tallybayes.cli.option_groups import option
+from tallybayes.cli.option_groups import option, option_words
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
@@ -78,15 +78,10 @@ class InputOptions:
         return (files[0], files[1:]) if is_model else (None, files)
 
     def words(self, data: Sequence[str] | None) -> list[str]:
-        """Return the words that name these rows on a command line: files or query, --where and --bad-lines."""
+        """Return the words that name these rows on a command line: files or query, and how they are read."""
         from tallybayes.sources.locations import name_of
 
-        if self.sql is not None:
-            named = ["--sql", self.sql, *([] if self.db is None else ["--db", self.db])]
-        else:
-            named = [name_of(path) for path in data or ()]
-        named += ["--where", self.where] if self.where is not None else []
-        return named + (["--bad-lines", self.bad_lines] if self.bad_lines != "error" else [])
+        return [*map(name_of, data or ()), *option_words(replace(self, db=self.db and name_of(self.db)))]
 
 
 @dataclass(frozen=True)
@@ -217,9 +212,18 @@ def _known(names: Sequence[str], columns: Sequence[str], where: str) -> Sequence
 
 
 def _named(text: str) -> tuple[str, str]:
-    """Split NAME=VALUE; the name is * if there is none. An = inside brackets belongs to the value."""
-    name, equals, value = text.partition("=")
-    return (name, value) if equals and "(" not in name else ("*", text)
+    """Split NAME=VALUE at the last = outside brackets; without one the name is *.
+
+    Examples
+    --------
+    >>> _named("f(x)=poisson"), _named("age=bernoulli(threshold=9)"), _named("bernoulli(threshold=9)")
+    (('f(x)', 'poisson'), ('age', 'bernoulli(threshold=9)'), ('*', 'bernoulli(threshold=9)'))
+    """
+    name, equals, value = text.rpartition("=")
+    while equals and value.count("(") != value.count(")"):
+        name, equals, more = name.rpartition("=")
+        value = f"{more}={value}"
+    return (name, value) if equals else ("*", text)
 
 
 def _number(text: str) -> Any:

@@ -7,7 +7,7 @@ import io
 import json
 import os
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
@@ -23,6 +23,8 @@ from tallybayes.sources.text_chunks import CODECS
 from tallybayes.storage import atomic_write
 
 _SHOWN = 20  # rows on a terminal; a file gets all
+_GAP = 3  # characters between two columns
+_LONGEST = 40  # characters of a cell; more of a text would push the other columns out
 
 
 def check_free(path: str, *, force: bool) -> str:
@@ -45,17 +47,17 @@ def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
     return atomic_write.replacing(Path(target), target)
 
 
-def show(result: Result, display: DisplayOptions) -> None:
-    """Print a result as a table, as text or as JSON, or write it to a file."""
+def show(result: Result, display: DisplayOptions, values: dict[str, Any] | None = None) -> None:
+    """Print a result as a table, as text or as JSON, or write it to a file; `values` are those for JSON, if fewer."""
     if display.output is not None:
         ending = Path(display.output).suffix.lower()
         if ending not in (".json", ".txt"):
             raise BadOption(wanted(display.output, "a file ending in .json or .txt", repr(ending)))
-        text = _as_json(result) if ending == ".json" or display.json else str(result)
+        text = _as_json(result, values) if ending == ".json" or display.json else str(result)
         with replacing(display.output, force=display.force) as file:
             file.write(f"{text}\n".encode())
     elif display.json:
-        print(_as_json(result))
+        print(_as_json(result, values))
     elif sys.stdout.isatty():
         from rich.console import Console
 
@@ -200,8 +202,24 @@ def _to_terminal(rows: Iterable[pa.RecordBatch], schema: pa.Schema) -> None:
         more += max(0, batch.num_rows - room)
     columns = tuple(Column(f.name, right=pa.types.is_floating(f.type) or pa.types.is_integer(f.type)) for f in schema)
     cells = tuple(tuple(_cell(row[name]) for name in schema.names) for row in shown)
-    notes = (f"And {more:,} more rows; write them to a file with -o.",) if more else ()
-    Console(highlight=False).print(Grid("", columns, cells, notes))
+    console = Console(highlight=False)
+    kept = _columns_that_fit(schema.names, cells, console.width)
+    notes = [f"And {more:,} more rows; write them to a file with -o."] if more else []
+    if kept < len(columns):
+        notes.append(f"And {len(columns) - kept:,} more columns; choose some with --columns, or write all with -o.")
+    console.print(Grid("", columns[:kept], tuple(row[:kept] for row in cells), tuple(notes)))
+
+
+def _columns_that_fit(names: Sequence[str], cells: Sequence[Sequence[str]], width: int) -> int:
+    """Return how many columns fit side by side, at least one."""
+    from rich.cells import cell_len
+
+    used = 0
+    for k, name in enumerate(names):
+        used += max(cell_len(name), *(cell_len(row[k]) for row in cells), 0) + _GAP
+        if used - _GAP > width:
+            return max(k, 1)
+    return len(names)
 
 
 def _cell(value: Any) -> str:
@@ -209,8 +227,11 @@ def _cell(value: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).lower()
-    return number(value) if isinstance(value, float) else str(value)
+    if isinstance(value, float):
+        return number(value)
+    text = str(value).replace("\n", "\\n")
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
 
 
-def _as_json(result: Result) -> str:
-    return json.dumps(result.to_dict(), indent=2, ensure_ascii=False)
+def _as_json(result: Result, values: dict[str, Any] | None) -> str:
+    return json.dumps(result.to_dict() if values is None else values, indent=2, ensure_ascii=False)

@@ -29,11 +29,22 @@ def as_type(text: str, kind: pa.DataType, where: str) -> Any:
 
 def class_of(model: Model, text: str | None, where: str) -> Any:
     """Return the model's class with this text; None for None."""
+    return one_of(model.classes, text, where, f"a class of {model.schema.label!r}")
+
+
+def one_of(classes: Sequence[Any], text: str | None, where: str, want: str = "a class") -> Any:
+    """Return the class with this text; None for None.
+
+    Examples
+    --------
+    >>> one_of([0, 1], "1", "--positive"), one_of([False, True], "true", "--positive")
+    (1, True)
+    """
     if text is None:
         return None
-    found = {_written(one): one for one in model.classes}
+    found = {_written(one): one for one in classes}
     if text not in found:
-        raise BadOption(wanted(where, f"a class of {model.schema.label!r}", repr(text), did_you_mean(text, found)))
+        raise BadOption(wanted(where, want, repr(text), did_you_mean(text, found)))
     return found[text]
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
@@ -26,6 +27,9 @@ def predict(
     outputs: OutputOptions,
     data: Data = None,
     only: bool = option(False, "--only", "Write the predictions without the input columns."),
+    columns: list[str] | None = option(
+        None, "--columns NAME", "An input column or glob to write beside the predictions; by default all. Repeatable."
+    ),
     costs: str | None = option(None, "--costs C", "Costs, decisions by true classes, as in '0,5;1,0'."),
     threshold: list[str] | None = option(
         None, "--threshold CLASS=P", "Predict a class from probability P on. Repeatable."
@@ -41,17 +45,18 @@ def predict(
     """Predict the class of each row, with the probability of each class.
 
     Works batch by batch, so the rows need not fit into memory. Adds a column 'predicted' and a column P(class) for
-    each class. A label column in the rows is ignored.
+    each class. A label column in the rows is ignored. On a terminal the predictions come first, then the input columns
+    that fit.
     """
     import pyarrow as pa
 
-    from tallybayes.cli.inputs import open_inputs
+    from tallybayes.cli.inputs import load_model, open_inputs
     from tallybayes.cli.outputs import check_free, write_rows
     from tallybayes.cli.parsing import costs_of, thresholds_of
+    from tallybayes.inference.uncertainty import z_of
     from tallybayes.predictions import Answers
-    from tallybayes.storage.model_file import load
 
-    loaded = load(model)
+    loaded = load_model(model)
     how: dict[str, Any] = {
         "costs": costs_of(costs),
         "threshold": thresholds_of(loaded, threshold),
@@ -59,11 +64,14 @@ def predict(
         "confidence": confidence,
         "threads": inputs.threads,
     }
+    if interval is not None:
+        z_of(interval, "--interval")  # refuses what is no level
     if outputs.output is not None:
         check_free(outputs.output, force=outputs.force)
 
     # A file whose types widen late is read again from its first row, but rows written to a pipe cannot be taken back.
-    written, to_pipe = 0, outputs.output is None and (outputs.json or not sys.stdout.isatty())
+    written, to_terminal = 0, outputs.output is None and not outputs.json and sys.stdout.isatty()
+    to_pipe = outputs.output is None and not to_terminal
 
     def work(source: sources.Source) -> None:
         _check(source, loaded)
@@ -73,7 +81,9 @@ def predict(
             numbers: {"threads": inputs.threads} | ({} if interval is None else {"level": interval}),
         }
         answers = Answers(loaded, ("predict", numbers), options, source.name)
-        schema = pa.schema([*([] if only else source.schema), *answers.fields])
+        beside = [] if only else _chosen(source.schema.names, columns)
+        inputs_ = [source.schema.field(name) for name in beside]
+        schema = pa.schema([*answers.fields, *inputs_] if to_terminal else [*inputs_, *answers.fields])
 
         def rows() -> Iterator[Any]:
             nonlocal written
@@ -81,14 +91,24 @@ def predict(
             for batch in source:
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
                 if batch.num_rows:
-                    columns = [] if only else list(batch.columns)
-                    yield pa.RecordBatch.from_arrays([*columns, *answers.of(batch).columns], schema=schema)
+                    own, new = [batch.column(name) for name in beside], list(answers.of(batch).columns)
+                    yield pa.RecordBatch.from_arrays(new + own if to_terminal else own + new, schema=schema)
                     written += batch.num_rows
 
         write_rows(rows(), schema, outputs, continued=to_pipe and written > 0)
 
     with open_inputs(data, inputs) as rows:
         rows.like(loaded).work(work)
+
+
+def _chosen(names: list[str], given: list[str] | None) -> list[str]:
+    """Return the input columns of these names and globs; all if none is given."""
+    from tallybayes.errors import BadOption, did_you_mean, wanted
+
+    for one in given or ():
+        if not any(fnmatchcase(name, one) for name in names):
+            raise BadOption(wanted("--columns", "input columns or globs", repr(one), did_you_mean(one, names)))
+    return [name for name in names if given is None or any(fnmatchcase(name, one) for one in given)]
 
 
 def _check(source: sources.Source, model: Model) -> None:

@@ -36,16 +36,15 @@ def query(
     =, !=, <, <=, > and >= compare; ~ searches for words in a text.
     """
     from tallybayes import sources
-    from tallybayes.cli.inputs import open_inputs
+    from tallybayes.cli.inputs import load_model, open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.queries.count_rows import probability
-    from tallybayes.storage.model_file import load
 
     files, text = ([source], question) if inputs.sql is None or question is not None else ([], source)
     if text is None:
         raise BadOption(wanted("QUESTION", "one after DATA, such as 'play=yes | outlook=sunny'", "none"))
     if inputs.sql is None and source.lower().endswith(".tally"):
-        show(load(source).probability(text, level=level), display)
+        show(load_model(source).probability(text, level=level), display)
         return
 
     def work(rows: sources.Source) -> Probability:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tallybayes.cli.group import example
-from tallybayes.cli.option_groups import argument, option
+from tallybayes.cli.option_groups import argument, option, option_words
 from tallybayes.cli.options import InputOptions, ModelOptions, Seed
+from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
     from tallybayes.cli.inputs import InputRows
@@ -37,14 +38,17 @@ def report(
     The data, the quality of the model on rows it has not seen, each column's evidence, the columns that break the
     independence assumption, and the worst mistakes explained: one file that needs no network.
     """
-    from tallybayes.cli.inputs import open_inputs
+    from tallybayes.cli.inputs import load_model, open_inputs
     from tallybayes.cli.outputs import check_free, replacing
     from tallybayes.display.progress import busy
     from tallybayes.sources.locations import name_of
-    from tallybayes.storage.model_file import load
 
     path, files = inputs.split_model(data)
-    model = None if path is None else load(path)
+    model = None if path is None else load_model(path)
+    given = option_words(replace(choices, label=None, weight=None))
+    if model is not None and given:
+        do = "Leave out the model to fit one with it"
+        raise BadOption(wanted(given[0], "no model, which has its own options", repr(path), do))
     name = Path(name_of(files[0])).name.split(".")[0] if files else "report"
     target = None if json else check_free(output or f"{name}.html", force=force)
     with open_inputs(files, inputs) as rows, busy("making the report"):
@@ -67,7 +71,8 @@ def _report(rows: InputRows, model: Any, choices: ModelOptions, options: dict[st
 
     source = rows.read()
     label = label_of(source, choices.label if model is None else choices.label or model.schema.label)
-    options |= fit_options(source, label, choices) if model is None else {}
+    own = {} if choices.weight is None else {"weights": choices.weight}
+    options |= fit_options(source, label, choices) if model is None else own
     reading = rows.inputs.read_options()
     given = {field.name: getattr(reading, field.name) for field in fields(reading) if field.name != "connection"}
     options |= {name: value for name, value in given.items() if value != getattr(ReadOptions, name)}

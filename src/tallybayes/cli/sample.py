@@ -26,15 +26,16 @@ def sample(
     First the class, from the prior or its posterior given the fixed values; then each column from its distribution
     given the class. The rows have the columns and types of the training data.
     """
+    from tallybayes.cli.inputs import load_model
     from tallybayes.cli.options import pairs
     from tallybayes.cli.outputs import write_rows
     from tallybayes.cli.parsing import class_of, row_of
-    from tallybayes.storage.model_file import load
 
-    loaded = load(model)
+    loaded = load_model(model)
     label = loaded.schema.label
     texts = pairs(given or (), "--given")
-    fixed = row_of(loaded, [f"{name}={value}" for name, value in texts.items() if name != label])
+    columns = [f"{name}={value}" for name, value in texts.items() if name != label]
+    fixed = row_of(loaded, columns) if columns else {}
     if label in texts:
         fixed[label] = class_of(loaded, texts[label], "--given")
     drawn = loaded.sample(n, fixed or None, missing=missing, seed=seed)

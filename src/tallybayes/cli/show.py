@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 from tallybayes.cli.group import example
 from tallybayes.cli.option_groups import option
 from tallybayes.cli.options import DisplayOptions, ModelFile
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
+from tallybayes.errors import BadOption, did_you_mean, wanted
+from tallybayes.explain.tables import prior_table
 from tallybayes.explain.weight_table import weight_table
 from tallybayes.model import Model
+
+_LISTED = 30  # columns; of five thousand words or pixels the first are enough
 
 
 @example(
@@ -21,8 +27,9 @@ from tallybayes.model import Model
 def show(
     model: ModelFile,
     display: DisplayOptions,
-    column: list[str] | None = option(None, "--column -c NAME", "Show only this column. Repeatable."),
+    column: list[str] | None = option(None, "--column -c NAME", "Show only this column or glob. Repeatable."),
     nomogram: bool = option(False, "--nomogram", "Show points for each value, to add up by hand."),
+    positive: str | None = option(None, "--positive CLASS", "The class that the points of --nomogram are for."),
     importance: bool = option(False, "--importance", "Show the information in each column."),
 ) -> None:
     """Show what a model has learned, column by column.
@@ -30,16 +37,40 @@ def show(
     The classes and their prior, the event model of each column, the choices, the calibration with the weight of each
     column, and the tables: counts and probabilities, or the parameters of each class.
     """
+    from tallybayes.cli.inputs import load_model
     from tallybayes.cli.outputs import show as show_result
+    from tallybayes.cli.parsing import class_of
     from tallybayes.storage.model_file import load
 
-    loaded = load(model)
+    loaded = load_model(model) if column or nomogram or importance else load(model)
     if nomogram:
-        show_result(loaded.nomogram(), display)
+        show_result(loaded.nomogram(class_of(loaded, positive, "--positive")), display)
     elif importance:
         show_result(loaded.importance(), display)
     else:
-        show_result(ModelSummary(loaded, tuple(column or ())), display)
+        show_result(ModelSummary(loaded, named_columns(loaded, column or ())), display)
+
+
+def named_columns(model: Model, given: Sequence[str]) -> tuple[str, ...]:
+    """Return the model's columns, and columns counted together, of these names and globs."""
+    return matching(model.schema.terms, given, "a column of the model")
+
+
+def matching(names: Sequence[str], given: Sequence[str], want: str = "a column") -> tuple[str, ...]:
+    """Return the names that are given or match a given glob.
+
+    Examples
+    --------
+    >>> matching(["age", "agent", "sex"], ["sex", "ag*"])
+    ('sex', 'age', 'agent')
+    """
+    found: dict[str, None] = {}
+    for one in given:
+        columns = [one] if one in names else [name for name in names if fnmatchcase(name, one)]
+        if not columns:
+            raise BadOption(wanted("--column", want, repr(one), did_you_mean(one, names)))
+        found |= dict.fromkeys(columns)
+    return tuple(found)
 
 
 @dataclass(frozen=True)
@@ -51,15 +82,19 @@ class ModelSummary(Result):
 
     def shown(self) -> Sheet:
         """Classes, columns, choices and tables."""
-        tables = self.model.tables()
         if self.columns:
             return Sheet("", tuple(grid for name in self.columns for grid in self._grids(name)))
-        heads = (tables.prior.shown(), self._events(), self._choices(), self._calibration(), self._weights())
+        title = f"{self.model!r}".strip("<>").removeprefix("tallybayes.")
+        if not self.model.classes:
+            return Sheet(title, (self._events(), self._choices()), ("No row is left. Add rows with 'tally learn'.",))
+        terms = self.model.schema.terms
+        heads = (prior_table(self.model).shown(), self._events(), self._choices(), self._calibration(), self._weights())
         grids = (
             *(head for head in heads if head is not None),
-            *(g for name in self.model.schema.terms for g in self._grids(name)),
+            *(grid for name in terms[:_LISTED] for grid in self._grids(name)),
         )
-        return Sheet(f"{self.model!r}".strip("<>").removeprefix("tallybayes."), grids)
+        more = f"And {len(terms) - _LISTED:,} more columns; show some with --column NAME, which may be a glob."
+        return Sheet(title, grids, (more,) if len(terms) > _LISTED else ())
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values."""
@@ -70,7 +105,7 @@ class ModelSummary(Result):
         named: dict[str, Any] = {"label": schema.label, "weight": schema.weight, "classes": model.classes, "rows": rows}
         calibration = None if model.calibration is None else model.calibration.to_dict()
         named |= {"events": schema.events(), "choices": self._chosen(), "calibration": calibration}
-        return self._named(**named, weights=weight_table(model), tables=model.tables())
+        return self._named(**named, weights=weight_table(model), tables=model.tables() if model.classes else None)
 
     def _grids(self, name: str) -> tuple[Grid, ...]:
         shown = self.model.table(name).shown()
@@ -78,7 +113,8 @@ class ModelSummary(Result):
 
     def _events(self) -> Grid:
         rows = tuple(self.model.schema.events().items())
-        return Grid("Columns", ("column", Column("event model", right=False)), rows)
+        notes = (f"And {len(rows) - _LISTED:,} more.",) if len(rows) > _LISTED else ()
+        return Grid("Columns", ("column", Column("event model", right=False)), rows[:_LISTED], notes)
 
     def _chosen(self) -> dict[str, Any]:
         choices = self.model.choices
@@ -99,8 +135,8 @@ class ModelSummary(Result):
             return None
         rows = [("rows left out", f"{found.rows:,}"), *((f"alpha of {k}", number(v)) for k, v in found.alphas.items())]
         if found.temperature is not None:
-            first = list(found.temperature.to_dict().items())[:2]
-            rows += [(f"temperature: {', '.join(k for k, _ in first)}", ", ".join(number(v) for _, v in first))]
+            common, power = list(found.temperature.to_dict().values())[:2]
+            rows += [("weight of all terms", number(common)), ("times the row's size to the power", number(power))]
         losses = [("log-loss before", found.before), ("log-loss after", found.after)]
         rows += [(name, number(loss)) for name, loss in losses if loss is not None]
         notes = ("Older than the last change of the model: calibrate again.",) if found.stale else ()

@@ -96,5 +96,7 @@ def _save(model: Model, target: str) -> None:
     model.save(target)
     print(f"{model!r}".strip("<>").removeprefix("tallybayes."))
     print(f"Saved to {target}.")
-    if model.calibration is not None and model.calibration.stale:
+    if not model.classes:
+        note("the model knows nothing now: no row is left. Add rows with 'tally learn'.")
+    elif model.calibration is not None and model.calibration.stale:
         note("the calibration is older than this change; update it with --calibrate DATA.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,16 +14,20 @@ from tallybayes.cli.options import Data, DisplayOptions, InputOptions, ModelOpti
 from tallybayes.errors import BadOption, wanted
 
 if TYPE_CHECKING:
+    from tallybayes.evaluation import Confusion, Evaluation
     from tallybayes.validation import Validation
 
-# The figures --require takes, and whether higher is better.
-FIGURES = {"accuracy": True, "auc": True, "mcc": True, "kappa": True, "log_loss": False, "brier": False, "ece": False}
+# Named here, because importing them would make help slow; a test compares them with evaluation.figures.
+_REQUIRED = (
+    "accuracy, log_loss, brier, ece, auc, average_precision, f1, macro_f1, macro_precision, macro_sensitivity, mcc,"
+    " kappa"
+)
 Require = Annotated[
     list[str] | None,
     typer.Option(
         "--require",
         metavar="FIGURE=X",
-        help=f"Exit with code 1 unless a figure is at least X (a loss: at most): {', '.join(FIGURES)}. Repeatable.",
+        help=f"Exit with code 1 unless a figure is at least X (a loss: at most): {_REQUIRED}. Repeatable.",
     ),
 ]
 
@@ -44,6 +49,8 @@ def validate(
     folds: str | None = option(None, "--folds NAME", "The column that holds the fold of each row."),
     order: str | None = option(None, "--order NAME", "The column that sorts rows for prequential."),
     seed: Seed = 0,
+    positive: str | None = option(None, "--positive CLASS", "The class of AUC, average precision and F1, of two."),
+    rows: bool = option(False, "--rows", "With --json, add label, fold, probabilities and scores of every row."),
     require_: Require = None,
 ) -> None:
     """Cross-validate a model: measure it on rows it has not seen.
@@ -54,6 +61,7 @@ def validate(
     from tallybayes import sources, validation
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
+    from tallybayes.cli.parsing import one_of
     from tallybayes.cli.training import fit_options, label_of
 
     limits = required_figures(require_)
@@ -72,22 +80,25 @@ def validate(
             **fit_options(source, label, choices),
         )
 
-    with open_inputs(data, inputs) as rows:
-        found = rows.work(work)
-    show(found, display)
+    with open_inputs(data, inputs) as opened:
+        found = opened.work(work)
+    found = replace(found, positive=one_of(found.classes, positive, "--positive"))
+    show(found, display, None if rows else found.summary())
     require(found.evaluation, limits)
 
 
-def require(found: object, limits: dict[str, float]) -> None:
+def require(found: Evaluation | Confusion, limits: dict[str, float]) -> None:
     """Exit with code 1 if a figure misses its limit, naming each that does."""
+    from tallybayes.evaluation.figures import FIGURES
+
     for name in limits:
-        if not hasattr(found, name):
+        if FIGURES[name].needs_probabilities and not hasattr(found, "curves"):
             raise BadOption(wanted("--require", "a figure that needs no probabilities", repr(name)))
+    measured = {name: float(FIGURES[name].of(found)) for name in limits}
     missed = [
-        f"{name} is {getattr(found, name):.4g}, {'at least' if more else 'at most'} {limit:g} was required."
-        for name, limit in limits.items()
-        for more in [FIGURES[name]]
-        if not (getattr(found, name) >= limit if more else getattr(found, name) <= limit)
+        f"{name} is {value:.4g}, {'at least' if FIGURES[name].higher else 'at most'} {limits[name]:g} was required."
+        for name, value in measured.items()
+        if not (value >= limits[name] if FIGURES[name].higher else value <= limits[name])
     ]
     for sentence in missed:
         note(sentence)
@@ -98,6 +109,7 @@ def require(found: object, limits: dict[str, float]) -> None:
 def required_figures(given: list[str] | None) -> dict[str, float]:
     """Parse the limits of --require, by figure."""
     from tallybayes.errors import did_you_mean
+    from tallybayes.evaluation.figures import FIGURES
 
     out = {}
     for name, value in pairs(given or (), "--require").items():

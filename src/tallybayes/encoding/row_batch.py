@@ -199,7 +199,9 @@ class RowBatch:
         except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
             row, value = _first_text(array)
         got = f"text (first: {value!r}, row {self.first + row + 1})"
-        do = f"Declare it categorical (events={{{name!r}: 'categorical'}}), or {value!r} a missing value"
+        do = f"Declare it categorical (events={{{name!r}: 'categorical'}})"
+        if _has_number(array):
+            do += f", or {value!r} a missing value"
         raise BadData(wanted(f"column {name!r}", f"numbers for {event.name}", got, do))
 
     def _dense(self, block: Block, columns: Any) -> Dense:
@@ -319,6 +321,12 @@ def _first_text(array: pa.Array) -> tuple[int, Any]:
         except ValueError:
             return row, value
     return 0, array[0].as_py()
+
+
+def _has_number(array: pa.Array) -> bool:
+    """Return whether some text among the first values is a number: then another may stand for a missing one."""
+    texts = (value for value in _in_python(array.slice(0, 1000)) if isinstance(value, str))
+    return any(text.strip().removeprefix("-").replace(".", "", 1).isdigit() for text in texts)
 
 
 def _in_python(array: pa.Array) -> list[Any]:

@@ -1,4 +1,4 @@
-"""The area under a ROC curve, DeLong's variance of it, and its confidence interval."""
+"""The area under a ROC curve with DeLong's variance and interval, and the average precision."""
 
 from __future__ import annotations
 
@@ -51,6 +51,25 @@ def area(positives: Floats, negatives: Floats) -> Area:
     variance = of_positives + of_negatives
     freedom = variance**2 / (of_positives**2 / (m - 1) + of_negatives**2 / (n - 1)) if variance else math.nan
     return Area(auc, variance, float(freedom))
+
+
+def average_precision(positives: Floats, negatives: Floats) -> float:
+    """Return the mean, over the positives, of the precision among all rows that score at least as high.
+
+    Parameters
+    ----------
+    positives, negatives : ndarray, shape (T,)
+        The number (weight) of positive and of negative rows at each of T distinct scores, highest first.
+
+    Examples
+    --------
+    >>> average_precision(np.array([1.0, 0.0, 1.0]), np.array([0.0, 1.0, 0.0]))     # (1 + 2/3) / 2
+    0.8333333333333333
+    """
+    found = np.cumsum(positives)
+    called = found + np.cumsum(negatives)
+    precision = np.divide(found, called, out=np.zeros(len(called)), where=called > 0)  # only weights of 0 so far
+    return float(positives @ precision / found[-1])
 
 
 def interval(size: Area, fewest: float, level: float = LEVEL) -> tuple[float, float]:

@@ -11,6 +11,7 @@ import numpy as np
 from tallybayes.display.tables import Result, Sheet, number
 from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.confusion import Averages, Confusion, counted
+from tallybayes.evaluation.figures import positive_f1
 from tallybayes.evaluation.inputs import (
     Places,
     class_names,
@@ -51,6 +52,8 @@ class Evaluation(Result):
         The mean cost of a decision; None if no costs were given.
     costs : ndarray, shape (C, C), or None
         The costs, decided × true.
+    positive : object
+        The positive class of two; None of more.
     """
 
     confusion: Confusion
@@ -60,6 +63,7 @@ class Evaluation(Result):
     curves: Mapping[Any, RocCurve]
     cost: float | None = None
     costs: Floats | None = None
+    positive: Any = None
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -151,6 +155,12 @@ class Evaluation(Result):
         return float(np.mean([curve.auc for curve in self.curves.values()])) if self.curves else float("nan")
 
     @property
+    def average_precision(self) -> float:
+        """The average precision; the mean over all curves if there are several."""
+        curves = self.curves.values()
+        return float(np.mean([curve.average_precision for curve in curves])) if curves else float("nan")
+
+    @property
     def roc(self) -> RocCurve:
         """The ROC curve of the positive class; two classes only."""
         if len(self.curves) != 1:
@@ -183,7 +193,10 @@ class Evaluation(Result):
         """
         figures = self._named("classes", "rows", "accuracy", accuracy_interval=self.accuracy_interval())
         figures |= self._named("log_loss", "impossible", log_loss_of_the_rest=self.loss.rest)
-        figures |= self._named("brier", "ece", "auc", "mcc", "kappa", "cost", "confusion", "calibration")
+        figures |= self._named(
+            "brier", "ece", "auc", "average_precision", f1=positive_f1(self), macro=self.macro._asdict()
+        )
+        figures |= self._named("mcc", "kappa", "cost", "confusion", "calibration")
         return figures | self._named(roc=self.curves.values(), notes=self.notes)
 
     def __repr__(self) -> str:
@@ -258,6 +271,7 @@ def evaluate(
         _curves(true, p, names, w, [positive_at] if len(names) == 2 else list(range(len(names)))),
         None if prices is None else float(np.average(prices[decided, true], weights=w)),
         prices,
+        names[positive_at] if len(names) == 2 else None,
     )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.evaluation.auc import Area, area, interval
+from tallybayes.evaluation.auc import Area, area, average_precision, interval
 from tallybayes.evaluation.convex_hull import corners, upper_hull
 from tallybayes.evaluation.inputs import distinct, places, position, row_weights, scores_of
 from tallybayes.evaluation.operating_point import OperatingPoint, cheapest
@@ -49,6 +49,11 @@ class RocCurve(Result):
         The area under the curve, DeLong's variance of it, and the degrees of freedom of the variance.
     reversed : bool
         Whether decisions are reversed: a row is then called positive *below* the threshold.
+    average_precision : float
+        The precision averaged over the positives: at each, the share of positives among the rows that score as high.
+        A detector that knows nothing has the share of positives among all rows.
+    flipped_precision : float
+        The same of the flipped detector.
     """
 
     positive: Any
@@ -57,6 +62,8 @@ class RocCurve(Result):
     thresholds: Floats
     area: Area
     reversed: bool = False
+    average_precision: float = float("nan")
+    flipped_precision: float = float("nan")
 
     @property
     def auc(self) -> float:
@@ -87,6 +94,26 @@ class RocCurve(Result):
     def tpr(self) -> Floats:  # (T,)
         """The true positive rate at each threshold."""
         return np.asarray(self.tp / self.tp[-1])
+
+    @property
+    def recall(self) -> Floats:  # (T,)
+        """The share of positives found at each threshold: another name for the true positive rate."""
+        return self.tpr
+
+    @cached_property
+    def precision(self) -> Floats:  # (T,)
+        """The share of positives among the rows called positive at each threshold; 1 where none is.
+
+        Examples
+        --------
+        >>> curve = roc([1, 0, 1, 0], [4, 3, 2, 1])
+        >>> curve.recall.tolist(), curve.precision.round(3).tolist()
+        ([0.0, 0.5, 0.5, 1.0, 1.0], [1.0, 1.0, 0.5, 0.667, 0.5])
+        >>> round(curve.average_precision, 4)               # (1 + 2/3) / 2
+        0.8333
+        """
+        called = self.tp + self.fp
+        return np.divide(self.tp, called, out=np.ones(len(called)), where=called > 0)
 
     @cached_property
     def hull(self) -> Hull:
@@ -147,7 +174,8 @@ class RocCurve(Result):
         """
         fp, tp = (self.negatives - self.fp)[::-1], (self.positives - self.tp)[::-1]
         thresholds, size = self.thresholds[::-1], self.area._replace(auc=1 - self.auc)
-        return replace(self, fp=fp, tp=tp, thresholds=thresholds, area=size, reversed=not self.reversed)
+        turned = replace(self, average_precision=self.flipped_precision, flipped_precision=self.average_precision)
+        return replace(turned, fp=fp, tp=tp, thresholds=thresholds, area=size, reversed=not self.reversed)
 
     def upright(self) -> RocCurve:
         """Return this curve, or the flipped one if the area is below one half."""
@@ -182,7 +210,7 @@ class RocCurve(Result):
         if self.reversed:
             return ("Decisions are reversed: a row is called positive below the threshold.",)
         if self.auc < 0.5:
-            better = f"reversing its decisions would give {1 - self.auc:.4f} (flipped())"
+            better = f"reversing its decisions would give {1 - self.auc:.4f}"
             return (f"The detector of {self.positive!r} is below the diagonal: AUC {self.auc:.4f}, {better}.",)
         return ()
 
@@ -193,8 +221,10 @@ class RocCurve(Result):
         """
         low, high = self.interval()
         figures = self._named("positive", "reversed", "auc", low=low, high=high)
-        figures |= self._named("variance", "positives", "negatives")
-        return figures | self.thinned()._named("fpr", "tpr", "thresholds", hull=self.hull, notes=self.notes())
+        figures |= self._named("variance", "positives", "negatives", "average_precision")
+        return figures | self.thinned()._named(
+            "fpr", "tpr", "precision", "thresholds", hull=self.hull, notes=self.notes()
+        )
 
     def __repr__(self) -> str:
         note = " (reversed: positive below the threshold)" if self.reversed else ""
@@ -255,9 +285,11 @@ def curve_of(
     if not found[-1] or not missed[-1]:
         only = "no row of" if not found[-1] else "only rows of"
         raise BadData(wanted("ROC curve", "rows of two classes", f"{only} {positive!r}"))
-    size = area(np.diff(found, prepend=0.0), np.diff(missed, prepend=0.0))
+    positives, negatives = np.diff(found, prepend=0.0), np.diff(missed, prepend=0.0)
+    size = area(positives, negatives)
+    precisions = average_precision(positives, negatives), average_precision(positives[::-1], negatives[::-1])
     fp, tp = np.concatenate([[0.0], missed]), np.concatenate([[0.0], found])
     new = np.append(True, (np.diff(fp) > 0) | (np.diff(tp) > 0))  # drops scores that only rows of weight 0 have
     fp, tp, thresholds = fp[new], tp[new], np.append(np.inf, falling[last])[new]
     kept = corners(fp, tp)
-    return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size)
+    return RocCurve(positive, fp[kept], tp[kept], thresholds[kept], size, False, *precisions)

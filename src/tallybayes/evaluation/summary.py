@@ -51,6 +51,8 @@ def _overall(seen: Evaluation) -> Grid:
     single = next(iter(seen.curves.values())) if len(seen.curves) == 1 else None
     area = "{:.4f} to {:.4f}".format(*single.interval()) if single else ""
     rows.append((f"AUC of {single.positive}" if single else "AUC (macro)", number(seen.auc), area))
+    precision = f"average precision of {single.positive}" if single else "average precision (macro)"
+    rows.append((precision, number(seen.average_precision), ""))
     rows += [("Matthews' correlation", number(seen.mcc), ""), ("Cohen's κ", number(seen.kappa), "")]
     if seen.cost is not None:
         rows.append(("cost per row", number(seen.cost), ""))

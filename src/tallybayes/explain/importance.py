@@ -67,9 +67,14 @@ class Importance(Result):
     rows: int = 0
 
     def ranking(self) -> list[str]:
-        """Return the columns, most important first: by `change` if known, else by `information`."""
-        by = self.information if self.change is None else self.change
-        return [self.columns[f] for f in np.argsort(-by, kind="stable")]
+        """Return the columns, most important first.
+
+        First those without which the loss rises by more than its error, by `change`; then the others, by `information`.
+        """
+        if self.change is None or self.error is None:
+            return [self.columns[f] for f in np.argsort(-self.information, kind="stable")]
+        needed = np.where(self.change > self.error, self.change, 0.0)
+        return [self.columns[f] for f in np.lexsort((-self.information, -needed))]
 
     def shown(self) -> Grid:
         """Return a table with one row per column, most important first."""

@@ -189,7 +189,7 @@ def _plain_alpha(alpha: Any) -> float | Chooser:
     if is_finite(plain) and plain >= 0:
         return float(plain)
     if not isinstance(plain, str) or plain not in get_args(Chooser):
-        raise BadOption(wanted("alpha", "a number not below 0, 'loo' or 'evidence'", shown(plain)))
+        raise BadOption(wanted("alpha", "a number not below 0, 'average', 'loo' or 'evidence'", shown(plain)))
     return plain  # type: ignore[return-value]
 
 

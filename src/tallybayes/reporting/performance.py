@@ -94,6 +94,10 @@ class Answer(Result):
         The position of the true and of the decided class in `evaluation.classes`.
     notes : tuple of str
         Notes on the figures.
+    behind : float
+        By how much the mean log-loss exceeds that of the class shares alone; below 0 the model is better.
+    behind_error : float
+        The standard error of that difference, row by row.
     """
 
     how: str
@@ -110,6 +114,13 @@ class Answer(Result):
     true: npt.NDArray[np.intp]
     decided: npt.NDArray[np.intp]
     notes: tuple[str, ...] = ()
+    behind: float = float("nan")
+    behind_error: float = float("nan")
+
+    @property
+    def worse_than_prior(self) -> bool:
+        """Whether the log-loss is higher than that of the class shares alone, by more than its error."""
+        return not self.behind <= self.behind_error and not np.isnan(self.behind)
 
     def __getitem__(self, name: str) -> Figure:
         return next(one for one in self.standings if one.name == name)
@@ -127,7 +138,7 @@ class Answer(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values, without those of single rows."""
         reliability = {"before": self.before, "after": self.after}
-        figures = self._named("how", "rows", "majority", "positive", figures=self.standings)
+        figures = self._named("how", "rows", "majority", "positive", "behind", "behind_error", figures=self.standings)
         return figures | self._named("evaluation", reliability=reliability, costs=self.costs, notes=self.notes)
 
 
@@ -244,7 +255,28 @@ def _answer(
         true,
         decided,
         tuple(notes),
+        *_behind(losses[some], true[some], w, len(classes)),
     )
+
+
+def _behind(losses: Floats, true: npt.NDArray[np.intp], weights: Floats | None, classes: int) -> tuple[float, float]:
+    """Return by how much the mean loss exceeds that of the class shares alone, and its standard error.
+
+    Examples
+    --------
+    >>> behind, error = _behind(np.log([4.0, 4.0]), np.array([0, 1]), None, 2)   # a quarter each, where a half is due
+    >>> round(behind, 4), error
+    (0.6931, 0.0)
+    """
+    w = np.ones(len(true)) if weights is None else weights
+    shares = np.bincount(true, w, classes) / w.sum()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        difference = losses + np.log(shares[true])
+    mean = float(np.average(difference, weights=w))
+    if not np.isfinite(mean):
+        return mean, float("nan")
+    spread = float(np.average((difference - mean) ** 2, weights=w))
+    return mean, float(np.sqrt(spread / max(1, len(difference) - 1)))
 
 
 def _positive(classes: tuple[Any, ...]) -> Any:

@@ -5,10 +5,16 @@ Nothing is computed here. A section is a dict, read by the block of the same nam
 
 from __future__ import annotations
 
+import base64
+import csv
+import io
 import math
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
 
 from tallybayes.display.charts.column import column_chart, horizontal_bar_chart, words_chart
 from tallybayes.display.charts.explanation import explanation_chart
@@ -20,10 +26,12 @@ from tallybayes.evaluation.roc import RocCurve
 from tallybayes.explain.tables import Table, WordTable
 from tallybayes.reporting.columns import ColumnFacts
 from tallybayes.reporting.data import ReportData
-from tallybayes.reporting.performance import CostStep, Figure
+from tallybayes.reporting.performance import Answer, CostStep, Figure
 
 # Most classes in tables, ROC curves, values of a column, classes in a legend, and notes: more would not be read.
 _CLASSES, _CURVES, _VALUES, _LEGEND, _NOTES = 12, 6, 12, 6, 3
+_SHORT = 8  # columns; a longer nomogram is folded
+_DOWNLOADED = 10_000  # wrong rows; more would make the page heavy
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
 
@@ -85,10 +93,24 @@ def the_answer(data: ReportData, charts: Figures) -> dict[str, Any]:
         "plain": _percent(accuracy.plain),
         "better": accuracy.low > accuracy.plain,
         "worse": accuracy.high < accuracy.plain,
+        "behind": _behind(answer) if answer.worse_than_prior else "",
         "tiles": [_tile(one, titles.get(one.name, one.name)) for one in answer.standings],
         "table": _few_notes(replace(answer.shown(), title="")),
         "by_class": _by_class(data),
     }
+
+
+def _behind(answer: Answer) -> str:
+    """Return a sentence on a model whose probabilities are worse than the class shares."""
+    loss = answer["log-loss"]
+    if math.isinf(loss.value):
+        return "Their log-loss is infinite: a true class had probability 0. Smoothing (alpha above 0) avoids this."
+    by = f"{number(answer.behind, 3)} ± {number(answer.behind_error, 3)} nats per row"
+    return (
+        f"Their log-loss is {number(loss.value, 3)}; the class shares alone, without any column, have "
+        f"{number(loss.plain, 3)}: the model is worse by {by}. The columns say too little about "
+        "the class, or the rows are too few."
+    )
 
 
 def _few_notes(grid: Grid) -> Grid:
@@ -164,7 +186,11 @@ def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
         [drawn] = charts.add(f"roc-{k}", roc_chart(_curve(curve), steps[middle]["point"], steps[middle]["line"]))
         charts.sliders[drawn] = steps
         low, high = curve.interval()
-        area = f"{curve.auc:.3f} ({low:.3f} to {high:.3f}); under the hull {curve.hull.auc:.3f}"
+        share = curve.positives / (curve.positives + curve.negatives)
+        area = (
+            f"{curve.auc:.3f} ({low:.3f} to {high:.3f}); under the hull {curve.hull.auc:.3f}. Average precision: "
+            f"{curve.average_precision:.3f}, where guessing has {share:.3f}"
+        )
         blocks.append({"name": str(name), "chart": drawn, "steps": steps, "middle": middle, "area": area})
     return {"blocks": blocks, "more": max(0, len(curves) - _CURVES)}
 
@@ -306,12 +332,17 @@ def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
         "of": str(data.nomogram.of),
         "against": str(data.nomogram.against),
         "several": len(data.prior.classes) > 2,
+        "short": data.columns <= _SHORT,
     }
 
 
 def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Return the worst mistakes, explained."""
+    """Return the worst mistakes, explained, and all wrong rows as csv to download."""
+    wrong = np.flatnonzero((data.answer.true >= 0) & (data.answer.true != data.answer.decided))
+    some = f"the first {_DOWNLOADED:,} of {len(wrong):,} wrong rows" if len(wrong) > _DOWNLOADED else ""
     return {
+        "download": _as_download(data, wrong[:_DOWNLOADED]) if len(wrong) else "",
+        "wrong": (some or f"the {len(wrong):,} wrong rows" if len(wrong) != 1 else "the wrong row") + " (csv)",
         "rows": [
             {
                 "row": f"{one.row:,}",
@@ -323,8 +354,26 @@ def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
                 "table": replace(one.why.shown(), title=""),
             }
             for k, one in enumerate(data.mistakes)
-        ]
+        ],
     }
+
+
+def _as_download(data: ReportData, wrong: npt.NDArray[np.intp]) -> str:
+    """Return row number, true class, decided class and probability of the true class, as a csv in a data URI."""
+    answer = data.answer
+    names = [_safe(str(name)) for name in answer.evaluation.classes]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["row", "true", "predicted", "P(true)"])
+    for row in wrong.tolist():
+        chance = f"{math.exp(-answer.losses[row]):.6g}"
+        writer.writerow([row + 1, names[answer.true[row]], names[answer.decided[row]], chance])
+    return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.getvalue().encode()).decode()}"
+
+
+def _safe(text: str) -> str:
+    """Return text that a spreadsheet does not run as a formula."""
+    return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text
 
 
 def the_origin(data: ReportData, charts: Figures) -> dict[str, Any]:

@@ -34,19 +34,19 @@ DEFAULT = "as inferred"
 _FEW = 20
 _NUMBERS = ("histogram", "gaussian")  # what numbers are inferred as
 # Names of candidates that are not named after their event model.
-_NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as names"}
+_NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as categories"}
 _BAGS = {
-    "words that are there or not": 'text(bag="bernoulli")',
-    "words once a text": 'text(bag="binary")',
-    "words as other classes use them": 'text(bag="complement")',
+    "words present or absent": 'text(bag="bernoulli")',
+    "each word once per text": 'text(bag="binary")',
+    "complement of the other classes": 'text(bag="complement")',
     "words and pairs of words": "text(ngrams=(1, 2))",
 }
 _ESTIMATES: dict[str, dict[str, Any]] = {
-    "the most probable parameters": {"estimate": "map"},
-    "the most likely parameters": {"estimate": "mle"},
-    "smoothing by rows left out": {"alpha": "loo"},
-    "smoothing by the counts": {"alpha": "evidence"},
-    "probabilities as the formula has them": {"calibrate": None},
+    "posterior mode": {"estimate": "map"},
+    "maximum likelihood": {"estimate": "mle"},
+    "smoothing by leave-one-out": {"alpha": "loo"},
+    "smoothing by marginal likelihood": {"alpha": "evidence"},
+    "no calibration": {"calibrate": None},
 }
 
 
@@ -144,7 +144,7 @@ class _Comparer:
         found += [self._partner(partner) for partner in partners]  # type: ignore[arg-type]
         ranked = sorted(found, key=lambda one: one.log_loss)
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
-        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes)
+        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes, self._schema.events())
 
     def _validate(self, choice: Mapping[str, Any]) -> Validation:
         with warnings.catch_warnings():  # impossible rows show as an infinite loss

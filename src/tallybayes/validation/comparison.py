@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tallybayes.cached_property import cached_property
-from tallybayes.display.tables import Grid, Result, number
+from tallybayes.display.tables import Column, Grid, Result, number
 
 # Standard errors; a smaller difference may be chance.
 _SURE = 2.0
@@ -33,9 +33,25 @@ class Candidate:
     error: float  # the standard error of that difference, over the rows
 
     @property
+    def option(self) -> str:
+        """The option of the command line that selects it, such as "--alpha loo"; empty for the default and partners."""
+        words = []
+        for name, value in self.options.items():
+            if name == "events":
+                for event in dict.fromkeys(value.values()):
+                    columns = [column for column, other in value.items() if other == event]
+                    shown = columns[0] if len(columns) == 1 else "NAME"  # the suggested command has them all
+                    words += [] if event == "ignore" else [f"--event {shown}={event}"]
+            elif value is None:
+                words.append(f"--no-{name}")
+            else:
+                words.append(f"--{name} {value}")
+        return " ".join(words)
+
+    @property
     def surely_better(self) -> bool:
         """Whether it beats the default by more than chance, and by enough to matter."""
-        return self.ahead > max(_SURE * self.error, _WORTH * abs(self.log_loss))
+        return math.isfinite(self.log_loss) and self.ahead > max(_SURE * self.error, _WORTH * abs(self.log_loss))
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,6 +72,8 @@ class Comparison(Result):
         The candidates, lowest log-loss first.
     notes : tuple of str
         Remarks on the validation.
+    events : dict of str to str
+        The event model of each column, as declared or inferred: what every candidate starts from.
 
     Examples
     --------
@@ -74,6 +92,7 @@ class Comparison(Result):
     rows: int
     candidates: tuple[Candidate, ...]
     notes: tuple[str, ...] = ()
+    events: dict[str, str] = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Candidate:
         return next(one for one in self.candidates if one.name == name)
@@ -85,8 +104,15 @@ class Comparison(Result):
 
     @property
     def recommended(self) -> Candidate:
-        """The naive Bayes of the lowest log-loss if it is surely better than the default, else the default."""
-        better = (one for one in self.candidates if one.kind not in ("partner", "prior") and one.surely_better)
+        """The naive Bayes of the lowest log-loss if it is surely better than the default, else the default.
+
+        An infinite loss is never compared: if the default's is infinite, the lowest finite one is recommended.
+        """
+        others = [one for one in self.candidates if one.kind not in ("partner", "prior")]
+        if math.isinf(self.default.log_loss):
+            better = [one for one in others if math.isfinite(one.log_loss)]
+        else:
+            better = [one for one in others if one.surely_better]
         return min(better, key=lambda one: one.log_loss, default=self.default)
 
     @property
@@ -97,7 +123,9 @@ class Comparison(Result):
             first = f"Keep the inferred models (log-loss {number(best.log_loss)}): nothing else is surely better."
         else:
             by = f"log-loss {number(best.log_loss)}, against {number(default.log_loss)} for the inferred models"
-            first = f"Take '{best.name}': {by}, {_errors(best)} ahead."
+            known = math.isfinite(best.ahead) and best.error > 0
+            sure = f", {best.ahead / best.error:.1f} standard errors ahead" if known else ""
+            first = f"Take '{best.name}' ({best.option}): {by}{sure}."
         sentences = [first]
         prior = next((one for one in self.candidates if one.kind == "prior"), None)
         if prior is not None and best.log_loss >= prior.log_loss:
@@ -110,30 +138,44 @@ class Comparison(Result):
     def _beside(self, best: Candidate, partner: Candidate) -> str:
         """Return a sentence that compares the best candidate with logistic regression."""
         difference, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
+        if not math.isfinite(difference):
+            return f"{partner.name[0].upper()}{partner.name[1:]} cannot be compared: a log-loss is infinite."
         figures = f"{partner.name[0].upper()}{partner.name[1:]} has {number(partner.log_loss)}"
         if difference > max(_SURE * error, _WORTH * abs(best.log_loss)):
-            return f"{figures}, which is better: columns depend on each other given the class; see tb.dependence."
+            return f"{figures}, which is better: columns depend on each other given the class."
         if difference < -_SURE * error:
             return f"{figures}, which is worse."
         return f"{figures}, which is not surely better."
 
     def shown(self) -> Grid:
         """Return the candidates, best first, and the recommendation."""
-        columns = ("", "log-loss", "ahead by", "± error", "accuracy", "Brier score", "AUC")
-        rows = tuple(
-            (
-                f"{'→ ' if one is self.recommended else '  '}{one.name}",
-                number(one.log_loss),
-                "" if one.kind == "default" else number(one.ahead),
-                "" if one.kind == "default" else number(one.error),
-                number(one.accuracy),
-                number(one.brier),
-                number(one.auc),
-            )
-            for one in self.candidates
+        columns = (
+            "",
+            Column("option", right=False),
+            "log-loss",
+            "gain",
+            "± error",
+            "accuracy",
+            "Brier score",
+            "AUC",
         )
         title = f"Comparison of {self.label!r} by {self.how}: {self.rows:,} rows, seed {self.seed}"
-        return Grid(title, columns, rows, (*self.notes, self.recommendation))
+        units = f"Log-loss and gain are in nats per row; the gain is over {self.default.name!r}, the baseline."
+        infinite = [one.name for one in self.candidates if math.isinf(one.log_loss)]
+        told = [f"Infinite log-loss, not compared: {', '.join(map(repr, infinite))}."] if infinite else []
+        rows = tuple(self._row(one) for one in self.candidates)
+        return Grid(title, columns, rows, (*self.notes, units, *told, self.recommendation))
+
+    def _row(self, one: Candidate) -> tuple[str, ...]:
+        if one.kind == "default":
+            gain = ("baseline", "")
+        elif math.isinf(one.log_loss) or math.isinf(self.default.log_loss):
+            gain = ("–", "–")
+        else:
+            gain = (number(one.ahead), number(one.error))
+        figures = map(number, (one.accuracy, one.brier, one.auc))
+        mark = "→ " if one is self.recommended else "  "
+        return (f"{mark}{one.name}", one.option, number(one.log_loss), *gain, *figures)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
@@ -141,9 +183,3 @@ class Comparison(Result):
 
     def __repr__(self) -> str:
         return f"<Comparison of {self.label!r}: {len(self.candidates)} candidates, best {self.candidates[0].name!r}>"
-
-
-def _errors(one: Candidate) -> str:
-    if not math.isfinite(one.ahead) or one.error == 0:
-        return "infinitely far"
-    return f"{one.ahead / one.error:.1f} standard errors"

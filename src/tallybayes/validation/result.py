@@ -12,19 +12,10 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.display.tables import Grid, Result, number
 from tallybayes.evaluation import Evaluation, evaluate
+from tallybayes.evaluation.figures import FIGURES
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
 from tallybayes.validation.split import IntCodes
-
-_FIGURES = {
-    "accuracy": "accuracy",
-    "log_loss": "log-loss",
-    "brier": "Brier score",
-    "ece": "calibration error",
-    "auc": "AUC",
-    "mcc": "Matthews' correlation",
-    "kappa": "Cohen's κ",
-}
 
 
 class Spread(NamedTuple):
@@ -65,6 +56,8 @@ class Validation(Result):
         The names of folds or groups given by the user.
     calibrated : ndarray, shape (n, C) or (R, n, C), or None
         The scores after calibration, where models are calibrated.
+    positive : object
+        The class that AUC, average precision and F1 are of, if there are two; by default the second.
     """
 
     how: str
@@ -79,6 +72,7 @@ class Validation(Result):
     fold_names: tuple[Any, ...] | None = None
     calibrated: Floats | None = None
     impossible_priors: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
+    positive: Any = None
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -160,16 +154,18 @@ class Validation(Result):
     def _evaluate(self, mask: npt.NDArray[np.bool_]) -> Evaluation:
         rows = np.nonzero(mask)[-1]
         weights = None if self.weights is None else self.weights[rows]
-        return evaluate(self.labels[rows], self.probabilities[mask], self.classes, weights=weights)
+        return evaluate(
+            self.labels[rows], self.probabilities[mask], self.classes, weights=weights, positive=self.positive
+        )
 
     @cached_property
     def figures(self) -> dict[str, Spread]:
         """Accuracy, log-loss and the others: over all rows, and their spread."""
         out = {}
-        for name in _FIGURES:
-            folds = np.array([getattr(one, name) for one in self.by_fold])
-            repeats = np.array([getattr(one, name) for one in self.by_repeat])
-            overall = float(getattr(self.evaluation, name))
+        for name, figure in FIGURES.items():
+            folds = np.array([figure.of(one) for one in self.by_fold])
+            repeats = np.array([figure.of(one) for one in self.by_repeat])
+            overall = float(figure.of(self.evaluation))
             out[name] = Spread(overall, _mean(folds), _deviation(folds), _deviation(repeats))
         return out
 
@@ -177,16 +173,25 @@ class Validation(Result):
         """Return the figures, their mean over folds and their spread, and the notes."""
         columns = ["", "overall", "mean of folds", "sd of folds", "sd of repeats"]
         keep = [0, 1] + [2, 3] * bool(self.by_fold) + [4] * (self.repeats > 1)
-        rows = [(title, *map(number, self.figures[name])) for name, title in _FIGURES.items()]
+        positive = self.evaluation.positive
+        of = {} if positive is None else dict.fromkeys(("auc", "average_precision", "f1"), f" of {positive}")
+        rows = [
+            (f"{figure.title}{of.get(name, '')}", *map(number, self.figures[name]))
+            for name, figure in FIGURES.items()
+            if name != "f1" or positive is not None
+        ]
         cut = tuple(tuple(row[k] for k in keep) for row in rows)
         title = f"Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, seed {self.seed}"
         return Grid(title, tuple(columns[k] for k in keep), cut, self.notes)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain values: the figures, their spread, the whole evaluation, and scores of every row."""
+    def summary(self) -> dict[str, Any]:
+        """Return plain values without those of single rows: the figures, their spread and the whole evaluation."""
         figures = self._named("how", "seed", "classes", rows=len(self.class_codes), repeats=self.repeats)
-        figures |= self._named("figures", "evaluation", "labels", "folds", "fold_names")
-        return figures | self._named("probabilities", "scores", "weights", "notes")
+        return figures | self._named("figures", "evaluation", "notes")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain values: the summary, and label, fold, probabilities and scores of every row."""
+        return self.summary() | self._named("labels", "folds", "fold_names", "probabilities", "scores", "weights")
 
     def __repr__(self) -> str:
         figures = f"accuracy {number(self.evaluation.accuracy)}, log-loss {number(self.evaluation.log_loss)}"

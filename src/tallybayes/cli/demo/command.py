@@ -1,4 +1,4 @@
-"""`tally demo`: run one example, or all of them and a report."""
+"""`tally demo`: a short tour; with --course the classic examples and a report."""
 
 from __future__ import annotations
 
@@ -24,27 +24,33 @@ PARTS = {
 PAGE = "tally-demo.html"
 
 
-@example("tally demo weather", "tally demo")
+@example("tally demo", "tally demo weather", "tally demo --course")
 def demo(
-    part: str | None = argument(None, "[PART]", f"One of {', '.join(PARTS)}; all of them, and a report, by default."),
-    output: str = option(PAGE, "--output -o FILE", "Where to save the report."),
+    part: str | None = argument(None, "[PART]", f"A part of the course: {', '.join(PARTS)}."),
+    course: bool = option(False, "--course", "Walk through all classic examples, and write a report."),
+    output: str = option(PAGE, "--output -o FILE", "Where --course saves the report."),
     force: bool = option(False, "--force -f", "Overwrite an existing report."),
 ) -> None:
-    """Walk through the classic examples, with bundled data.
+    """See what it does, in a few seconds and with bundled data.
 
-    The weather and a new day, with words and with numbers; spam; digits as pictures; XOR, and why it fails;
-    leave-one-out. At the end, a report on the messages as one HTML page.
+    A prediction with its reasons, rows forgotten exactly, and probabilities that hold. --course walks through the
+    classic examples: the weather and a new day, with words and with numbers; spam; digits as pictures; XOR, and why it
+    fails; leave-one-out; and a report as one HTML page.
     """
     from rich.console import Console
 
+    from tallybayes.cli.demo import tour
     from tallybayes.cli.outputs import check_free
     from tallybayes.errors import did_you_mean
 
     if part is not None and part not in PARTS:
         raise BadOption(wanted("demo", f"one of {', '.join(PARTS)}", repr(part), did_you_mean(part, PARTS)))
-    if part is None:
+    if part is None and course:
         check_free(output, force=force)
     console = Console(highlight=False)
+    if part is None and not course:
+        tour.run(console)
+        return
     for k, name in enumerate([part] if part else PARTS):
         if k:
             console.rule(style="dim")

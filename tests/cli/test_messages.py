@@ -1,0 +1,135 @@
+"""Messages speak the language of the command line, and no command ends in a stack trace."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tallybayes.cli.phrases import in_options
+
+from .shell import Shell
+
+# What a shell user never types: keywords with quotes, calls, modules, objects.
+PYTHON = re.compile(
+    r"\w=['\[{(]|\w\(\)|\btb\.|\bnp\.|datetime|Decimal\(|Traceback|\bNone\b|\bself\b|model\.\w|pydantic"
+)
+
+LATIN = b"pet,food,kind\nc\xe9sar,fish,cat\nrex,bone,dog\ntom,fish,cat\nfido,bone,dog\n"
+DATED = "seen,kind\n2023-11-30,a\n2023-12-01,b\n2023-11-30,a\n2024-01-02,b\n"
+MARKED = "size,kind\n10,a\nunknown,b\n12,a\n14,b\n"
+
+
+@pytest.fixture
+def files(tally: Shell, model: str) -> Shell:
+    Path("latin.csv").write_bytes(LATIN)
+    Path("dated.csv").write_text(DATED)
+    Path("marked.csv").write_text(MARKED)
+    tally.done("fit weather.csv -l play --structure joint -o joint.tally")
+    return tally
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("fit weather.csv -l play --alpha huge -f", "--alpha: wanted a number not below 0, 'average', 'loo' or"),
+        ("fit weather.csv -l play --prior flat -f", "--prior: wanted one of"),
+        ("fit weather.csv -l play --floor 7 -f", "--floor: wanted a number above 0"),
+        ("fit weather.csv -l play --threads 0 -f", "--threads: wanted"),
+        ("fit weather.csv -l play -e outlook=normal -f", "--event outlook: wanted one of bernoulli,"),
+        ("fit weather.csv -l play -e normal -f", "--event: wanted one of bernoulli,"),
+        ("fit weather.csv -l play -e nothing=gaussian -f", "--event: wanted names or globs of columns"),
+        ("fit weather.csv -l play -e outlook=gaussian -f", "(--event outlook=categorical)."),
+        ("fit marked.csv -l kind -e size=gaussian", "or 'unknown' a missing value (--missing 'unknown')."),
+        ("fit dated.csv -l kind -e seen=gaussian", "text (first: 2023-11-30, row 1)"),
+        ("fit weather.csv -l play --missing-as error --missing rainy -f", "choose --missing-as skip."),
+        ("validate weather.csv -l play --how 99-fold", "or --how loo."),
+        ("validate weather.csv -l play --how twice", "--how: wanted"),
+        ("validate weather.csv -l play --order outlook", "--order: wanted --how prequential"),
+        ("compare weather.csv -l play --partner tree", "--partner: wanted some of ridge, lasso"),
+        ("predict weather.tally days.csv --interval 95", "--interval: wanted a number between 0 and 1"),
+        ("predict weather.tally days.csv --abstain 50", "--abstain: wanted a probability"),
+        ("predict weather.tally days.csv --costs 1,2", "--costs: wanted a 2 × 2 matrix"),
+        ("predict weather.tally days.csv --threshold yes=9", "--threshold: wanted a probability"),
+        ("query weather.tally play=yes --level 95", "--level: wanted a number between 0 and 1"),
+        ("query joint.tally 'temperature>70'", "Fit with --structure naive or pairs."),
+        ("sample weather.tally -n -2", "-n: wanted a whole number not below 0"),
+        ("report weather.tally weather.csv --alpha 2", "--alpha: wanted no model, which has its own options"),
+        ("show weather.tally --column outlok", "--column: wanted a column of the model, got 'outlok'. Did you mean"),
+        ("fit --sql 'select 1 as a, 2 as b' --db mysql://me:pw@host", "--db: wanted 'duckdb'"),
+        ("fit 'no*thing' -l play", "no*thing"),
+    ],
+)
+def test_refusals_name_options(files: Shell, line: str, sentence: str) -> None:
+    said = files.refused(line)
+    assert sentence in said
+    assert not PYTHON.search(said), said
+
+
+def test_keywords_of_advice_are_options() -> None:
+    assert in_options("Smooth the model (estimate='bayes', alpha=1), or give fewer conditions.") == (
+        "Smooth the model (--estimate bayes, --alpha 1), or give fewer conditions."
+    )
+    assert in_options("got datetime.datetime(2024, 5, 4, 13, 7).") == "got 2024-05-04 13:07:00."
+    assert in_options("Choose unseen='smooth' or 'skip'.") == "Choose --unseen smooth or skip."
+
+
+def test_a_model_that_forgot_everything_says_so(tally: Shell, model: str) -> None:
+    ran = tally("forget weather.tally weather.csv -o empty.tally")
+    assert ran.out.startswith("Model of 'play': knows nothing, 4 columns\n")
+    assert ran.err == "tally: the model knows nothing now: no row is left. Add rows with 'tally learn'.\n"
+    shown = tally.done("show empty.tally")
+    assert shown.startswith("Model of 'play': knows nothing, 4 columns\n")
+    assert "outlook       categorical" in shown
+    assert '"tables": null' in tally.done("show empty.tally --json")
+    told = "empty.tally: wanted a model that has learned rows, got one that knows nothing. Add rows with 'tally learn'."
+    for line in (
+        "predict empty.tally days.csv",
+        "explain empty.tally outlook=sunny",
+        "sample empty.tally",
+        "query empty.tally play=yes",
+        "evaluate empty.tally weather.csv",
+        "report empty.tally weather.csv",
+        "show empty.tally --importance",
+        "show empty.tally --nomogram",
+        "show empty.tally --column outlook",
+    ):
+        assert tally.refused(line) == told
+    tally.done("learn empty.tally weather.csv -o again.tally")
+    assert tally.done("predict again.tally days.csv --only").startswith("predicted,")
+
+
+def test_a_sample_of_a_text_model_has_words(tally: Shell) -> None:
+    texts = ["the quick brown fox jumps over it", "stocks fell again on monday as banks lost"] * 4
+    Path("texts.csv").write_text("headline,desk\n" + "".join(f"{t},{'ab'[k % 2]}\n" for k, t in enumerate(texts)))
+    tally.done("fit texts.csv -l desk")
+    header, *rows = tally.done("sample texts.tally -n 20 --seed 3").splitlines()
+    assert header == "headline,desk"
+    words = {word for row in rows for word in row.rpartition(",")[0].split()}
+    assert words <= {word for text in texts for word in text.split()}
+    assert len(words) > 5
+
+
+def test_show_of_many_columns_is_capped_and_takes_globs(tally: Shell) -> None:
+    columns = [f"x{k}" for k in range(200)] + [f"z{k}" for k in range(3)]
+    rows = "".join(",".join(["p" if (k + j) % 3 else "q" for j in range(203)] + ["ab"[k % 2]]) + "\n" for k in range(8))
+    Path("wide.csv").write_text(",".join([*columns, "y"]) + "\n" + rows)
+    tally.done("fit wide.csv -l y --no-calibrate")
+    shown = tally.done("show wide.tally")
+    assert "And 173 more columns; show some with --column NAME, which may be a glob." in shown
+    assert len(shown.splitlines()) < 300
+    some = tally.done("show wide.tally --column 'z*'")
+    assert [name for name in ("z0", "z1", "z2") if f"{name} (categorical)" in some] == ["z0", "z1", "z2"]
+    assert "x0" not in some
+
+
+def test_fit_warns_of_a_model_worse_than_the_class_shares(tally: Shell) -> None:
+    # A column whose value tells the other class: counts left out mislead, and without calibration nothing mends it.
+    rows = "".join(f"{k // 2},{'ab'[k % 2]}\n" for k in range(60))
+    Path("pairs.csv").write_text("twin,y\n" + rows)
+    ran = tally("fit pairs.csv -l y -e categorical --alpha 0.01")
+    assert ran.code == 0
+    assert "warning: the log-loss on rows left out is" in ran.err
+    assert "worse than no model" in ran.err
+    assert "warning" not in tally("fit weather.csv -l play").err

@@ -54,6 +54,7 @@ def test_rows_never_seen_get_an_answer_or_a_sentence(
     model = tb.fit(table[0], "label", events=table[1], **chosen)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", tb.ImpossibleRowWarning)
+        warnings.simplefilter("ignore", tb.errors.MissingColumnWarning)
         try:
             p = model.predict_proba(other[0])
         except tb.errors.TallyError:

@@ -134,7 +134,7 @@ def fit(
     keep : sequence of str
         Names or globs of columns to use although they look like ids. By default a column is left out, with a
         :class:`~tallybayes.errors.LeftOutWarning`, if each of its first rows has another value and it is called an id,
-        or holds UUIDs or numbers of 19 digits or more.
+        or holds single words, UUIDs or numbers of 19 digits or more.
     label_as_is : bool
         Whether to take the label as it is, even if it looks like a measurement: more than 50 different numbers, few of
         them repeated.

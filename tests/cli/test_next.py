@@ -82,8 +82,8 @@ def test_what_look_suggests_runs(shelves: Shell, stdin: bool) -> None:
     assert [line.split()[0] for line in lines] == ["report", "fit", "validate"]
     for line in lines:
         assert "--missing -" in line
-        assert "--drop 'shelf mark'" in line
         shelves.done(line, stdin=given)
+    assert "Not used: shelf mark. To use it: --keep 'shelf mark'." in ran.out
 
 
 def test_a_hint_does_not_repeat_secrets_of_a_uri(tally: Shell) -> None:

@@ -118,7 +118,10 @@ def test_durations_are_seconds() -> None:
         ("paid", range(50), False),
         ("customer_id", [k % 40 for k in range(50)], False),
         ("customer_id", range(5), False),
-        ("name", [f"n{k}" for k in range(50)], False),
+        ("code", [f"n{k}" for k in range(50)], True),
+        ("code", [f"{k}" for k in range(50)], False),
+        ("title", [f"No {k}" for k in range(50)], False),
+        ("code", [f"n{k}" for k in range(10)], False),
     ],
 )
 def test_a_column_that_names_each_row_is_an_id(name: str, values: Any, is_id: bool) -> None:

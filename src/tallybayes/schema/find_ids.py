@@ -16,6 +16,7 @@ _LEAST_ROWS = 20
 # customer_id, ID, PassengerId; and what pandas writes for an index.
 _NAME = re.compile(r"(?:^|[\W_])(?i:id|uid|uuid|guid|rowid|index|unnamed: 0)$|[a-z]I[dD]$")
 _LONG = r"^\d{19,}$"  # a whole number that no computer counts with
+_WORD = r"^\S*\pL\S*$"  # some letter, and no gap: one of several words may come again
 _UUID = r"^[0-9a-fA-F]{8}-?(?:[0-9a-fA-F]{4}-?){3}[0-9a-fA-F]{12}$"
 
 
@@ -52,4 +53,6 @@ def looks_like_id(name: str, column: pa.Array) -> str:
         for what, pattern in (("a whole number of 19 digits or more", _LONG), ("a UUID", _UUID)):
             if pc.all(pc.match_substring_regex(present, pattern)).as_py():
                 return f"{what} in each row"
+        if pc.all(pc.match_substring_regex(present, _WORD)).as_py():
+            return "another word in each row"
     return ""

@@ -44,8 +44,9 @@ def test_small_batches_of_text_are_joined_without_a_trace(monkeypatch: pytest.Mo
 
 
 def test_a_bad_row_is_named_by_its_number_in_the_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    bad = ROWS.set_column(3, "label", pa.array([None if i == 217 else i % 2 for i in range(300)]))
+    bad = ROWS.append_column("width", pa.array([-1.0 if i == 217 else 2.0 for i in range(300)]))
     batches = bad.to_batches(max_chunksize=10)
     monkeypatch.setattr(count, "_TOGETHER", 2000)
+    events = {"text": "text", "width": "lognormal"}
     with pytest.raises(BadData, match="row 218"):
-        tb.fit(pa.RecordBatchReader.from_batches(bad.schema, batches), "label", events={"text": "text"})
+        tb.fit(pa.RecordBatchReader.from_batches(bad.schema, batches), "label", events=events)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import random_array
 
 from tallybayes import kernels
-from tallybayes.evidence.row_hash import _mix
+from tallybayes.evidence.row_hash import mix
 
 from . import reference
 
@@ -50,7 +50,7 @@ def test_rows_that_differ_hardly_have_hashes_that_differ_and_spread(rows):
     out = np.zeros(len(x), np.int64)
     kernels.hash_dense(x, np.arange(x.shape[1]), out)
     assert len(set(out.tolist())) == len(x)
-    in_bins = np.bincount(_mix(out).view(np.uint64) >> np.uint64(56), minlength=256)
+    in_bins = np.bincount(mix(out).view(np.uint64) >> np.uint64(56), minlength=256)
     # chi-squared of 255 degrees of freedom: mean 255, standard deviation 23
     assert ((in_bins - 256) ** 2 / 256).sum() < 255 + 5 * 23
 

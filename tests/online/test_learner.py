@@ -113,13 +113,13 @@ def test_there_may_be_thousands_of_classes() -> None:
 
 
 @pytest.mark.parametrize("event", ["gaussian", "histogram", "categorical", "poisson"])
-@pytest.mark.parametrize("bad", [float("inf"), "n/a", [1], {"k": 1}])
+@pytest.mark.parametrize("bad", [float("inf"), "three", [1], {"k": 1}])
 def test_a_bad_value_is_refused_at_once_and_changes_nothing(event: str, bad: Any) -> None:
     learner = tb.Learner("y", events={"x": event})
     for k in range(6):
         learner.learn({"x": k % 3, "y": "pq"[k % 2]})
     before = learner.model().evidence
-    if event == "categorical" and bad == "n/a":
+    if event == "categorical" and bad == "three":
         with pytest.raises((BadData, CannotMerge)):
             learner.learn({"x": bad, "y": "p"})
     else:

@@ -17,7 +17,7 @@ def remarks(*, estimate: str = "bayes", **columns: Any) -> dict[str, str]:
     rng = np.random.default_rng(0)
     y = np.arange(N) % 2
     rows = {"x": rng.normal(y), **columns, "y": np.where(y, "yes", "no")}
-    return {one.kind: one.sentence for one in tb.report(rows, "y", estimate=estimate).remarks}
+    return {one.kind: one.sentence for one in tb.report(rows, "y", estimate=estimate, keep=["*"]).remarks}
 
 
 def test_ordinary_columns_are_not_remarked_on() -> None:

@@ -71,6 +71,7 @@ def test_its_parameters_are_those_of_fit() -> None:
     wanted = inspect.signature(tb.fit).parameters
     got = inspect.signature(tb.NaiveBayes).parameters
     reading = {"errors", "bad_lines", "where", "connection", "checkpoint"}  # which an estimator does not
+    reading |= {"encoding", "delimiter", "header"}
     assert set(got) == set(wanted) - {"source", "label", "weights", *reading}
     assert all(got[name].default == wanted[name].default for name in got)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from tallybayes.sources import MissingValues
 
 _EXAMPLES = 3  # values per column
+# Texts that are no number in a column of numbers: so few, and in so few rows, are rather marks of missing values.
+_FEW_ODD, _MOSTLY = 3, 0.8
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ def _column(
         remark = "always the same"
     elif found is None and _is_text(column.type) and _has_leading_zeros(present):
         remark = "digits with leading zeros: kept as text"
+    elif found is None and _is_text(column.type) and (odd := _odd_among_numbers(present)):
+        remark = f"numbers, but for {', '.join(map(repr, odd))}: if missing, --missing {shlex.quote(odd[0])}"
     examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
     return ColumnLook(name, event, distinct, absent, examples, remark, markers)
 
@@ -116,6 +121,22 @@ def _has_leading_zeros(values: pa.Array) -> bool:
     texts = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
     digits = bool(pc.all(pc.match_substring_regex(texts, r"^\d+$")).as_py())
     return digits and bool(pc.any(pc.match_substring_regex(texts, r"^0\d")).as_py())
+
+
+def _odd_among_numbers(values: pa.Array) -> list[str]:
+    """Return the few texts that keep a column from being numbers; none where they are many."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    from tallybayes.sources.reading import number_pattern
+
+    texts = values.dictionary_decode() if pa.types.is_dictionary(values.type) else values
+    for decimal in (".", ","):
+        is_number = pc.match_substring_regex(texts, number_pattern(decimal))
+        odd = pc.unique(texts.filter(pc.invert(is_number))).to_pylist()
+        if 0 < len(odd) <= _FEW_ODD and pc.sum(is_number).as_py() >= _MOSTLY * len(texts):
+            return list(odd)
+    return []
 
 
 def _markers(raw: pa.Array, missing: MissingValues, *, names: bool, label: bool) -> dict[str, int]:

@@ -221,7 +221,10 @@ def _card(put: Plain) -> Scorecard:
     if put["missing"] not in ("skip", "category", "error") or put["unseen"] not in ("smooth", "skip", "error"):
         raise ValueError("missing, unseen")
     schema = Schema(str(put["label"]), None, blocks, names(map(str, put["columns"])), put["missing"])
-    schema = replace(schema, missing_values=checked(put["missing_values"]))
+    markers = put["missing_values"]
+    if markers != "auto" and not all(isinstance(one, str) for one in markers):
+        raise ValueError("missing_values")
+    schema = replace(schema, missing_values=checked(markers))
     weighted = calibration is not None and calibration["kind"] == "weights"
     return Scorecard(
         schema=schema,

@@ -277,12 +277,17 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
             X = pa.Table.from_batches([X])  # scikit-learn reads column names from tables only
         if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
             validate_data(self, X, reset=reset, skip_check_array=True)
-            return sources.read(X, missing=self.missing_values)
+            return self._open_table(X)
         X = validate_data(self, X, reset=reset, dtype=None, accept_sparse="csr", ensure_all_finite=False)
         names = None if reset or issparse(X) else getattr(self, "feature_names_in_", None)
         if names is None and (not self.missing_values or X.dtype.kind in "biuf"):
             return X
-        return sources.read(X, names=names, missing=self.missing_values)
+        return self._open_table(X, names)
+
+    def _open_table(self, X: Any, names: Any = None) -> sources.Source:
+        """Return a table as a source that knows what stands for a missing value."""
+        options = sources.ReadOptions(missing_values=self.missing_values)
+        return sources.open_source(X, options, names=names, documents=SchemaOptions(self.events).texts)
 
     def _still_open(self, rows: sources.Source, schema: Schema) -> frozenset[str]:
         """Return undeclared columns that were entirely null so far, so their type is still unknown."""

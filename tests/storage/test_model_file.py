@@ -404,3 +404,14 @@ def test_saving_over_a_model_keeps_no_rest_of_it(tmp_path) -> None:
     small.save(path)
     assert path.read_bytes() == dump(small)
     assert [p.name for p in tmp_path.iterdir()] == ["m.tally"]
+
+
+def test_a_file_of_version_0_1_takes_every_text_as_a_value() -> None:
+    rows = {"x": ["?", "a", "b", "?"], "y": ["p", "q", "q", "p"]}
+    model = tb.fit(rows, "y", missing_values=())
+    header, tensors = serialize.unpack(dump(model), "the file")
+    assert header.pop("missing_values") == []
+    old = parse_bytes(serialize.pack(header, tensors))
+    assert old == model
+    assert old.predict([{"x": "?"}]).tolist() == ["p"]
+    assert old.predict_proba([{"x": "NA"}]).tolist() == model.predict_proba([{"x": "never seen"}]).tolist()

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from math import prod
 from typing import Any, Literal
@@ -32,7 +31,7 @@ from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.kernels import MOST_BUCKETS
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.schema import Block, Schema
-from tallybayes.sources.missing import AUTO, NAME_MARKERS
+from tallybayes.sources.missing import AUTO
 from tallybayes.sources.reading import Reading
 
 __all__ = [
@@ -139,9 +138,8 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         }
         for b, (block, statistic) in enumerate(zip(schema.blocks, evidence.statistics, strict=True))
     ]
-    more: dict[str, Any] = {}  # older versions read files without these
-    if schema.missing_values != AUTO:
-        more["missing_values"] = list(schema.missing_values)
+    missing = schema.missing_values
+    more: dict[str, Any] = {"missing_values": missing if missing == AUTO else list(missing)}
     if schema.readings:
         more["readings"] = {name: [one.kind, *one.options] for name, one in schema.readings.items()}
     return {
@@ -186,13 +184,11 @@ class Reader:
             self.statistic(b, block, stored, rows)
             for b, (block, stored) in enumerate(zip(blocks, header["blocks"], strict=True))
         )
-        if "missing_values" not in header and _has_marker(statistics):
-            schema = replace(schema, missing_values=())  # counted as values, before markers were taken as missing
         return Evidence(schema, classes, rows, statistics)
 
     def texts(self) -> tuple[Literal["auto"] | tuple[str, ...], dict[str, Reading]]:
         """Return the texts that stand for a missing value, and the readings of columns."""
-        missing = self.header.get("missing_values", AUTO)
+        missing = self.header.get("missing_values", ())  # version 0.1 took every text as a value
         stored = self.header.get("readings", {})
         readings = {text(name): Reading(kind, tuple(map(text, options))) for name, (kind, *options) in stored.items()}
         for reading in readings.values():
@@ -294,12 +290,6 @@ class Reader:
             require(isinstance(stored["numbered"], int) and 0 < stored["numbered"] <= self.room, "columns")
             return NumberedNames(stored["numbered"])
         return names(text(one) for one in stored)
-
-
-def _has_marker(statistics: Sequence[Statistic]) -> bool:
-    """Return whether a text that usually stands for a missing value was counted as a value."""
-    labels = (one for statistic in statistics for one in statistic.labels if isinstance(one, Categories))
-    return any(one.kind == "text" and not set(NAME_MARKERS).isdisjoint(one.values) for one in labels)
 
 
 def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:

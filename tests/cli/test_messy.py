@@ -80,3 +80,7 @@ def test_rows_without_a_class_are_left_out_and_counted(tally: Shell) -> None:
     ran = tally("fit gaps.csv --label y -o m.tally")
     assert "label 'y': 2 of 42 rows have no class and are left out." in ran.err
     assert float(tb.load("m.tally").evidence.rows.to_float().sum()) == 40
+    for command in ("evaluate m.tally gaps.csv", "validate gaps.csv --label y"):
+        ran = tally(command)
+        assert ran.code == 0
+        assert "2 of 42 rows have no class" in ran.err

@@ -63,12 +63,14 @@ def _of_model(path: str, rows: Any, label: str | None, weight: str | None, how: 
     from tallybayes.cli.inputs import load_model
     from tallybayes.cli.parsing import class_of
     from tallybayes.cli.training import label_of
+    from tallybayes.sources.column_readings import with_class
 
     model = load_model(path)
     how["positive"] = class_of(model, how["positive"], "--positive")
 
     def work(source: sources.Source) -> Evaluation:
         name = label_of(source, label or model.schema.label)
+        source = with_class(source, name)
         true: list[Any] = []
         weights: list[Any] = []
         probabilities = []
@@ -94,8 +96,10 @@ def _of_file(
     from tallybayes import evaluation
     from tallybayes.cli.parsing import as_type
     from tallybayes.cli.training import label_of
+    from tallybayes.sources.column_readings import with_class
 
     name = label_of(source, label)
+    source = with_class(source, name)
     table = pa.Table.from_batches(list(source), source.schema)
     if not table.num_rows:
         raise BadData(wanted(source.name, "rows to evaluate", "none"))

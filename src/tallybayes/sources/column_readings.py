@@ -123,3 +123,8 @@ def _left_out(label: str | None, count: int, rows: int) -> str:
 
 
 AS_THEY_ARE = ColumnReadings(MappingProxyType({}))
+
+
+def with_class(source: Source, label: str) -> Source:
+    """Return the rows that have a class; a warning counts the others."""
+    return replace(AS_THEY_ARE, label=label).read(source)

@@ -103,6 +103,18 @@ def test_the_weights_do_not_depend_on_order_batches_or_threads() -> None:
             assert dump(tb.fit(other, "label", threads=threads)) == want
 
 
+@pytest.mark.parametrize("kind", ["float64", "str"])
+@pytest.mark.parametrize("structure", ["naive", "auto"])
+def test_a_column_without_any_value_changes_nothing(kind: str, structure: Any) -> None:
+    rows = mixed(300)
+    nothing = pa.nulls(300, pa.float64() if kind == "float64" else pa.string())
+    event = {"void": "histogram" if kind == "float64" else "categorical"}
+    with_void = tb.fit(rows.append_column("void", nothing), "label", events=event, structure=structure)
+    p = with_void.predict_proba(mixed(50, seed=2).append_column("void", nothing.slice(0, 50)))
+    assert np.isfinite(p).all()
+    assert with_void.calibration.weights.columns["void"].table.shape[1] == 2
+
+
 @pytest.mark.parametrize(("partial", "close"), [(False, 1e-3), (True, 0.05)])  # each copy drops columns of its own
 def test_a_row_of_weight_two_is_two_rows(partial: bool, close: float, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ColumnTerms, "to_fit", partialmethod(ColumnTerms.to_fit, partial=partial))

@@ -377,6 +377,8 @@ def _cuts(values: Floats, weight: Floats) -> Floats:
     array([2., 3.])
     """
     reached = np.cumsum(weight)
+    if not reached[-1] > 0:  # no row has a value
+        return np.zeros(0)
     bounds = values[np.searchsorted(reached, np.arange(1, _BINS) / _BINS * reached[-1], side="right")]
     return np.unique(bounds[bounds > values[0]])
 

@@ -274,7 +274,10 @@ def _half_step(z: Floats) -> Floats:
         r = 1 / big**2
         series = np.asarray(-(1 / 8 - r * (1 / 192 - r * (1 / 640 - r * (17 / 14336 - r * 31 / 18432)))) / big)
         if low.any():
-            small, k = z[low], np.arange(_SERIES)
-            product = np.prod((small[:, None] + k) / (small[:, None] + k + 0.5), axis=-1)
-            series[low] += np.log(product) + 0.5 * np.log1p(_SERIES / small)
+            small = z[low]
+            above, below = small.copy(), small + 0.5
+            for k in range(1, _SERIES):  # products of at most 32^16
+                above *= small + k
+                below *= small + (k + 0.5)
+            series[low] += np.log(above / below) + 0.5 * np.log1p(_SERIES / small)
     return series

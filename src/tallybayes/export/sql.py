@@ -194,9 +194,11 @@ class _Query:
             null = str(values.index(None)) if None in values else other
         cases = " ".join(f"WHEN {raw} = {self.sql.value(v)} THEN {k}" for k, v in enumerate(values) if v is not None)
         lacks = f"{raw} IS NULL"
-        if any(isinstance(v, str) for v in values):
-            markers = markers_of_names(self.card.schema.missing_values)
-            lacks += f" OR {raw} IN ({', '.join(map(self.sql.value, markers))})" if markers else ""
+        markers = markers_of_names(self.card.schema.missing_values)
+        if markers and all(isinstance(v, str | None) for v in values):
+            known = any(v is not None for v in values)  # else the column may be of any type
+            text = raw if known else self.sql.to_text(raw)
+            lacks += f" OR {text} IN ({', '.join(map(self.sql.value, markers))})"
         return f"CASE WHEN {lacks} THEN {null} {cases} ELSE {other} END"
 
     def _number(self, name: str, domain: str) -> str:

@@ -94,6 +94,10 @@ class Dialect:
         """The type of whole numbers, to cast to."""
         return "SIGNED" if self.key == "mysql" else self._type("INT")
 
+    def to_text(self, column: str) -> str:
+        """Return a column as text."""
+        return f"CAST({column} AS {'CHAR' if self.key == 'mysql' else self._type('TEXT')})"
+
     def to_number(self, column: str) -> str:
         """Return a column as doubles, NULL where it is NaN."""
         cast = f"CAST({column} AS {self.double})"

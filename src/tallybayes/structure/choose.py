@@ -12,7 +12,7 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block
-from tallybayes.structure.choose_automatically import choose_automatically
+from tallybayes.structure.choose_by_folds import choose_by_folds
 from tallybayes.structure.choose_pairs import MOST_COLUMNS, choose_pairs, look_at
 from tallybayes.structure.information import figures
 from tallybayes.structure.pairs import PairCounts
@@ -38,7 +38,7 @@ def choose(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Bl
     if choices.structure == "joint":
         return _joint(evidence, sample)
     resolved = choices.resolved(evidence, {})
-    return (choose_automatically if choices.structure == "auto" else choose_pairs)(evidence, resolved, sample)
+    return (choose_by_folds if choices.structure == "auto" else choose_pairs)(evidence, resolved, sample)
 
 
 def _spanning_tree(evidence: Evidence, sample: SampledRows) -> list[Block]:

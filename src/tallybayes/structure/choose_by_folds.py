@@ -24,7 +24,7 @@ from tallybayes.schema.schema import Block
 from tallybayes.structure.choose_pairs import choose_pairs
 from tallybayes.structure.products import counted_alone
 
-__all__ = ["choose_automatically"]
+__all__ = ["choose_by_folds"]
 
 _FOLDS = 5
 _ENOUGH = 1000  # rows predicted: their mean loss has a small error
@@ -32,7 +32,7 @@ _FEWEST = 400  # rows: with fewer, free interactions follow chance
 _MOST_ROWS = 20_000  # that take part in folds: more would choose the same
 
 
-def choose_automatically(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
+def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
     """Return pairs that pay for their weight, or free interactions if these predict new rows surely better.
 
     Parameters

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 
 import tallybayes as tb
+from tallybayes.sources.missing import NAME_MARKERS
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, same, table_case, text_case
@@ -88,3 +91,8 @@ def test_words_are_split_alike_whatever_the_characters() -> None:
     scores = np.array([one["scores"] for one in found])
     joint = case.model.log_joint(case.rows)
     np.testing.assert_allclose(scores[:, 0] - scores[:, 1], joint[:, 0] - joint[:, 1], rtol=1e-9, atol=1e-7)
+
+
+def test_the_marks_of_missing_values_are_those_of_python() -> None:
+    script = (Path(tb.__path__[0]) / "export" / "page" / "tally-score.js").read_text(encoding="utf-8")
+    assert f"auto ? {json.dumps(list(NAME_MARKERS))} :" in script

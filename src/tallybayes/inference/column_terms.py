@@ -9,17 +9,17 @@ from itertools import repeat
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes.categories import Categories
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.interaction import Interaction
-from tallybayes.events.likelihood import EstimateOptions, Likelihood
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import mix, row_hashes
 from tallybayes.inference.choices import Choices
+from tallybayes.inference.correction_bins import CorrectionBins, bins_of, no_bins
 from tallybayes.inference.estimate import options_for
 from tallybayes.inference.fit_weights import FittedWeights, Terms, less_last
 from tallybayes.inference.leave_one_out import LeftOutRows
@@ -29,8 +29,6 @@ from tallybayes.schema.schema import Block
 
 __all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_to_weigh"]
 
-_MOST_VALUES = 24  # values of a column with a correction of their own; the rarest share one
-_BINS = 16  # of a column of numbers
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
 # Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
 _MOST_CELLS, _FEWEST_ROWS = 1 << 22, 2000
@@ -51,15 +49,6 @@ def rows_to_weigh(columns: int, classes: int) -> int:
 def has_few_terms(columns: int, classes: int) -> bool:
     """Return whether so many columns and classes can have a weight for each column; else one weight serves all."""
     return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 8 * _MOST_CELLS
-
-
-@dataclass(frozen=True)
-class _Bins:
-    """The bins of a column's corrections, and the bin of each row; the last of all is that of missing values."""
-
-    cells: Categories | Floats | None
-    codes: npt.NDArray[np.int32]  # (n,)
-    size: int
 
 
 @dataclass(frozen=True)
@@ -97,7 +86,7 @@ class ColumnTerms:
         Which interactions are fitted without a penalty.
     made_of : tuple of tuple of int
         The columns that each term is made of: itself, or those of an interaction.
-    bins : tuple of _Bins
+    bins : tuple of CorrectionBins
         The corrections of each column.
     missing : tuple of _Missing
         The columns with missing values, and what that tells.
@@ -112,7 +101,7 @@ class ColumnTerms:
     offset: Floats
     free: npt.NDArray[np.bool_]
     made_of: tuple[tuple[int, ...], ...]
-    bins: tuple[_Bins, ...]
+    bins: tuple[CorrectionBins, ...]
     missing: tuple[_Missing, ...] = ()
 
     @classmethod
@@ -134,7 +123,7 @@ class ColumnTerms:
         place, offset = {name: u for u, name in enumerate(names)}, np.ones(len(names))
         free = np.zeros(len(names), bool)
         made_of: list[tuple[int, ...]] = []
-        bins: list[_Bins] = []
+        bins: list[CorrectionBins] = []
         missing: list[_Missing] = []
         unknown = np.isneginf(prior)  # a class that only this row had
         for block, statistic in zip(schema.blocks, evidence.statistics, strict=True):
@@ -154,7 +143,7 @@ class ColumnTerms:
                     terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
                 likelihood = event.estimate(statistic, options) if binned else None
             if event.product:
-                bins.append(_no_bins(n))
+                bins.append(no_bins(n))
                 continue
             absent = data.absent()
             if absent is not None:
@@ -163,11 +152,11 @@ class ColumnTerms:
                 continue
             found = repeat(None) if likelihood.cells(0) is None else likelihood.find_cells(data)
             for f, (u, share, cell) in enumerate(zip(at, likelihood.missing().T, found, strict=False)):
-                bins.append(_bins_of(likelihood, f, cell, present[:, u]))
+                bins.append(bins_of(likelihood, f, cell, present[:, u]))
                 if share.max() > 0 and share.min() < 1:
                     missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
-            bins = [_no_bins(n)] * len(names)
+            bins = [no_bins(n)] * len(names)
         return cls(
             evidence, rows, names, prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing)
         )
@@ -331,10 +320,6 @@ def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
     return block.event.base, replace(evidence, schema=replace(evidence.schema, blocks=(whole,)))
 
 
-def _no_bins(n: int) -> _Bins:
-    return _Bins(None, np.full(n, -1, np.int32), 0)
-
-
 def _shifted(term: Floats) -> Floats:  # (C, n)
     """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
     by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
@@ -342,45 +327,6 @@ def _shifted(term: Floats) -> Floats:  # (C, n)
     greatest = by_class.max(axis=0)
     by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
     return np.maximum(by_class, -_LARGEST, out=by_class)
-
-
-def _bins_of(
-    likelihood: Likelihood, f: int, found: npt.NDArray[np.integer] | None, present: npt.NDArray[np.bool_]
-) -> _Bins:
-    """Return the bins of column f: runs of its likelihood's cells, chosen by the weight of all rows."""
-    cells, weight = likelihood.cells(f), likelihood.cell_weights(f)
-    if cells is None or found is None:
-        return _no_bins(len(present))
-    kept: Categories | Floats
-    if isinstance(cells, Categories):
-        many = len(cells) > _MOST_VALUES
-        often = np.sort(np.argsort(-weight, kind="stable")[: _MOST_VALUES - 1]) if many else np.arange(len(cells))
-        kept = cells.take(often)
-        place = np.full(len(cells) + 1, len(often), np.int32)  # a value never seen: with the rare ones
-        place[often] = np.arange(len(often))
-    else:
-        kept = _cuts(cells, weight)
-        place = np.searchsorted(kept, cells, side="right").astype(np.int32)
-    size = len(kept) + 1
-    if not present.all():
-        found = np.where(present, found, len(place))
-        place = np.append(place, np.int32(size))
-    return _Bins(kept, place[found], size + 1)
-
-
-def _cuts(values: Floats, weight: Floats) -> Floats:
-    """Return the lowest values of bins that hold about as much of the weight each, but for the first bin.
-
-    Examples
-    --------
-    >>> _cuts(np.array([1.0, 2.0, 3.0]), np.array([1.0, 6.0, 1.0]))
-    array([2., 3.])
-    """
-    reached = np.cumsum(weight)
-    if not reached[-1] > 0:  # no row has a value
-        return np.zeros(0)
-    bounds = values[np.searchsorted(reached, np.arange(1, _BINS) / _BINS * reached[-1], side="right")]
-    return np.unique(bounds[bounds > values[0]])
 
 
 def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)

@@ -1,8 +1,10 @@
-"""Shared by all tests: the real data sets, and the order of tests."""
+"""Shared by all tests: the real data sets, a real browser, and the order of tests."""
 
 from __future__ import annotations
 
 import os
+import shutil
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,26 @@ def data() -> Path:
     if not folder.is_dir():
         pytest.skip("the data sets are missing: set TALLY_DATA to their folder")
     return folder
+
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """Return a real browser; where there is none, tests are skipped, saying so, and fail where CI needs it."""
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    if found is None:
+        missing = f"no browser is here: install one of {', '.join(BROWSERS)}"
+        if os.environ.get("CI") == "true":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    playwright = pytest.importorskip("playwright.sync_api")
+    with playwright.sync_playwright() as driver:
+        # Chromium refuses to run as root in its sandbox, as CI does.
+        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
+        yield opened
+        opened.close()
 
 
 # Tests that share a slow start (a cluster, a server, the built site), by a part of their names. Those of one group run

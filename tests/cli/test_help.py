@@ -7,7 +7,6 @@ import shlex
 import subprocess
 import sys
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -44,8 +43,6 @@ def test_help_says_what_it_does_and_ends_with_examples(tally: Shell, name: str) 
     ("name", "line"), [(name, line) for name in NAMES for line in examples(name)], ids=lambda one: str(one)[:60]
 )
 def test_every_example_runs(tally: Shell, name: str, line: str) -> None:
-    if name == "report" and find_spec("tallybayes.reporting") is None:
-        pytest.skip("the report is not there yet")
     for command in BEFORE:
         tally.done(command)
     made = {"fit": "weather.tally", "learn": "fortnight.tally", "predict": "answers.csv"}.get(name)

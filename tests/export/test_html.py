@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,22 +10,7 @@ import pytest
 import tallybayes as tb
 
 from .cases import HOSTILE, Case, hostile_case, table_case, text_case
-from .engines import absent, plain
-
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
-    if found is None:
-        absent(f"no browser is here: install one of {', '.join(BROWSERS)}")
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        # Chromium refuses to run as root in its sandbox, as CI does.
-        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
+from .engines import plain
 
 
 class OpenPage:

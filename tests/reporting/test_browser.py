@@ -5,8 +5,6 @@ Where there is no browser these tests are skipped, saying so; where CI is true t
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,25 +15,8 @@ from tallybayes.reporting.sections import SECTIONS
 
 from .rows import page_of
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PAGES = ["mixed", "flowers", "hostile"]
 DRAWN = "document.documentElement.dataset.drawn === 'all'"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
-    if found is None:
-        missing = f"no browser is here: install one of {', '.join(BROWSERS)}"
-        if os.environ.get("CI") == "true":
-            pytest.fail(missing)
-        pytest.skip(missing)
-    playwright = pytest.importorskip("playwright.sync_api")
-    with playwright.sync_playwright() as driver:
-        # Chromium refuses to run as root in its sandbox, as CI does.
-        opened = driver.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        yield opened
-        opened.close()
 
 
 class OpenPage:

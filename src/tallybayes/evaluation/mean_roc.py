@@ -43,6 +43,9 @@ class AverageRoc(Result):
         """The standard deviation of the areas; NaN for a single curve."""
         return float(_deviation(self.aucs[:, None])[0])
 
+    def _columns(self) -> dict[str, Any]:
+        return {"fpr": self.fpr, "tpr": self.tpr, "spread": self.spread}
+
     def shown(self) -> Grid:
         """Return the curve at every tenth of the false positive rate, as a table."""
         at = np.unique(np.searchsorted(self.fpr, np.linspace(0, 1, 11) - 1e-9))
@@ -53,9 +56,6 @@ class AverageRoc(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values; the spread of a single curve is None."""
         return self._named("fpr", "tpr", "spread", "aucs", "auc", "auc_spread")
-
-    def __repr__(self) -> str:
-        return f"<AverageRoc of {len(self.aucs)} curves: AUC {number(self.auc)} ± {number(self.auc_spread)}>"
 
 
 def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:

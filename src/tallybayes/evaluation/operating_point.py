@@ -49,10 +49,6 @@ class OperatingPoint(Result):
         cells = (rule, *(number(value) for value in (self.fpr, self.tpr, self.cost, self.slope)))
         return Grid("", ("positive where", "fpr", "tpr", "cost per row", "slope"), (cells,))
 
-    def __repr__(self) -> str:
-        rule = f"{'<' if self.reversed else '>='} {self.threshold:.6g}"
-        return f"<OperatingPoint: score {rule}, fpr {self.fpr:.4f}, tpr {self.tpr:.4f}, cost {self.cost:.4f}>"
-
 
 def cheapest(fpr: Floats, tpr: Floats, ratio: float, costs: Any) -> tuple[int, float, float]:
     """Return the position of the cheapest point, its cost, and the equal-cost slope.

@@ -57,6 +57,10 @@ class Calibration(Result):
         """The largest distance of confidence from observed share in any bin."""
         return float(self._gaps().max())
 
+    def _columns(self) -> dict[str, Any]:
+        bins = {"from": self.edges[:-1], "to": self.edges[1:], "rows": self.count}
+        return bins | {"mean": self.confidence, "observed": self.observed, "low": self.low, "high": self.high}
+
     def shown(self) -> Grid:
         """Return a table of the bins that have rows."""
         rows = []
@@ -72,9 +76,6 @@ class Calibration(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the error, and the bins (None where one is empty)."""
         return self._named("ece", "largest", "edges", "count", "confidence", "observed", "low", "high")
-
-    def __repr__(self) -> str:
-        return f"<Calibration: {number(float(self.count.sum()))} rows, {len(self.count)} bins, error {self.ece:.4f}>"
 
     def _gaps(self) -> Floats:
         return np.where(self.count > 0, np.abs(self.confidence - self.observed), 0.0)

@@ -149,10 +149,10 @@ class RocCurve(Result):
         Examples
         --------
         >>> curve = roc([1, 0, 0, 1, 0], [5, 4, 3, 2, 1])
-        >>> curve.operating_point(costs=(1, 1))             # one of five missed
-        <OperatingPoint: score >= 5, fpr 0.0000, tpr 0.5000, cost 0.2000>
-        >>> curve.operating_point(costs=(1, 5))             # two false alarms are cheaper than a miss
-        <OperatingPoint: score >= 2, fpr 0.6667, tpr 1.0000, cost 0.4000>
+        >>> curve.operating_point(costs=(1, 1)).threshold             # one of five missed
+        5.0
+        >>> curve.operating_point(costs=(1, 5)).threshold             # two false alarms are cheaper than a miss
+        2.0
         """
         ratio = self.negatives / self.positives if ratio is None else ratio
         fpr, tpr, thresholds, _ = self.hull
@@ -167,10 +167,8 @@ class RocCurve(Result):
         Examples
         --------
         >>> wrong = roc([1, 1, 0, 0], [0.1, 0.4, 0.3, 0.9])
-        >>> wrong.auc, wrong.flipped().auc
-        (0.25, 0.75)
-        >>> wrong.flipped()
-        <RocCurve of 1 (reversed: positive below the threshold): 2 + 2 rows, AUC 0.7500 (0.0009 to 0.9999)>
+        >>> wrong.auc, wrong.flipped().auc, wrong.flipped().reversed
+        (0.25, 0.75, True)
         """
         fp, tp = (self.negatives - self.fp)[::-1], (self.positives - self.tp)[::-1]
         thresholds, size = self.thresholds[::-1], self.area._replace(auc=1 - self.auc)
@@ -193,6 +191,9 @@ class RocCurve(Result):
             at = at[np.linspace(0, len(at) - 1, points).astype(np.intp)]
         at = np.union1d(at, np.linspace(0, len(self.fp) - 1, max(points - len(at), 0)).astype(np.intp))
         return replace(self, fp=self.fp[at], tp=self.tp[at], thresholds=self.thresholds[at])
+
+    def _columns(self) -> dict[str, Any]:
+        return {"threshold": self.thresholds, "fpr": self.fpr, "tpr": self.tpr, "fp": self.fp, "tp": self.tp}
 
     def shown(self) -> Grid:
         """Return a table of the points of the hull, and the area."""
@@ -225,12 +226,6 @@ class RocCurve(Result):
         return figures | self.thinned()._named(
             "fpr", "tpr", "precision", "thresholds", hull=self.hull, notes=self.notes()
         )
-
-    def __repr__(self) -> str:
-        note = " (reversed: positive below the threshold)" if self.reversed else ""
-        low, high = self.interval()
-        rows = f"{number(self.positives)} + {number(self.negatives)} rows"
-        return f"<RocCurve of {self.positive!r}{note}: {rows}, AUC {self.auc:.4f} ({low:.4f} to {high:.4f})>"
 
 
 def roc(labels: Any, scores: Any, *, positive: Any = None, weights: Any = None) -> RocCurve:

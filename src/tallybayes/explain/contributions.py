@@ -27,7 +27,7 @@ from tallybayes.schema.schema import Schema
 _SHOWN = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Contributions(Result):
     """The contributions of each column in each row.
 
@@ -78,6 +78,11 @@ class Contributions(Result):
         """The mean absolute contribution of each column."""
         return np.abs(self.terms).mean(axis=0) if len(self) else np.zeros(len(self.columns))
 
+    def _columns(self) -> dict[str, Any]:
+        terms = {f"term({name})": self.terms[:, f] for f, name in enumerate(self.columns)}
+        of = [str(self.classes[c]) for c in self.of]
+        return {"of": of, "prior": self.prior, **terms, "split": self.split, "log_odds": self.log_odds}
+
     def shown(self) -> Grid:
         """Return a table of the columns with the largest contributions."""
         best = np.argsort(-self.strength, kind="stable")[:_SHOWN]
@@ -99,7 +104,7 @@ class Contributions(Result):
         return classes | self._named("prior", "terms", "split", "log_odds")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shapley(Result):
     """Shapley values: how far each column moves a row's log-odds from those of the background.
 
@@ -129,6 +134,10 @@ class Shapley(Result):
     def strength(self) -> Floats:  # (F,)
         """The mean absolute Shapley value of each column."""
         return np.abs(self.values).mean(axis=0) if len(self.values) else np.zeros(len(self.columns))
+
+    def _columns(self) -> dict[str, Any]:
+        values = {f"value({name})": self.values[:, f] for f, name in enumerate(self.columns)}
+        return {"base": self.base, **values, "log_odds": self.log_odds}
 
     def shown(self) -> Grid:
         """Return a table of the columns with the largest Shapley values."""

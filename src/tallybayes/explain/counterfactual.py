@@ -31,7 +31,7 @@ class Change(NamedTuple):
     worth: float  # how far it moves the log-odds toward the new class
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Counterfactual(Result):
     """The fewest changes that change the predicted class.
 
@@ -49,6 +49,9 @@ class Counterfactual(Result):
     new: Any
     changes: tuple[Change, ...]
     margin: float
+
+    def _columns(self) -> dict[str, Any]:
+        return {name: [getattr(one, name) for one in self.changes] for name in Change._fields}
 
     def shown(self) -> Grid:
         """Return a table with one row per change."""

@@ -45,7 +45,7 @@ class Part(NamedTuple):
     counts: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Explanation(Result):
     """The explanation of one prediction.
 
@@ -135,6 +135,12 @@ class Explanation(Result):
         from tallybayes.explain.counterfactual import smallest
 
         return smallest(self._model, self._blocks, self.values, self.texts)
+
+    def _columns(self) -> dict[str, Any]:
+        rows = [(part.column, part.word, part.value, part.term, part.note, part.counts) for part in self.parts]
+        names, words, values, terms, notes, counts = zip(*rows, strict=True) if rows else ((),) * 6
+        parts = {"column": names, "word": words, "value": values, "term": terms, "note": notes}
+        return parts | {f"n({name})": [of[c] for of in counts] for c, name in enumerate(self.classes)}
 
     def shown(self) -> Grid:
         """Return a table of the largest contributions, and the counts behind them."""

@@ -18,7 +18,7 @@ from tallybayes.model import Model
 BINS = 24
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Histogram(Result):
     """A histogram of each class's rows in bins of equal width.
 
@@ -63,6 +63,10 @@ class Histogram(Result):
             for c, name in enumerate(self.classes)
             if self.counts[b, c] > 0
         ]
+
+    def _columns(self) -> dict[str, Any]:
+        counts = {f"n({name})": self.counts[:, c] for c, name in enumerate(self.classes)}
+        return {"from": self.edges[:-1], "to": self.edges[1:], **counts}
 
     def shown(self) -> Grid:
         """Return a table of the rows in each bin."""

@@ -78,9 +78,6 @@ class Against(Result):
         """Return plain lists, with None for infinities."""
         return super().to_dict() | self._named("log_odds")
 
-    def __repr__(self) -> str:
-        return f"<Against: {self.classes[0]!r} against {self.classes[1]!r}, {_by(self.lit.shape)}>"
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Picture(Result):
@@ -145,9 +142,6 @@ class Picture(Result):
 
         height, width = self.average.shape[1:]
         return picture_chart(self.points(), (height, width), [str(c) for c in self.classes], self.unit)
-
-    def __repr__(self) -> str:
-        return f"<Picture of {len(self.classes)} classes: {self.unit} of {_by(self.average.shape[1:])} pixels>"
 
 
 def picture(

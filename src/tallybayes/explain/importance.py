@@ -38,7 +38,7 @@ _MOST_NUMBERS, _MOST_ROWS, _FEWEST_ROWS = 1 << 25, 20_000, 500
 _LARGEST_LOSS = 1e8
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Importance(Result):
     """How much each column matters.
 
@@ -75,6 +75,10 @@ class Importance(Result):
             return [self.columns[f] for f in np.argsort(-self.information, kind="stable")]
         needed = np.where(self.change > self.error, self.change, 0.0)
         return [self.columns[f] for f in np.lexsort((-self.information, -needed))]
+
+    def _columns(self) -> dict[str, Any]:
+        left_out = {} if self.change is None else {"change": self.change, "error": self.error}
+        return {"column": list(self.columns), "information": self.information, **left_out}
 
     def shown(self) -> Grid:
         """Return a table with one row per column, most important first."""

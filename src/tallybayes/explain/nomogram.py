@@ -56,7 +56,7 @@ class Scale:
         return float(np.ptp([0.0, *self.points]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Nomogram(Result):
     """Points per column and value, and the scale from their sum to a probability.
 
@@ -130,6 +130,10 @@ class Nomogram(Result):
     def fewest(self) -> float:
         """The lowest possible sum of points."""
         return -float(sum(scale.reach(-1.0) for scale in self.scales))
+
+    def _columns(self) -> dict[str, Any]:
+        lines = [(one.column, v, p) for one in self.scales for v, p in zip(one.values, one.points, strict=True)]
+        return dict(zip(("column", "value", "points"), zip(*lines, strict=True) if lines else ((),) * 3, strict=True))
 
     def shown(self) -> Sheet:
         """Return tables of points per value, and of probabilities per sum of points."""

@@ -16,7 +16,7 @@ _DIGITS = 15
 _WRITTEN = 4000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Parameters(Result):
     """Free parameters of the naive model, and of the full joint distribution.
 

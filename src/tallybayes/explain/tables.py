@@ -20,7 +20,7 @@ from tallybayes.model import Model
 _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table(Result):
     """The table of one column: a row per value or parameter, a column per class.
 
@@ -77,6 +77,12 @@ class Table(Result):
         """Return the arrays with a row for each value and a column for each class."""
         return {"values": self.values} | ({} if self.counts is None else {"counts": self.counts})
 
+    def _columns(self) -> dict[str, Any]:
+        parts = {"n": self.counts, "P": self.values} if self.counts is not None else {"value": self.values}
+        return {"value": self.rows} | {
+            f"{what}({name})": of[:, c] for what, of in parts.items() for c, name in enumerate(self.classes)
+        }
+
     def shown(self) -> Grid | Sheet:
         """Return a table of counts and probabilities, or parameters, by class."""
         names = tuple(map(str, self.classes))
@@ -124,7 +130,7 @@ class TellingWord(NamedTuple):
     documents: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WordTable(Table):
     """The table of a text column: a row per word.
 
@@ -197,7 +203,7 @@ class WordTable(Table):
         return words_chart(self.points(), self.column, list(map(str, self.classes)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Prior(Result):
     """The class prior.
 
@@ -218,6 +224,9 @@ class Prior(Result):
     rows: Floats
     shares: Floats
 
+    def _columns(self) -> dict[str, Any]:
+        return {"class": list(map(str, self.classes)), "rows": self.rows, "P": self.shares}
+
     def shown(self) -> Grid:
         """Return a table with one row per class."""
         cells = zip(self.classes, self.rows, self.shares, strict=True)
@@ -225,7 +234,7 @@ class Prior(Result):
         return Grid(self.label, ("", "rows", "P"), rows)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Tables(Result):
     """The prior and the tables of all columns."""
 
@@ -238,6 +247,16 @@ class Tables(Result):
                 return one
         names = [one.column for one in self.columns]
         raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, names)))
+
+    def _columns(self) -> dict[str, Any]:
+        lines = [
+            (one.column, value, str(name), None if one.counts is None else one.counts[k, c], one.values[k, c])
+            for one in self.columns
+            for k, value in enumerate(one.rows)
+            for c, name in enumerate(one.classes)
+        ]
+        names = ("column", "value", "class", "n", "P")
+        return dict(zip(names, zip(*lines, strict=True) if lines else ((),) * 5, strict=True))
 
     def shown(self) -> Sheet:
         """Return all tables, one below the other."""

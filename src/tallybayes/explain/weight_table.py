@@ -16,7 +16,7 @@ __all__ = ["WeightTable", "weight_table"]
 _SHOWN_COLUMNS, _SHOWN_CLASSES = 50, 6
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeightTable(Result):
     """The weight of each column, highest first, and the bias of each class.
 
@@ -37,6 +37,9 @@ class WeightTable(Result):
     weights: Floats
     classes: tuple[Any, ...]
     bias: Floats
+
+    def _columns(self) -> dict[str, Any]:
+        return {"column": self.columns, "weight": self.weights}
 
     def shown(self) -> Grid:
         """Return a table with one row per column, and the bias below."""

@@ -24,7 +24,7 @@ _SHOWN = 20
 _MANY = 1_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Intervals(Result):
     """The probability of each class for each row, with bounds and an equivalent number of rows.
 
@@ -68,6 +68,10 @@ class Intervals(Result):
         """Return the most probable class of row i, with its interval, as text."""
         c = int(np.argmax(self.probability[i]))
         return f"{self.classes[c]} {self._phrase(i, c)}"
+
+    def _columns(self) -> dict[str, Any]:
+        parts = {"P": self.probability, "low": self.low, "high": self.high, "rows": self.rows}
+        return {f"{what}({name})": of[:, c] for what, of in parts.items() for c, name in enumerate(self.classes)}
 
     def shown(self) -> Grid:
         """Return the most probable class of each of the first rows."""

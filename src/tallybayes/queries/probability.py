@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from tallybayes.display.tables import Result, Sheet, number
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Probability(Result):
     """A probability; ``float(p)`` is the number alone.
 

@@ -30,7 +30,7 @@ class Origin:
     options: dict[str, str]  # the options of `fit` that were set
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ReportData(Result):
     """The contents of a report.
 
@@ -108,6 +108,3 @@ class ReportData(Result):
         return facts | self._named(
             "tables", "histograms", "importance", "weights", "dependence", "nomogram", "mistakes", "origin", "left_out"
         )
-
-    def __repr__(self) -> str:
-        return f"<ReportData of {self.label!r}: {self.rows:,} rows, accuracy {self.answer['accuracy'].value:.4f}>"

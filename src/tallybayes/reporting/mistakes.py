@@ -18,7 +18,7 @@ from tallybayes.reporting.performance import Answer
 _LONGEST = 400  # characters of a text that are shown
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Mistake(Result):
     """A row that was predicted wrongly, with an explanation.
 

@@ -64,7 +64,7 @@ class CostStep(NamedTuple):
     line: tuple[tuple[float, float], tuple[float, float]]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer(Result):
     """The quality of the model on rows that it has not seen.
 

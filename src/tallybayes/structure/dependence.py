@@ -175,6 +175,11 @@ class Dependence(Result):
         names = [name for f, name in enumerate(self.columns) if f in drawn]
         return dependence_chart(self.points(names), names, self.label, LEVEL)
 
+    def _columns(self) -> dict[str, Any]:
+        names = ("n", "given", "chance", "p", "holm", "overall", "overall_holm", "together", "interaction")
+        pairs = {f"column {k + 1}": [pair.columns[k] for pair in self.pairs] for k in range(2)}
+        return pairs | {name: [getattr(pair, name) for pair in self.pairs] for name in names}
+
     def shown(self) -> Grid:
         """Return a table of the strongest pairs, and what they mean."""
         columns = ("given " + self.label, "chance", "Holm's p", "overall", "Holm's p", "interaction", "rows")
@@ -186,10 +191,6 @@ class Dependence(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return self._named("label", "columns", "rows", "left_out", unit="bits", pairs=self.pairs)
-
-    def __repr__(self) -> str:
-        broken = int((self.figures.given_holm <= LEVEL).sum())
-        return f"<Dependence: {broken} of {len(self)} pairs of {len(self.columns)} columns, given {self.label!r}>"
 
     def _notes(self) -> tuple[str, ...]:
         total, broken = len(self), int((self.figures.given_holm <= LEVEL).sum())

@@ -147,6 +147,10 @@ class Comparison(Result):
             return f"{figures}, which is worse."
         return f"{figures}, which is not surely better."
 
+    def _columns(self) -> dict[str, Any]:
+        names = ("name", "kind", "option", "accuracy", "log_loss", "brier", "auc", "ahead", "error")
+        return {name: [getattr(one, name) for one in self.candidates] for name in names}
+
     def shown(self) -> Grid:
         """Return the candidates, best first, and the recommendation."""
         columns = (
@@ -180,6 +184,3 @@ class Comparison(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""
         return super().to_dict() | {"recommended": self.recommended.name, "recommendation": self.recommendation}
-
-    def __repr__(self) -> str:
-        return f"<Comparison of {self.label!r}: {len(self.candidates)} candidates, best {self.candidates[0].name!r}>"

@@ -107,6 +107,12 @@ class LearningCurve(Result):
             return "at no size"
         return "at every size" if size == self.sizes[-1] else f"up to {size} rows"
 
+    def _columns(self) -> dict[str, Any]:
+        models, sizes, shuffles = self.accuracy.shape
+        places = np.indices((models, sizes, shuffles)).reshape(3, -1)
+        where = {"model": [self.models[m] for m in places[0]], "rows": self.sizes[places[1]], "shuffle": places[2]}
+        return where | {"accuracy": self.accuracy.ravel(), "log_loss": self.log_loss.ravel()}
+
     def shown(self) -> Grid:
         """Return one row per size: accuracy and log-loss of each model, with their deviation over shuffles."""
         columns = ["rows"] + [f"{title}, {name}" for title in _TITLES.values() for name in self.models]
@@ -142,10 +148,6 @@ class LearningCurve(Result):
         from tallybayes.display.charts.learning import learning_chart
 
         return learning_chart(self.points(), self.models)
-
-    def __repr__(self) -> str:
-        last = number(self.mean("accuracy")[0, -1])
-        return f"<LearningCurve of {', '.join(self.models)}: {self.sizes[0]} to {self.sizes[-1]} rows, accuracy {last}>"
 
 
 def learning_curve(

@@ -169,6 +169,17 @@ class Validation(Result):
             out[name] = Spread(overall, _mean(folds), _deviation(folds), _deviation(repeats))
         return out
 
+    def _columns(self) -> dict[str, Any]:
+        repeats, n = self.repeats, len(self.class_codes)
+        p = self.probabilities.reshape(repeats * n, -1)
+        rows: dict[str, Any] = {"repeat": np.repeat(np.arange(repeats), n), "row": np.tile(np.arange(n), repeats)}
+        rows |= {"fold": self.folds.ravel(), "true": np.tile(self.labels, repeats)}
+        scored = self.scored.ravel()
+        best = np.full(len(p), None, object)
+        best[scored] = self.categories.to_numpy()[p[scored].argmax(axis=1)]
+        rows["predicted"] = best
+        return rows | {f"P({name})": p[:, c] for c, name in enumerate(self.classes)}
+
     def shown(self) -> Grid:
         """Return the figures, their mean over folds and their spread, and the notes."""
         columns = ["", "overall", "mean of folds", "sd of folds", "sd of repeats"]
@@ -192,10 +203,6 @@ class Validation(Result):
     def to_dict(self) -> dict[str, Any]:
         """Return plain values: the summary, and label, fold, probabilities and scores of every row."""
         return self.summary() | self._named("labels", "folds", "fold_names", "probabilities", "scores", "weights")
-
-    def __repr__(self) -> str:
-        figures = f"accuracy {number(self.evaluation.accuracy)}, log-loss {number(self.evaluation.log_loss)}"
-        return f"<Validation by {self.how}: {len(self.class_codes)} rows, {len(self.classes)} classes, {figures}>"
 
 
 def impossible_rows(scores: Floats) -> npt.NDArray[np.bool_]:  # (n,) of (n, C)

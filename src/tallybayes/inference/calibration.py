@@ -162,7 +162,9 @@ class _Search:
         weights: Floats | None,
         threads: int,
     ) -> None:
-        self.evidence, self.choices, self.classes, self.weights = evidence, choices, classes, weights
+        # A given prior is that of the rows to come; these rows have the shares they were counted with.
+        self.choices = replace(choices, prior="learned")
+        self.evidence, self.classes, self.weights = evidence, classes, weights
         self.threads, self.rows = threads, rows
         self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
         if weights is not None and weights.max(initial=0.0) > _HEAVIEST:

@@ -28,6 +28,7 @@ from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Schema
 from tallybayes.sklearn.arrays import Array, class_codes
+from tallybayes.sklearn.class_weight import ClassWeight, refuse_balanced, weigh_classes
 
 
 class _Learned:
@@ -56,12 +57,12 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     ----------
     events : str, Event or mapping, optional
         One event model for all columns, or a mapping from names or globs to event models. Other columns are inferred
-        (text, booleans, dates: categorical; numbers: Gaussian; sparse rows: multinomial).
+        (text, booleans, dates: categorical; numbers: histogram; sparse rows: multinomial).
     estimate : {"bayes", "map", "mle"}
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
-    alpha : float, "loo", "evidence", "auto" or mapping
+    alpha : float, "loo", "evidence", "average", "auto" or mapping
         The weight of the prior, for all columns or by name or glob. "loo" chooses it by leave-one-out, "evidence" by
-        marginal likelihood; "auto" is "loo" for text and 1 otherwise.
+        marginal likelihood, "average" averages over it; "auto" is "loo" for text, "average" for categories, else 1.
     prior : {"learned", "uniform"}, mapping or sequence
         The class probabilities.
     variance : {"n", "n-1"}
@@ -83,6 +84,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         Names or globs of columns to use although they look like ids.
     label_as_is : bool
         Whether to take the classes as they are, even if they look like measurements.
+    class_weight : mapping or "balanced", optional
+        A weight for the rows of each class (1 if not named), or weights that give all classes the same sum. Other
+        decisions at unchanged probabilities are what ``model_.predict(costs=)`` is for.
     tokenizer : callable, optional
         Splits a text of a text column into a list of words.
     threads : int, optional
@@ -130,6 +134,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         missing_values: Any = "auto",
         keep: Any = (),
         label_as_is: bool = False,
+        class_weight: ClassWeight = None,
         tokenizer: Tokenizer | None = None,
         threads: int | None = None,
     ) -> None:
@@ -146,6 +151,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self.missing_values = missing_values
         self.keep = keep
         self.label_as_is = label_as_is
+        self.class_weight = class_weight
         self.tokenizer = tokenizer
         self.threads = threads
 
@@ -183,6 +189,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
 
         New classes are allowed at any time; `classes` is ignored, and accepted so that code for other estimators runs.
         """
+        refuse_balanced(self.class_weight)
         if "_learned" not in vars(self):  # reading model_ would calibrate it
             return self.fit(X, y, sample_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
@@ -195,6 +202,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
         """Forget learned rows: the same, to the bit, as if they had never been seen."""
         check_is_fitted(self)
+        refuse_balanced(self.class_weight)
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, sample = self._learned.model, self._learned.sample
         if sample is not None:
@@ -263,6 +271,9 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         if y.dtype.kind == "f":
             class_codes(y)  # raises for continuous values
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if self.class_weight is not None:
+            more = weigh_classes(self.class_weight, y)
+            weights = more if weights is None else weights * more
         return rows, y, weights
 
     def _to_score(self, X: Any) -> Any:

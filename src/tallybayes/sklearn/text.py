@@ -14,6 +14,7 @@ from tallybayes.events.text.text import Text
 from tallybayes.inference.choices import Alpha, Prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.sklearn.arrays import Array
+from tallybayes.sklearn.class_weight import ClassWeight, refuse_balanced
 from tallybayes.sklearn.naive_bayes import NaiveBayes
 
 _COLUMN = "text"
@@ -53,6 +54,8 @@ class TextNB(NaiveBayes):
         Average over the posterior of the parameters, take its mode, or maximise the likelihood.
     calibrate : {"auto", "loo", "one", None}
         Whether probabilities are calibrated by weights of words and a temperature, fitted on documents left out.
+    class_weight : mapping or "balanced", optional
+        A weight for the documents of each class (1 if not named), or weights that give all classes the same sum.
     unknown : {"skip", "smooth"}
         Whether an unknown or pruned token is skipped, or counts as one more token with a count of zero.
     threads : int, optional
@@ -102,6 +105,7 @@ class TextNB(NaiveBayes):
         prior: Prior = "learned",
         estimate: str = "bayes",
         calibrate: str | None = "auto",
+        class_weight: ClassWeight = None,
         unknown: Literal["skip", "smooth"] = "skip",
         threads: int | None = None,
     ) -> None:
@@ -119,6 +123,7 @@ class TextNB(NaiveBayes):
         self.prior = prior
         self.estimate = estimate
         self.calibrate = calibrate
+        self.class_weight = class_weight
         self.unknown = unknown
         self.threads = threads
 
@@ -168,6 +173,7 @@ class TextNB(NaiveBayes):
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> TextNB:
         """Learn from further documents: the same, to the bit, as `fit` on all of them; `classes` is ignored."""
+        refuse_balanced(self.class_weight)
         if "_learned" not in vars(self):
             super().fit(X, y, sample_weight)
         else:

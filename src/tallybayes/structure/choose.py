@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -37,7 +38,7 @@ def choose(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Bl
         return _spanning_tree(evidence, sample)
     if choices.structure == "joint":
         return _joint(evidence, sample)
-    resolved = choices.resolved(evidence, {})
+    resolved = replace(choices, prior="learned").resolved(evidence, {})  # the shares that these rows have
     return (choose_by_folds if choices.structure == "auto" else choose_pairs)(evidence, resolved, sample)
 
 

@@ -19,6 +19,7 @@ from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.calibration import calibrate as calibrated
 from tallybayes.inference.choices import Alpha, Calibrate, Choices, Prior, Rule, Structure, Unseen
+from tallybayes.inference.estimate import log_prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.check_label import check_label, is_numeric
@@ -327,6 +328,7 @@ def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) 
     if not len(evidence.classes):
         got = "none" if evidence.schema.weight is None else "none with a weight above 0"
         raise BadData(wanted(name, "rows to learn from", got))
+    log_prior(evidence.rows.to_float(), evidence.classes, choices.prior)  # refuses a given one that does not fit
     return Model(evidence, choices, None if sample is None else calibrated(evidence, choices, sample, threads))
 
 

@@ -27,7 +27,10 @@ def test_only_the_prior_changes(prior: Any, structure: Any) -> None:
 
 
 def test_one_weight_and_texts_too() -> None:
-    texts = [" ".join(rng.choice(["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh"], 6, p=_shares(y == "rare"))) for y in Y[:800]]
+    texts = [
+        " ".join(rng.choice(["aa", "bb", "cc", "dd", "ee", "ff", "gg", "hh"], 6, p=_shares(y == "rare")))
+        for y in Y[:800]
+    ]
     for rows, label in ((TABLE, "y"), (texts, Y[:800])):
         calibrate: Any = "one" if rows is TABLE else "auto"
         learned = tb.fit(rows, label, calibrate=calibrate)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import tallybayes as tb
+from tallybayes.validation.partners import PARTNERS, default_partners
 
 
 def pay(n: int = 400) -> dict[str, Any]:
@@ -22,7 +24,7 @@ def pay(n: int = 400) -> dict[str, Any]:
 
 def test_each_candidate_is_what_validate_says_of_its_options() -> None:
     rows = pay()
-    found = tb.compare(rows, "y", "5-fold", seed=3)
+    found = tb.compare(rows, "y", "5-fold", seed=3, partners=("ridge",))
     for one in found.candidates:
         if one.kind not in ("partner", "prior"):
             seen = tb.validate(rows, "y", "5-fold", seed=3, **one.options).evaluation
@@ -151,7 +153,7 @@ def test_rows_name_their_option_and_infinite_losses_are_not_compared() -> None:
     assert np.isinf(found["maximum likelihood"].log_loss)
     assert "Infinite log-loss, not compared: 'maximum likelihood'" in text
     row = next(line for line in text.splitlines() if line.strip().startswith("maximum likelihood"))
-    assert row.split()[-5:-3] == ["–", "–"]
+    assert row.split()[-7:-5] == ["–", "–"]
 
 
 def test_where_the_default_is_infinite_the_lowest_finite_loss_is_recommended() -> None:
@@ -161,3 +163,45 @@ def test_where_the_default_is_infinite_the_lowest_finite_loss_is_recommended() -
     assert np.isinf(found.default.log_loss)
     assert np.isfinite(found.recommended.log_loss)
     assert not found.recommended.surely_better or np.isfinite(found.recommended.ahead)
+
+
+def xor(n: int) -> dict[str, Any]:
+    rng = np.random.default_rng(8)
+    left, right = rng.choice(["up", "down"], n), rng.choice(["up", "down"], n)
+    noise = rng.random(n) < 0.1
+    return {"left": left, "right": right, "y": np.where((left == right) ^ noise, "same", "other")}
+
+
+def test_the_lowest_rung_that_is_as_good_as_the_best_is_recommended() -> None:
+    found = tb.compare(xor(400), "y", "5-fold", partners=("forest",))
+    rungs = {one.options["structure"]: one for one in found.candidates if one.kind == "structure"}
+    assert set(rungs) == {"pairs", "tan", "auto"}
+    best = min((one for one in found.candidates if one.kind != "partner"), key=lambda one: one.log_loss)
+    assert (best.behind, best.behind_error) == (0.0, 0.0)
+    near = [rung for rung in ("pairs", "tan", "auto") if rungs[rung].behind <= rungs[rung].behind_error]
+    assert found.recommended.options == {"structure": near[0]}
+    assert found.recommended.option == f"--structure {near[0]}"
+    assert "Take " in found.recommendation
+    assert found["random forest"].accuracy > 0.85
+    assert all(one.seconds > 0 for one in found.candidates)
+
+
+def test_a_structure_that_is_given_is_kept() -> None:
+    kinds = {one.kind for one in tb.compare(xor(100), "y", "2-fold", partners=(), structure="tan").candidates}
+    assert "structure" not in kinds
+    texts = {"text": ["good film", "bad film"] * 20, "y": ["yes", "no"] * 20}
+    assert "structure" not in {one.kind for one in tb.compare(texts, "y", "2-fold", partners=()).candidates}
+
+
+@pytest.mark.parametrize("package", ["lightgbm", "xgboost", "catboost", "interpret"])
+def test_boosted_trees_are_partners_where_they_are_installed(package: str) -> None:
+    name = "ebm" if package == "interpret" else package
+    title = PARTNERS[name].title
+    if importlib.util.find_spec(package) is None:
+        with pytest.raises(tb.errors.BadOption, match=f"pip install {package}"):
+            tb.compare(xor(60), "y", "2-fold", partners=(name,))
+        assert name not in default_partners()
+    else:
+        found = tb.compare(xor(200), "y", "2-fold", partners=(name,))
+        assert found[title].accuracy > 0.7
+        assert name in default_partners()

@@ -127,8 +127,14 @@ def test_a_seed_gives_the_same_curve() -> None:
         ({"sizes": [81]}, "sizes: wanted whole numbers from 1 to 80"),
         ({"shuffles": 0}, "shuffles: wanted a whole number from 1, got 0."),
         ({"holdout": 1.0}, "holdout: wanted a number above 0 and below 1, got 1.0."),
-        ({"compare": ["forest"]}, "compare: wanted a list of 'ridge', 'lasso', got 'forest'."),
-        ({"compare": "ridge"}, "compare: wanted a list of 'ridge', 'lasso', got 'ridge'."),
+        (
+            {"compare": ["tree"]},
+            "compare: wanted some of ridge, lasso, forest, lightgbm, xgboost, catboost, ebm, got 'tree'.",
+        ),
+        (
+            {"compare": "ridge"},
+            "compare: wanted some of ridge, lasso, forest, lightgbm, xgboost, catboost, ebm, got 'ridge'.",
+        ),
         ({"alfa": 1}, "option: wanted one of this function or of fit, got 'alfa'."),
     ],
 )

@@ -6,7 +6,7 @@ import numpy as np
 from sklearn.datasets import load_breast_cancer
 
 import tallybayes as tb
-from tallybayes.validation.logistic import LogisticPartner
+from tallybayes.validation.partners import FittedPartner
 
 X, Y = load_breast_cancer(return_X_y=True)
 
@@ -27,7 +27,7 @@ def test_lasso_leaves_columns_out_and_ridge_does_not() -> None:
     model = tb.fit(X, Y, calibrate=None)
     batch = pa.RecordBatch.from_arrays([pa.FixedSizeListArray.from_arrays(pa.array(X.ravel()), 30)], ["x"])
     zeros = {
-        name: int((LogisticPartner(name, model.schema, batch, Y.astype(np.int32), None)._model.coef_ == 0).sum())
+        name: int((FittedPartner(name, model.schema, batch, Y.astype(np.int32), None).estimator.coef_ == 0).sum())
         for name in ("ridge", "lasso")
     }
     assert zeros["ridge"] == 0

@@ -1,4 +1,4 @@
-"""`tally compare`: compare event models, estimates and logistic regression, and recommend one."""
+"""`tally compare`: compare event models, estimates, structures and other kinds of models, and recommend one."""
 
 from __future__ import annotations
 
@@ -27,14 +27,16 @@ def compare(
     data: Data = None,
     how: str = option("10-fold", "--how HOW", "Folds: 10-fold, 5-fold, 10x10."),
     partner: list[str] | None = option(
-        None, "--partner NAME", "Logistic regression to compare with: ridge, lasso or none. Repeatable."
+        None,
+        "--partner NAME",
+        "Compare with ridge, lasso, forest, lightgbm, xgboost, catboost, ebm or none. Repeatable.",
     ),
     seed: Seed = 0,
 ) -> None:
-    """Compare event models, estimates and logistic regression.
+    """Compare event models, estimates, structures and other kinds of models.
 
     All are cross-validated on the same folds (ten by default). The arrow marks the recommendation: the inferred event
-    models, unless something else is better by more than chance.
+    models, unless something else is better by more than chance; then the simplest that is about as good as the best.
     """
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
@@ -42,7 +44,7 @@ def compare(
     from tallybayes.display.progress import busy
     from tallybayes.validation import compare as compare_models
 
-    partners = tuple(name for name in partner or ["ridge"] if name != "none")
+    partners = None if not partner else tuple(name for name in partner if name != "none")
 
     def work(source: sources.Source) -> Comparison:
         label = label_of(source, choices.label)
@@ -72,5 +74,6 @@ def _recommended(choices: ModelOptions, found: Comparison) -> ModelOptions:
         event=event or None,
         estimate=options.get("estimate", choices.estimate),
         alpha=[options["alpha"]] if "alpha" in options else choices.alpha,
+        structure=options.get("structure", choices.structure),
         calibrate=choices.calibrate and options.get("calibrate", "auto") is not None,
     )

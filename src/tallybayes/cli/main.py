@@ -36,7 +36,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
     "Judge": {
         "validate": ("validate", "Cross-validate a model: measure it on rows it has not seen."),
         "evaluate": ("evaluate", "Evaluate predictions, or a model on other rows."),
-        "compare": ("compare", "Compare event models, estimates and logistic regression."),
+        "compare": ("compare", "Compare event models, estimates, structures and other kinds of models."),
         "dependence": ("dependence", "Measure how far columns depend on each other given the class."),
         "report": ("report", "Write a full report as one HTML page."),
     },

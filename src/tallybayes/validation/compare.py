@@ -1,9 +1,11 @@
-"""`compare`: event models, estimates and smoothings on the same folds, beside logistic regression."""
+"""`compare`: event models, estimates and structures on the same folds, beside other kinds of models."""
 
 from __future__ import annotations
 
+import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +26,7 @@ from tallybayes.inference.posterior import ImpossibleRowWarning
 from tallybayes.schema.infer import infer
 from tallybayes.schema.schema import Schema
 from tallybayes.validation.comparison import Candidate, Comparison
-from tallybayes.validation.logistic import PARTNERS, LogisticPartner, Partner
+from tallybayes.validation.partners import PARTNERS, FittedPartner, check_partners, default_partners
 from tallybayes.validation.plan import parse
 from tallybayes.validation.result import Validation
 from tallybayes.validation.validate import validate
@@ -48,6 +50,12 @@ _ESTIMATES: dict[str, dict[str, Any]] = {
     "smoothing by marginal likelihood": {"alpha": "evidence"},
     "no calibration": {"calibrate": None},
 }
+# Rungs of the ladder, lowest first.
+_STRUCTURES = {
+    "pairs of columns": "pairs",
+    "a tree of pairs": "tan",
+    "pairs and triples by nested folds": "auto",
+}
 
 
 def compare(
@@ -55,7 +63,7 @@ def compare(
     label: Any,
     how: str = "10-fold",
     *,
-    partners: Sequence[str] = ("ridge",),
+    partners: Sequence[str] | None = None,
     seed: int = 0,
     threads: int | None = None,
     weights: Any = None,
@@ -69,8 +77,9 @@ def compare(
         As in `fit`; every candidate starts from these options. The rows are kept in memory.
     how : str
         Folds as in `validate`: "10-fold", "5-fold", "10x10".
-    partners : sequence of {"ridge", "lasso"}
-        Logistic regressions to compare with, penalised by squared or by absolute coefficients.
+    partners : sequence of {"ridge", "lasso", "forest", "lightgbm", "xgboost", "catboost", "ebm"}, optional
+        Models to compare with: logistic regressions, penalised by squared or by absolute coefficients; a random
+        forest; boosted trees of other packages. By default "ridge", "forest" and the packages that are installed.
     seed : int
         The seed of the folds.
     threads : int, optional
@@ -79,8 +88,11 @@ def compare(
     Notes
     -----
     Candidates are tried only where the values allow them: lognormal for numbers above 0, exponential for those not
-    below 0, Poisson for whole ones, other bags for text. Each is compared row by row with the default, the inferred
-    event models, so the standard error is that of the difference and not of each loss.
+    below 0, Poisson for whole ones, other bags for text, pairs of columns for tables. Each is compared row by row with
+    the default, the inferred event models, so the standard error is that of the difference and not of each loss.
+
+    Recommended is the simplest candidate whose loss is within one standard error of the best one's, if it is surely
+    below the default's: see `Comparison.recommended`.
 
     Examples
     --------
@@ -91,9 +103,8 @@ def compare(
     """
     if parse(how).kind != "folds":
         raise BadOption(wanted("how", "folds, such as '10-fold' or '10x10'", repr(how)))
-    for partner in partners:
-        if partner not in PARTNERS:
-            raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
+    partners = default_partners() if partners is None else partners
+    check_partners("partners", partners)
 
     fit_options = FitOptions.of(options)
     reading = fit_options.reading
@@ -121,15 +132,18 @@ class _Comparer:
         self, table: pa.Table, label: str, weight: str | None, base: dict[str, Any], how: dict[str, Any]
     ) -> None:
         self._table, self._label, self._weight, self._base, self._how = table, label, weight, base, how
+        began = time.perf_counter()
         self._first = self._validate({})
+        self._seconds = time.perf_counter() - began
         self._losses = _losses(self._first)
+        self._of: dict[str, Floats] = {}  # the losses of each candidate
         given = self._first.weights
         self._weights = np.ones(len(self._losses)) if given is None else given
         self._schema = self._inferred()
 
     def compare(self, partners: Sequence[str]) -> Comparison:
         """Return all candidates, the lowest log-loss first."""
-        found = [self._candidate(DEFAULT, "default", {}, self._first)]
+        found = [self._candidate(DEFAULT, "default", {}, self._first, self._seconds)]
         found += [self._try(name, kind, {"events": events}) for kind, name, events in self._events()]
         pairs = self._base.get("structure") in ("pairs", "auto")  # which nothing but calibration weighs
         for name, choice in _ESTIMATES.items():
@@ -140,9 +154,10 @@ class _Comparer:
         best = [one for kind in ("numbers", "words", "estimate") if (one := _best(found, kind)) is not None]
         if len(best) > 1:
             found.append(self._try(" + ".join(one.name for one in best), "several", _joined(best)))
+        found += self._structures()
         found.append(self._prior())
-        found += [self._partner(partner) for partner in partners]  # type: ignore[arg-type]
-        ranked = sorted(found, key=lambda one: one.log_loss)
+        found += [self._partner(partner) for partner in partners]
+        ranked = self._beside_best(sorted(found, key=lambda one: one.log_loss))
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
         return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes, self._schema.events())
 
@@ -152,20 +167,46 @@ class _Comparer:
             return validate(self._table, self._label, **self._how, **(self._base | dict(choice)))
 
     def _try(self, name: str, kind: str, choice: dict[str, Any]) -> Candidate:
-        return self._candidate(name, kind, choice, self._validate(choice))
+        began = time.perf_counter()
+        validation = self._validate(choice)
+        return self._candidate(name, kind, choice, validation, time.perf_counter() - began)
 
-    def _candidate(self, name: str, kind: str, choice: dict[str, Any], validation: Validation) -> Candidate:
-        return self._judged(name, kind, choice, validation.evaluation, _losses(validation))
+    def _candidate(
+        self, name: str, kind: str, choice: dict[str, Any], validation: Validation, seconds: float
+    ) -> Candidate:
+        return self._judged(name, kind, choice, validation.evaluation, _losses(validation), seconds)
 
-    def _judged(self, name: str, kind: str, choice: dict[str, Any], scores: Evaluation, losses: Floats) -> Candidate:
-        ahead, error = self._ahead(losses)
-        return Candidate(name, kind, choice, scores.accuracy, scores.log_loss, scores.brier, scores.auc, ahead, error)
+    def _judged(
+        self, name: str, kind: str, choice: dict[str, Any], scores: Evaluation, losses: Floats, seconds: float
+    ) -> Candidate:
+        self._of[name] = losses
+        ahead, error = self._ahead(self._losses, losses)
+        figures = scores.accuracy, scores.log_loss, scores.brier, scores.auc
+        return Candidate(name, kind, choice, *figures, ahead, error, seconds=seconds)
 
-    def _ahead(self, losses: Floats) -> tuple[float, float]:
-        """Return by how much the mean loss is below the default's, and the standard error of that."""
+    def _structures(self) -> list[Candidate]:
+        """Return the rungs of the ladder, for tables of values and numbers whose structure is not given."""
+        columns = [block for block in self._schema.blocks if block.event.input in ("bag", "text")]
+        open_ = "structure" not in self._base and self._base.get("calibrate", "auto") in ("auto", "loo")
+        if columns or not open_ or len(self._schema.columns) < 2:
+            return []
+        return [self._try(name, "structure", {"structure": rung}) for name, rung in _STRUCTURES.items()]
+
+    def _beside_best(self, ranked: list[Candidate]) -> list[Candidate]:
+        """Return the candidates with the distance of each from the best of ours, and its error."""
+        best = next((one for one in ranked if one.kind not in ("partner", "prior")), ranked[0])
+
+        def measured(one: Candidate) -> Candidate:
+            behind, error = self._ahead(self._of[one.name], self._of[best.name])
+            return replace(one, behind=behind, behind_error=error)
+
+        return [measured(one) for one in ranked]
+
+    def _ahead(self, before: Floats, losses: Floats) -> tuple[float, float]:
+        """Return by how much a mean loss is below another, row by row, and the standard error of that."""
         with np.errstate(invalid="ignore"):
-            difference = self._losses - losses
-        difference[np.isnan(difference)] = 0.0  # both infinite
+            difference = before - losses
+        difference[np.isnan(difference) | (self._weights == 0)] = 0.0  # both infinite, or a row that does not count
         mean = float(np.average(difference, weights=self._weights))
         if not np.isfinite(mean):
             return mean, float("nan")
@@ -213,7 +254,7 @@ class _Comparer:
 
         return self._by_folds("the class prior alone", "prior", shares)
 
-    def _partner(self, partner: Partner) -> Candidate:
+    def _partner(self, partner: str) -> Candidate:
         model = fit(
             self._table, self._label, weights=self._weight, **(self._base | {"calibrate": None, "structure": "naive"})
         )
@@ -222,14 +263,14 @@ class _Comparer:
 
         def predict(train: npt.NDArray[np.bool_], test: npt.NDArray[np.bool_]) -> Floats:
             w = None if weights is None else weights[train]
-            regression = LogisticPartner(partner, model.schema, batch.filter(pa.array(train)), classes[train], w)
-            return regression.probabilities(batch.filter(pa.array(test)), len(model.classes))
+            fitted = FittedPartner(partner, model.schema, batch.filter(pa.array(train)), classes[train], w)
+            return fitted.probabilities(batch.filter(pa.array(test)), len(model.classes))
 
-        return self._by_folds(f"logistic regression ({partner})", "partner", predict)
+        return self._by_folds(PARTNERS[partner].title, "partner", predict)
 
     def _by_folds(self, name: str, kind: str, predict: Any) -> Candidate:
         """Return a candidate that is refitted for each fold; `predict` takes training and test masks."""
-        first = self._first
+        first, began = self._first, time.perf_counter()
         folds = first.folds.reshape(first.repeats, -1)
         p = np.empty((*folds.shape, len(first.classes)))
         known = first.class_codes >= 0
@@ -239,7 +280,7 @@ class _Comparer:
         rows = np.tile(np.flatnonzero(known), first.repeats)
         weights = None if first.weights is None else first.weights[rows]
         scores = evaluate(first.labels[rows], p[:, known].reshape(len(rows), -1), first.classes, weights=weights)
-        return self._judged(name, kind, {}, scores, _mean_loss(p, first.class_codes))
+        return self._judged(name, kind, {}, scores, _mean_loss(p, first.class_codes), time.perf_counter() - began)
 
 
 def _losses(validation: Validation) -> Floats:  # (n,)

@@ -13,6 +13,8 @@ from tallybayes.display.tables import Column, Grid, Result, number
 _SURE = 2.0
 # Share of the log-loss; a significant difference that is smaller than this is not worth a change.
 _WORTH = 0.005
+# How far up the ladder of structures an option is; all others are on its lowest rung.
+_RUNGS = {"--structure pairs": 1, "--structure tan": 2, "--structure auto": 3}
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Candidate:
 
     name: str  # a description in words
     # the default, as inferred; another event model for numbers or for texts; another estimate or smoothing; the best of
-    # each of these together; the class prior alone, which any model should beat; or logistic regression
+    # each of these together; columns counted together ("structure"); the class prior alone, which any model should
+    # beat; or a partner, another kind of model
     kind: str
     options: dict[str, Any]  # the options of `fit` that select it
     # accuracy, log_loss, brier, auc: over all rows
@@ -31,6 +34,9 @@ class Candidate:
     auc: float
     ahead: float  # by how much its log-loss is below the default's
     error: float  # the standard error of that difference, over the rows
+    behind: float = 0.0  # by how much its log-loss is above that of the best of ours
+    behind_error: float = 0.0  # the standard error of that difference
+    seconds: float = 0.0  # the time of all folds
 
     @property
     def option(self) -> str:
@@ -104,16 +110,22 @@ class Comparison(Result):
 
     @property
     def recommended(self) -> Candidate:
-        """The naive Bayes of the lowest log-loss if it is surely better than the default, else the default.
+        """The simplest candidate within one standard error of the best of ours, if surely better than the default.
 
-        An infinite loss is never compared: if the default's is infinite, the lowest finite one is recommended.
+        Simple is the default, then another event model, estimate or smoothing, then pairs, a tree, pairs and triples.
+        If none is surely better, it is the default. An infinite loss is never compared: if the default's is infinite,
+        a candidate of finite loss is recommended.
         """
         others = [one for one in self.candidates if one.kind not in ("partner", "prior")]
         if math.isinf(self.default.log_loss):
             better = [one for one in others if math.isfinite(one.log_loss)]
         else:
             better = [one for one in others if one.surely_better]
-        return min(better, key=lambda one: one.log_loss, default=self.default)
+        if not better:
+            return self.default
+        best = min(better, key=lambda one: one.log_loss)
+        near = [one for one in better if one.behind <= one.behind_error]
+        return min(near, key=lambda one: (_RUNGS.get(one.option, 0), one.log_loss), default=best)
 
     @property
     def recommendation(self) -> str:
@@ -136,7 +148,7 @@ class Comparison(Result):
         return " ".join(sentences)
 
     def _beside(self, best: Candidate, partner: Candidate) -> str:
-        """Return a sentence that compares the best candidate with logistic regression."""
+        """Return a sentence that compares the best candidate with another kind of model."""
         difference, error = partner.ahead - best.ahead, math.hypot(partner.error, best.error)
         if not math.isfinite(difference):
             return f"{partner.name[0].upper()}{partner.name[1:]} cannot be compared: a log-loss is infinite."
@@ -148,7 +160,7 @@ class Comparison(Result):
         return f"{figures}, which is not surely better."
 
     def _columns(self) -> dict[str, Any]:
-        names = ("name", "kind", "option", "accuracy", "log_loss", "brier", "auc", "ahead", "error")
+        names = ("name", "kind", "option", "accuracy", "log_loss", "brier", "auc", "ahead", "error", "seconds")
         return {name: [getattr(one, name) for one in self.candidates] for name in names}
 
     def shown(self) -> Grid:
@@ -162,6 +174,7 @@ class Comparison(Result):
             "accuracy",
             "Brier score",
             "AUC",
+            "all folds",
         )
         title = f"Comparison of {self.label!r} by {self.how}: {self.rows:,} rows, seed {self.seed}"
         units = f"Log-loss and gain are in nats per row; the gain is over {self.default.name!r}, the baseline."
@@ -179,7 +192,7 @@ class Comparison(Result):
             gain = (number(one.ahead), number(one.error))
         figures = map(number, (one.accuracy, one.brier, one.auc))
         mark = "→ " if one is self.recommended else "  "
-        return (f"{mark}{one.name}", one.option, number(one.log_loss), *gain, *figures)
+        return (f"{mark}{one.name}", one.option, number(one.log_loss), *gain, *figures, f"{one.seconds:.1f} s")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values."""

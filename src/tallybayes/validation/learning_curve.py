@@ -23,7 +23,7 @@ from tallybayes.model import Model
 from tallybayes.validation import split
 from tallybayes.validation.fold_tasks import among
 from tallybayes.validation.folds import Folds
-from tallybayes.validation.logistic import PARTNERS, LogisticPartner
+from tallybayes.validation.partners import FittedPartner, check_partners
 from tallybayes.validation.plan import check_seed
 from tallybayes.validation.row_info import Roles
 from tallybayes.validation.split import IntCodes
@@ -218,9 +218,7 @@ def _check(shuffles: Any, share: Any, compare: Any) -> None:
         raise BadOption(wanted("shuffles", "a whole number from 1", repr(shuffles)))
     if not isinstance(share, (int, float)) or not 0 < share < 1:
         raise BadOption(wanted("holdout", "a number above 0 and below 1", repr(share)))
-    unknown = [one for one in compare if one not in PARTNERS] if not isinstance(compare, str) else [compare]
-    if unknown:
-        raise BadOption(wanted("compare", f"a list of {', '.join(map(repr, PARTNERS))}", repr(unknown[0])))
+    check_partners("compare", compare)
 
 
 def _curve(
@@ -307,13 +305,13 @@ class _Shuffle:
         return among(self.learned.model.evidence.classes, model, p, fill=0.0)
 
     def partner(self, name: str, sizes: npt.NDArray[np.int64]) -> Iterator[Floats]:
-        """Yield the same probabilities, by logistic regression."""
+        """Yield the same probabilities, by another model."""
         held, (total, info, _) = self.batch(self.held), self.learned
         for size in sizes:
             first = self.order[:size]
             first = first[info.classes[first] >= 0]
             weights = None if info.weights is None else info.weights[first]
-            model = LogisticPartner(name, total.schema, self.batch(first), info.classes[first], weights)  # type: ignore[arg-type]
+            model = FittedPartner(name, total.schema, self.batch(first), info.classes[first], weights)
             yield model.probabilities(held, len(total.classes))
 
     def batch(self, index: npt.NDArray[np.intp]) -> pa.RecordBatch:

@@ -1,64 +1,21 @@
-"""Logistic regression of scikit-learn on the same rows, the discriminative partner of naive Bayes.
-
-Naive Bayes models the rows of each class, logistic regression only the boundary between classes. The first learns from
-few rows; the second has the lower error in the limit where columns depend on each other.
-"""
+"""The design matrix of the models that naive Bayes is compared with: what others need before they can fit."""
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes, Weights
-from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.inputs import Dense, Sparse
 from tallybayes.schema.schema import Block, Schema
-
-Partner: TypeAlias = Literal["ridge", "lasso"]
-# The L1 ratio. A penalty on squared or absolute coefficients is a normal or a Laplace prior; the fit is the mode.
-PARTNERS: dict[str, float] = {"ridge": 0.0, "lasso": 1.0}
-_ROUNDS = 1000
-
-
-class LogisticPartner:
-    """A logistic regression fitted on some rows.
-
-    Numbers are standardised (missing ones become the mean), categories are one-hot encoded, texts become word counts.
-    """
-
-    def __init__(
-        self, partner: Partner, schema: Schema, batch: pa.RecordBatch, classes: ClassCodes, weights: Weights
-    ) -> None:
-        from sklearn.exceptions import ConvergenceWarning
-        from sklearn.linear_model import LogisticRegression
-
-        self._design = Design(schema)
-        X = self._design.fit(batch)
-        self._only = int(classes[0]) if len(np.unique(classes)) == 1 else None
-        ratio = PARTNERS[partner]
-        self._model = LogisticRegression(l1_ratio=ratio, solver="saga" if ratio else "lbfgs", max_iter=_ROUNDS)
-        if self._only is None:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                self._model.fit(X, classes, sample_weight=weights)
-
-    def probabilities(self, batch: pa.RecordBatch, n_classes: int) -> Floats:  # (n, C)
-        """Return the probability of each class for each row; 0 for a class not in the training rows."""
-        out = np.zeros((batch.num_rows, n_classes))
-        if self._only is not None:
-            out[:, self._only] = 1.0
-        else:
-            out[:, self._model.classes_] = self._model.predict_proba(self._design.of(batch))
-        return out
 
 
 class Design:
-    """The design matrix of a linear model."""
+    """Numbers standardised (missing ones become the mean), categories one-hot, texts as word counts."""
 
     def __init__(self, schema: Schema) -> None:
         self._missing = schema.missing

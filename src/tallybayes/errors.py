@@ -15,7 +15,9 @@ __all__ = [
     "BadOption",
     "BoundedSearchWarning",
     "CannotMerge",
+    "DiskFull",
     "GuessedEncodingWarning",
+    "JournalError",
     "LeftOutWarning",
     "MissingColumnWarning",
     "SkippedLinesWarning",
@@ -43,6 +45,14 @@ class CannotMerge(TallyError):
 
 class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file."""
+
+
+class JournalError(TallyError):
+    """A journal cannot be read or written, or does not belong to the model."""
+
+
+class DiskFull(JournalError):
+    """A journal has no room for a change, which was not made."""
 
 
 class BoundedSearchWarning(UserWarning):

@@ -13,9 +13,11 @@ import pyarrow as pa
 
 from tallybayes import sources
 from tallybayes.encoding import open_rows
+from tallybayes.encoding.few_rows import MOST_ROWS
 from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
+from tallybayes.sources.missing import Markers
 
 __all__ = ["ARROW", "CSV", "JSON", "form_of", "labelled_table", "names_of", "parse_json", "table_of"]
 
@@ -80,14 +82,14 @@ def table_of(body: bytes, form: str, model: Model) -> pa.Table:
 
 def labelled_table(body: bytes, form: str, model: Model) -> pa.Table:
     """Return labelled rows with the columns of the model, its label and its weight; raise if a class is missing."""
-    table, schema = table_of(body, form, model), model.schema
+    schema = model.schema
+    table = _json_table(body, model) if form == JSON else table_of(body, form, model)
     if schema.label not in table.column_names:
         do = did_you_mean(schema.label, table.column_names)
         raise BadData(wanted(f"label {schema.label!r}", "a class in every row", "no such column", do))
-    missing = table.column(schema.label).is_null(nan_is_null=True)
-    if table.num_rows and missing.index(True).as_py() >= 0:
-        row = missing.index(True).as_py() + 1
-        raise BadData(wanted(f"label {schema.label!r}", "a class in every row", f"a missing one (row {row})"))
+    labels = table.column(schema.label)
+    if labels.null_count:
+        raise _no_class(schema.label, labels.is_null().index(True).as_py() + 1)
     if schema.weight is not None and schema.weight not in table.column_names:
         raise BadData(wanted(f"weight {schema.weight!r}", "a weight in every row", "no such column"))
     known = {*schema.inputs, schema.label, schema.weight}
@@ -98,6 +100,43 @@ def labelled_table(body: bytes, form: str, model: Model) -> pa.Table:
     for name in absent:  # missing in every row
         table = table.append_column(name, pa.nulls(table.num_rows))
     return table.replace_schema_metadata(None)
+
+
+def _json_table(body: bytes, model: Model) -> pa.Table:
+    """Return JSON rows as a table as they are: learning blanks what stands for a missing value, but not for a class."""
+    rows, schema = parse_json(body, names_of(model)), model.schema
+    if not rows:
+        raise BadData(wanted(_BODY, "at least one row", "none"))
+    absent = (None, *Markers(schema.missing_values, schema.label).of(schema.label))
+    for i, row in enumerate(rows):
+        if row.get(schema.label) in absent:
+            raise _no_class(schema.label, i + 1)
+    if len(rows) <= MOST_ROWS and (plain := _plain_table(rows)) is not None:
+        return plain
+    source = sources.open_source(rows, sources.PLAIN_OPTIONS)
+    return pa.Table.from_batches(list(source), source.schema)
+
+
+_ARROW_TYPES = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+
+
+def _plain_table(rows: Rows) -> pa.Table | None:
+    """Return a few rows whose columns have one plain type each as a table, as a source would; else None."""
+    columns: dict[str, pa.Array] = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values} - {type(None)}
+        if len(kinds) != 1:
+            return None
+        try:
+            columns[name] = pa.array(values, _ARROW_TYPES[kinds.pop()])
+        except (pa.ArrowException, OverflowError):
+            return None
+    return pa.table(columns)
+
+
+def _no_class(label: str, row: int) -> BadData:
+    return BadData(wanted(f"label {label!r}", "a class in every row", f"a missing one (row {row})"))
 
 
 def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ipaddress
+import socket
 import sys
 import warnings
 from collections.abc import Sequence
@@ -69,12 +70,11 @@ def serve(paths: Sequence[str], options: Options) -> None:
     warnings.simplefilter("ignore", UserWarning)  # answers carry what a client must know
     found = find_models(paths)
     how = {"learn": options.learn, "journal": options.journal, "every": options.snapshot_every}
+    listening = _listen(options)
     models = [ServedModel(name, path, **how) for name, path in found.items()]  # type: ignore[arg-type]
     PatientProtocol.patience = options.limits.patience
     config = uvicorn.Config(
         build(models, token=token, origins=options.origins, limits=options.limits),
-        host=options.host,
-        port=options.port,
         http=PatientProtocol,
         ws="none",
         loop="uvloop" if sys.platform != "win32" else "asyncio",
@@ -86,19 +86,29 @@ def serve(paths: Sequence[str], options: Options) -> None:
         log_level="warning",
         server_header=False,
     )
-    _Announced(config).run()
+    _Announced(config).run([listening])
 
 
 class _Announced(uvicorn.Server):
     """A server that says where it listens, once it does."""
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
-        for one in self.servers:
-            for socket in one.sockets:
-                host, port = socket.getsockname()[:2]
-                shown = f"[{host}]" if ":" in host else host
-                print(f"tally: serving on http://{shown}:{port}", file=sys.stderr, flush=True)
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Start, and print the address."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            host, port = one.getsockname()[:2]
+            shown = f"[{host}]" if ":" in host else host
+            print(f"tally: serving on http://{shown}:{port}", file=sys.stderr, flush=True)
+
+
+def _listen(options: Options) -> socket.socket:
+    """Return the socket of the server; raise if the address is taken or is none of this machine."""
+    try:
+        family = socket.getaddrinfo(options.host, options.port, type=socket.SOCK_STREAM)[0][0]
+        return socket.create_server((options.host, options.port), family=family, backlog=_BACKLOG)
+    except OSError as error:
+        got = f"{options.host}:{options.port} ({error.strerror or error})"
+        raise BadOption(wanted("--host and --port", "a free address of this machine", got)) from None
 
 
 def find_models(paths: Sequence[str]) -> dict[str, Path]:

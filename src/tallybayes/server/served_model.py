@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from contextlib import contextmanager
 from dataclasses import replace
@@ -23,13 +24,14 @@ from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import SNAPSHOT_EVERY, JournaledModel
 from tallybayes.storage.journal.open_journal import open_journal
 from tallybayes.storage.journal.record import Change, Receipt, unpack_rows
-from tallybayes.storage.journal.writer import Writer
+from tallybayes.storage.journal.writer import Answered, Writer, set_futures
 from tallybayes.storage.model_file import dump_calibration, load
 
 __all__ = ["ServedModel"]
 
 # Seconds that a receipt waits for predictions to follow from the change: most models need less.
 _PATIENCE = 0.05
+_REST = 3  # times as long as publishing takes: most of the time is left to requests
 
 
 class ServedModel:
@@ -61,7 +63,7 @@ class ServedModel:
         self._writer: Writer | None = None
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._news, self._stop = threading.Event(), False
+        self._news, self._over = threading.Event(), threading.Event()
         self.calibrating = False
         self.calibration_error: str | None = None
         base = load(path)
@@ -86,13 +88,13 @@ class ServedModel:
             self._publisher = threading.Thread(target=self._publish, name=f"publish {self.name}", daemon=True)
             self._publisher.start()
             self._reader, self._reading = self._open(), threading.Lock()
-            self._writer = Writer(self._kept, self._open(), self._changed)
+            self._writer = Writer(self._kept, self._open(), self._changed, self._deliver)
 
     def stop(self) -> None:
         """Commit what waits, and close the journal."""
         if self._writer is not None:
             self._writer.close()
-            self._stop = True
+            self._over.set()
             self._news.set()
             self._publisher.join(30)
         for one in self._journals:
@@ -110,8 +112,10 @@ class ServedModel:
         """Return the receipt of a change once it is committed and, if that is quick, predictions follow from it."""
         if self._writer is None or not self.learn:
             raise Problem(403, wanted(f"model {self.name!r}", "a server that may learn", "a read-only one", _ALLOW))
-        receipt = await asyncio.wrap_future(self._writer.submit(change))
-        if self.published.position < receipt.position:
+        answered: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
+        self._writer.put(change, answered)
+        receipt = await answered
+        if self.published.position < receipt.position and not self._writer.waiting():
             future = asyncio.get_running_loop().create_future()
             self._waiting.append((receipt.position, future))
             await asyncio.wait((future,), timeout=_PATIENCE)
@@ -129,22 +133,29 @@ class ServedModel:
         with self._reading:
             yield self._reader
 
+    def _deliver(self, answered: Sequence[Answered]) -> None:
+        """Answer the requests of one transaction in one turn of the event loop."""
+        assert self._loop is not None
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(set_futures, answered)
+
     def _changed(self, kept: JournaledModel) -> None:
         self._latest = Published(kept.model, kept.position, kept.hash)
         self._news.set()
 
     def _publish(self) -> None:
         """Replace the published model by the latest one, skipping those in between."""
-        while not self._stop:
+        while not self._over.is_set():
             self._news.wait()
             self._news.clear()
-            latest = self._latest
+            latest, began = self._latest, time.monotonic()
             if latest is not self.published:
                 latest.warm()
                 self.published = latest
                 assert self._loop is not None
                 if not self._loop.is_closed():
                     self._loop.call_soon_threadsafe(self._tell)
+                self._over.wait(_REST * (time.monotonic() - began))
 
     def _tell(self) -> None:
         """Wake the requests whose changes are published."""

@@ -6,6 +6,7 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import astuple
 from typing import Any, ClassVar
 
 from tallybayes.errors import JournalError, wanted
@@ -59,6 +60,10 @@ class Journal(ABC):
         """Run a statement, with ? for each value, and return its rows."""
 
     @abstractmethod
+    def _run_for_each(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        """Run a statement for each of several lists of values."""
+
+    @abstractmethod
     def wait(self, stop: threading.Event, seconds: float) -> None:
         """Wait until others may have appended, or `stop` is set, but no longer than some seconds."""
 
@@ -82,24 +87,13 @@ class Journal(ABC):
 
     def append(self, records: Sequence[Record]) -> None:
         """Add records, inside a transaction."""
-        for record in records:
-            receipt, change = record.receipt, record.change
-            self._rows(
-                f"INSERT INTO tally_journal (model, {_RECEIPT}, {_CHANGE}) VALUES ({', '.join('?' * 11)})",
-                (
-                    self.model,
-                    receipt.position,
-                    receipt.key,
-                    receipt.operation,
-                    receipt.rows,
-                    receipt.before,
-                    receipt.after,
-                    receipt.time,
-                    change.learned,
-                    change.forgotten,
-                    change.calibration,
-                ),
-            )
+        self._run_for_each(
+            f"INSERT INTO tally_journal (model, {_RECEIPT}, {_CHANGE}) VALUES ({', '.join('?' * 11)})",
+            [
+                (self.model, *astuple(one.receipt), one.change.learned, one.change.forgotten, one.change.calibration)
+                for one in records
+            ],
+        )
 
     def read(self, after: int = 0) -> Iterator[Record]:
         """Yield the records after a position, in order."""

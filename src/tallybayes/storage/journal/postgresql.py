@@ -73,6 +73,10 @@ class PostgresqlJournal(Journal):
             cursor = self._connection().execute(statement.replace("?", "%s").encode(), values)
             return cursor.fetchall() if cursor.description is not None else []
 
+    def _run_for_each(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        with self._refusing(), self._connection().cursor() as cursor:
+            cursor.executemany(statement.replace("?", "%s").encode(), values)
+
     @contextlib.contextmanager
     def _refusing(self) -> Iterator[None]:
         """Raise errors of the database as our own."""

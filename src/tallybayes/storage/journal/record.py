@@ -48,9 +48,19 @@ class Change:
         return "forget"
 
     @cached_property
+    def to_learn(self) -> pa.Table | None:
+        """The rows to learn."""
+        return None if self.learned is None else unpack_rows(self.learned)
+
+    @cached_property
+    def to_forget(self) -> pa.Table | None:
+        """The rows to forget."""
+        return None if self.forgotten is None else unpack_rows(self.forgotten)
+
+    @property
     def rows(self) -> int:
         """The number of rows learned and forgotten."""
-        return sum(unpack_rows(one).num_rows for one in (self.learned, self.forgotten) if one is not None)
+        return sum(one.num_rows for one in (self.to_learn, self.to_forget) if one is not None)
 
 
 @dataclass(frozen=True)

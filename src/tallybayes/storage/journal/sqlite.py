@@ -66,6 +66,10 @@ class SqliteJournal(Journal):
         with self._refusing():
             return self._connection.execute(statement, values).fetchall()
 
+    def _run_for_each(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
+        with self._refusing():
+            self._connection.executemany(statement, values)
+
     @contextlib.contextmanager
     def _refusing(self) -> Iterator[None]:
         """Raise errors of the database as our own."""

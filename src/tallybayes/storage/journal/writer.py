@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
+import asyncio
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from typing import TypeAlias
 
 from tallybayes.errors import JournalError, TallyError
 from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import JournaledModel
 from tallybayes.storage.journal.record import Change, Receipt
 
-__all__ = ["Writer"]
+__all__ = ["Answered", "Writer", "set_futures"]
 
 # Changes and bytes in one transaction: more would not be quicker, and would keep the first one waiting.
 _MOST_CHANGES, _MOST_BYTES = 1024, 64 << 20
+_GATHER = 0.002  # seconds for further changes to come, while several do
 _LOOK_EVERY = 1.0  # seconds between looks at the journal, where no notification comes
 
-_Waiting = tuple[Change, "Future[Receipt]"]
+AnyFuture: TypeAlias = "Future[Receipt] | asyncio.Future[Receipt]"
+Answered: TypeAlias = "tuple[AnyFuture, Receipt | TallyError]"
+_Waiting: TypeAlias = tuple[Change, AnyFuture]
+
+
+def set_futures(answered: Sequence[Answered]) -> None:
+    """Set the result or the exception of futures that still wait."""
+    for future, answer in answered:
+        if future.done():  # the client has left
+            continue
+        if isinstance(answer, Receipt):
+            future.set_result(answer)
+        else:
+            future.set_exception(answer)
 
 
 class Writer:
@@ -32,12 +48,19 @@ class Writer:
         A second connection to the same journal, which waits for the changes of others.
     changed : callable
         Called with the journaled model, in the writer's thread, after each transaction that changed it.
+    deliver : callable
+        Called with the futures and answers of each transaction; by default sets them, in the writer's thread.
     """
 
     def __init__(
-        self, kept: JournaledModel, follower: Journal | None = None, changed: Callable[[JournaledModel], object] = id
+        self,
+        kept: JournaledModel,
+        follower: Journal | None = None,
+        changed: Callable[[JournaledModel], object] = id,
+        deliver: Callable[[Sequence[Answered]], object] | None = None,
     ) -> None:
         self._kept, self._follower, self._changed = kept, follower, changed
+        self._deliver = deliver or set_futures
         self._queue: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._stop = threading.Event()
         self._looking = threading.Event()  # a look at the journal is in the queue
@@ -50,8 +73,12 @@ class Writer:
     def submit(self, change: Change) -> Future[Receipt]:
         """Return a future that has the receipt once the change is committed, or the reason why it is not."""
         future: Future[Receipt] = Future()
-        self._queue.put((change, future))
+        self.put(change, future)
         return future
+
+    def put(self, change: Change, future: AnyFuture) -> None:
+        """Submit a change whose answer is delivered to a future."""
+        self._queue.put((change, future))
 
     def waiting(self) -> int:
         """Return about how many changes wait."""
@@ -76,15 +103,13 @@ class Writer:
                 answers = [error] * len(group)
             except Exception as error:  # a fault of ours must not leave clients waiting for ever
                 answers = [JournalError(f"journal: {type(error).__name__}: {error}.")] * len(group)
-            for (_, future), answer in zip(group, answers, strict=True):
-                if isinstance(answer, Receipt):
-                    future.set_result(answer)
-                else:
-                    future.set_exception(answer)
+            self._deliver([(future, answer) for (_, future), answer in zip(group, answers, strict=True)])
             if self._kept.position != before:
                 self._changed(self._kept)
             if self._stop.is_set() and not self._queue.qsize():
                 return
+            if len(group) > 1:  # others come at the same time: one sync may serve more of them
+                self._stop.wait(_GATHER)
 
     def _take(self) -> list[_Waiting]:
         """Return all changes that wait, at least one, or none if there is only the journal to look at."""
@@ -93,7 +118,7 @@ class Writer:
         while True:
             if one is None:
                 self._looking.clear()
-            elif one[1].set_running_or_notify_cancel():  # otherwise the client has left
+            elif not one[1].cancelled():  # otherwise the client has left
                 group.append(one)
                 size += sum(len(part) for part in (one[0].learned, one[0].forgotten) if part is not None)
             if len(group) >= _MOST_CHANGES or size >= _MOST_BYTES:

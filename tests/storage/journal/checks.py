@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadOption, CannotMerge, JournalError, TallyError
+from tallybayes.errors import CannotMerge, JournalError, KeyReused, TallyError
 from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import JournaledModel
 from tallybayes.storage.journal.record import Change, Receipt, pack_rows
@@ -105,7 +105,7 @@ def a_retry_is_harmless(opened: Open, folder: Path) -> None:
     again = JournaledModel(model(), opened(), folder)
     assert receipts(again.change([learn(DAYS[0], key="a")])) == [first]
     [other] = again.change([learn(DAYS[1], key="a")])
-    assert isinstance(other, BadOption)
+    assert isinstance(other, KeyReused)
     assert "'a'" in str(other)
     assert again.model.evidence == fitted(DAYS[:1])
 

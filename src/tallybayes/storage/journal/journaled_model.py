@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tallybayes.encoding.few_rows import MOST_ROWS
-from tallybayes.errors import BadOption, JournalError, TallyError, wanted
+from tallybayes.errors import JournalError, KeyReused, TallyError, wanted
 from tallybayes.evidence.serialize import evidence_hash
 from tallybayes.model import Model
 from tallybayes.storage import model_file
@@ -235,5 +235,5 @@ def _apply_valid(model: Model, changes: dict[int, Change]) -> tuple[Model, dict[
         return model, refused
 
 
-def _reused(key: str) -> BadOption:
-    return BadOption(wanted("Idempotency-Key", "one key for one change", f"{key!r} with other rows than before"))
+def _reused(key: str) -> KeyReused:
+    return KeyReused(wanted("Idempotency-Key", "one key for one change", f"{key!r} with other rows than before"))

@@ -126,7 +126,8 @@ nb::tuple mail_read(nb::handle given) {
 
 class MailCounts {
 public:
-    explicit MailCounts(i64 n_classes) : tables_{mail::Table(check(n_classes)), mail::Table(n_classes)} {}
+    explicit MailCounts(i64 n_classes)
+        : tables_{mail::Table(check(n_classes)), mail::Table(n_classes)}, totals_(static_cast<std::size_t>(n_classes)) {}
 
     i64 n_classes() const { return tables_[0].n_classes(); }
     i64 size(int g) const { return tables_[checked(g)].size(); }
@@ -137,7 +138,7 @@ public:
         const i32* codes = codes_of(buffer, tokens.size(), 0);
         const nb::gil_scoped_release unlocked;
         const std::unique_lock alone(lock_);
-        for (i64 row = 0; row < tokens.size(); ++row) change(tokens, row, codes[row], 1, false);
+        for (i64 row = 0; row < tokens.size(); ++row) change(tokens, row, codes[row], false);
     }
 
     // Take messages away; `strict`: only if each token has them. Return the first message that was never there, after
@@ -148,24 +149,17 @@ public:
         const nb::gil_scoped_release unlocked;
         const std::unique_lock alone(lock_);
         for (i64 row = 0; row < tokens.size(); ++row) {
-            if (strict && !has(tokens, row, codes[row])) {
-                for (i64 back = 0; back < row; ++back) change(tokens, back, codes[back], 1, false);
+            if (totals_[static_cast<std::size_t>(codes[row])] == 0 || (strict && !has(tokens, row, codes[row]))) {
+                for (i64 back = 0; back < row; ++back) change(tokens, back, codes[back], false);
                 return row;
             }
-            change(tokens, row, codes[row], 1, true);
+            change(tokens, row, codes[row], true);
         }
         return -1;
     }
 
-    void score(const MailTokens& tokens, nb::handle totals, nb::handle own, nb::handle out) const {
-        const Buffer sizes(totals, "totals"), to(out, "out", true);
-        sizes.need_axes(1);
-        sizes.need_length(n_classes());
-        to.need_axes(2);
-        to.need_length(tokens.size());
-        if (to.size(1) != n_classes()) refuse("out", "one column for each class", std::to_string(to.size(1)));
-        const i64* D = sizes.all<const i64>(Type::i64, "int64");
-        auto* scores = to.all<double>(Type::f64, "float64");
+    // Return the scores (n, C) of messages, each left out of its class `own`, and the messages of each class (C,).
+    nb::tuple score(const MailTokens& tokens, nb::handle own) const {
         std::unique_ptr<Buffer> left_out;
         const i32* codes = nullptr;
         if (!own.is_none()) {
@@ -173,15 +167,30 @@ public:
             codes = codes_of(*left_out, tokens.size(), -1);
         }
         static const mail::Logs logs;
-        const nb::gil_scoped_release unlocked;
-        const std::shared_lock together(lock_);
-        std::vector<mail::Scorer> scorers;  // by the class left out, none first
-        for (i64 c = -1; c < (codes != nullptr ? n_classes() : 0); ++c) scorers.emplace_back(D, n_classes(), c);
-        for (i64 row = 0; row < tokens.size(); ++row) {
-            mail::Scorer& scorer = scorers[static_cast<std::size_t>(codes != nullptr ? codes[row] + 1 : 0)];
-            for (int g = 0; g < kGroups; ++g)
-                scorer.add(tables_[g], tokens.tokens(g, row), tokens.length(g, row), logs, scores + row * n_classes());
+        Growing<double> out;
+        Growing<i64> totals;
+        {
+            const nb::gil_scoped_release unlocked;
+            const std::shared_lock together(lock_);
+            const i64 C = n_classes();
+            out.resize(tokens.size() * C);
+            std::fill_n(out.data(), out.size(), 0.0);
+            totals.resize(C);
+            std::copy_n(totals_.data(), C, totals.data());
+            std::vector<mail::Scorer> scorers;  // by the class left out, none first
+            for (i64 c = -1; c < (codes != nullptr ? C : 0); ++c) scorers.emplace_back(totals_.data(), C, c);
+            for (i64 row = 0; row < tokens.size(); ++row) {
+                mail::Scorer& scorer = scorers[static_cast<std::size_t>(codes != nullptr ? codes[row] + 1 : 0)];
+                for (int g = 0; g < kGroups; ++g)
+                    scorer.add(tables_[g], tokens.tokens(g, row), tokens.length(g, row), logs, out.data() + row * C);
+            }
         }
+        return nb::make_tuple(give(out), give(totals));
+    }
+
+    nb::object totals() const {
+        const std::shared_lock together(lock_);
+        return copied(totals_);
     }
 
     // The counts (n, C) of tokens.
@@ -241,12 +250,26 @@ public:
             for (i64 e = start[k]; e < start[k + 1]; ++e) tables_[checked(g)].add(static_cast<u64>(token[k]), c[e], static_cast<u32>(value[e]));
     }
 
+    // Add messages to classes, beside their tokens.
+    void load_totals(nb::handle messages) {
+        const Buffer buffer(messages, "messages");
+        buffer.need_axes(1);
+        buffer.need_length(n_classes());
+        const i64* n = buffer.all<const i64>(Type::i64, "int64");
+        const std::unique_lock alone(lock_);
+        for (i64 c = 0; c < n_classes(); ++c) {
+            if (n[c] < 0 || n[c] > kMost) refuse("messages", "counts from 0 to 2^31", std::to_string(n[c]));
+            totals_[static_cast<std::size_t>(c)] += n[c];
+        }
+    }
+
     // Add classes, which have no message yet, after the others.
     void extend(i64 n) {
         const std::unique_lock alone(lock_);
         check(n);
-        for (mail::Table& table : tables_)
-            if (n > n_classes() || &table != tables_) table.rebuild(n, [](i64, const u32*) { return true; });
+        if (n <= n_classes()) return;
+        for (mail::Table& table : tables_) table.rebuild(n, [](i64, const u32*) { return true; });
+        totals_.resize(static_cast<std::size_t>(n));
     }
 
     // Keep the tokens of both groups that most messages have; of two as frequent the one with the smaller hash.
@@ -304,13 +327,14 @@ private:
         }
         return true;
     }
-    void change(const MailTokens& tokens, i64 row, i32 c, u32 n, bool minus) {
+    void change(const MailTokens& tokens, i64 row, i32 c, bool minus) {
+        totals_[static_cast<std::size_t>(c)] += minus ? -1 : 1;
         for (int g = 0; g < kGroups; ++g) {
             const u64* hashes = tokens.tokens(g, row);
             tables_[g].prefetch(hashes, tokens.length(g, row));
             for (i64 k = 0; k < tokens.length(g, row); ++k) {
                 if (!minus) {
-                    tables_[g].add(hashes[k], c, n);
+                    tables_[g].add(hashes[k], c, 1);
                 } else {
                     const u32* counts = tables_[g].find(hashes[k]);
                     if (counts != nullptr && counts[c] > 0) tables_[g].subtract(hashes[k], c);
@@ -320,6 +344,7 @@ private:
     }
 
     mail::Table tables_[kGroups];
+    std::vector<i64> totals_;  // messages of each class
     mutable std::shared_mutex lock_;
 };
 
@@ -339,7 +364,9 @@ void bind_mail(nb::module_& m) {
         .def("size", &MailCounts::size)
         .def("add", &MailCounts::add)
         .def("subtract", &MailCounts::subtract)
-        .def("score", &MailCounts::score, nb::arg(), nb::arg(), nb::arg().none(), nb::arg())
+        .def("score", &MailCounts::score, nb::arg(), nb::arg().none())
+        .def("totals", &MailCounts::totals)
+        .def("load_totals", &MailCounts::load_totals)
         .def("find", &MailCounts::find)
         .def("items", &MailCounts::items)
         .def("load", &MailCounts::load)

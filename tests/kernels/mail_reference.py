@@ -137,7 +137,7 @@ class Message:
             colon = at
             while colon < after and colon - at < 76 and data[colon] in NAME:
                 colon += 1
-            if colon == at or colon == after or data[colon] != 58:
+            if colon in (at, after) or data[colon] != 58:
                 if not data[at:after].strip(b"\r\n"):
                     at = after
                 return at, part  # an empty line, or one that is no header field

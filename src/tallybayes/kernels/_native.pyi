@@ -199,15 +199,19 @@ class MailCounts:
     def subtract(self, tokens: MailTokens, classes: _Array, strict: bool, /) -> int:
         """Take messages away; strict: return the first that was never there, and change nothing, or −1."""
 
-    def score(self, tokens: MailTokens, totals: _Array, own: _Array | None, out: _Array, /) -> None:
-        """Add the scores (n, C) of messages, each left out of the class `own`, to `out`."""
+    def score(self, tokens: MailTokens, own: _Array | None, /) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return n × C scores of messages, each left out of the class `own`, and the messages of each class."""
+
+    def totals(self) -> NDArray[np.int64]:
+        """Return the messages of each class."""
+
+    def load_totals(self, messages: _Array, /) -> None:
+        """Add messages to each class, beside the tokens that `load` adds."""
 
     def find(self, group: int, hashes: _Array, /) -> NDArray[np.int64]:
         """Return the counts of tokens, n × C numbers."""
 
-    def items(
-        self, group: int, /
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+    def items(self, group: int, /) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
         """Return the tokens of a group, sorted, and their counts: starts, classes and values of entries."""
 
     def load(self, group: int, keys: _Array, starts: _Array, classes: _Array, values: _Array, /) -> None:

@@ -29,6 +29,11 @@ public:
         }
     }
 
+    // Make room for n tokens more.
+    void reserve(i64 n) {
+        if (taken_ + n > static_cast<i64>(mask_ / 4 * 3)) rebuild(C_, [](i64, const u32*) { return true; }, n);
+    }
+
     // The counts (C,) of a token; null if it was never seen.
     const u32* find(u64 hash) const {
         const u64 key = key_of(hash);
@@ -58,12 +63,12 @@ public:
             if (keys_[at] != 0 && !is_zero(&counts_[at * width()])) act(static_cast<i64>(keys_[at]), &counts_[at * width()]);
     }
 
-    // Keep only tokens for which keep(key, counts) holds, and room for more classes.
+    // Keep only tokens for which keep(key, counts) holds, with room for more classes, and for `more` tokens.
     template <class Keep>
-    void rebuild(i64 n_classes, Keep keep) {
+    void rebuild(i64 n_classes, Keep keep, i64 more = 0) {
         Table other(n_classes);
         int bits = 12;
-        while ((i64{3} << bits) / 4 < live_ + live_ / 4) ++bits;
+        while ((i64{3} << bits) / 4 <= std::max(live_ + live_ / 4, live_ + more)) ++bits;
         other.allot(bits);
         each([&](i64 key, const u32* counts) {
             if (!keep(key, counts)) return;

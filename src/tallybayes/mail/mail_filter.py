@@ -15,7 +15,7 @@ from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.kernels.mail import GROUPS, VERSION, MailCounts, MailTokens, tokenise
 from tallybayes.mail.calibration import Calibration, fit_calibration, margins, threshold
-from tallybayes.mail.evidence import MailEvidence
+from tallybayes.mail.evidence import MailEvidence, TokenTable
 from tallybayes.mail.explain import MailExplanation, explain
 from tallybayes.mail.sample import MessageSample
 from tallybayes.mail.verdict import UNSURE, Verdict
@@ -77,10 +77,16 @@ class MailFilter:
         """Return the filter of some evidence."""
         new = cls(max_tokens=max_tokens)
         new.dropped, new.version, new.calibration = dropped, evidence.version, calibration
-        new._names = [str(name) for name in evidence.classes.values]
-        new._counts = MailCounts(len(new._names))
-        evidence.fill(new._counts)
+        messages = evidence.rows.to_float().astype(np.int64)
+        new.fill([str(name) for name in evidence.classes.values], messages, evidence.tables())
         return new
+
+    def fill(self, classes: Sequence[str], messages: npt.NDArray[np.int64], tables: Iterable[TokenTable]) -> None:
+        """Put counts into a new filter: the messages of each class, and the tokens of each group."""
+        self._names, self._counts = list(classes), MailCounts(len(classes))
+        self._counts.load_totals(messages)
+        for group, table in enumerate(tables):
+            self._counts.load(group, *table)
 
     @classmethod
     def train(

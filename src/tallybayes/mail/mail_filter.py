@@ -118,7 +118,7 @@ class MailFilter:
             new._add(tokens, codes, room=_ROOM)
             sample.add(tokens, codes)
         new._drop_rarest(room=0)
-        new._calibrate(sample, false_positives)
+        new._calibrate(sample, false_positives, threads)
         return new
 
     def learn(self, messages: Iterable[Pair], *, threads: int | None = None) -> None:
@@ -153,7 +153,7 @@ class MailFilter:
         sample = MessageSample()
         for tokens, codes in self._batches(messages, threads, known=True):
             sample.add(tokens, codes)
-        self._calibrate(sample, false_positives)
+        self._calibrate(sample, false_positives, threads)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -312,13 +312,15 @@ class MailFilter:
         if self.n_tokens > self.max_tokens * (1 + room):
             self.dropped += self._counts.keep_most_frequent(self.max_tokens)
 
-    def _calibrate(self, sample: MessageSample, false_positives: float | None) -> None:
+    def _calibrate(self, sample: MessageSample, false_positives: float | None, threads: int | None) -> None:
         found, classes = sample.take(), self.classes
         if len(classes) < 2:
             return
         place = np.array([classes.index(name) if name in classes else -1 for name in self._names], np.int32)
         own = place[found.classes]
-        scores, _ = self._scores(found.tokens, found.classes)
+        ends = np.cumsum([len(batch) for batch in found.batches])
+        pieces = zip(found.batches, np.split(found.classes, ends[:-1]), strict=True)
+        scores = np.concatenate(list(in_threads(pieces, lambda *one: self._scores(*one)[0], default_threads(threads))))
         calibration = fit_calibration(scores, own, classes, found.weights)
         if false_positives is not None:
             if SPAM not in classes:

@@ -12,6 +12,7 @@
 namespace tally {
 
 void bind_text(nb::module_& m);  // bind/text.cpp
+void bind_mail(nb::module_& m);  // bind/mail.cpp
 
 namespace {
 
@@ -89,6 +90,7 @@ NB_MODULE(_native, m) {
     tally::bind_normals(m);
     tally::bind_sparse_pattern(m);
     tally::bind_text(m);
+    tally::bind_mail(m);
     m.def("use", &tally::use);
     m.def("available", &tally::available);
     m.def("isa", [] { return tally::kernels().name; });

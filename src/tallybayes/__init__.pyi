@@ -11,6 +11,7 @@ from .export.scorecard import Scorecard as Scorecard
 from .fitting import fit as fit
 from .inference.posterior import ImpossibleRowWarning as ImpossibleRowWarning
 from .inference.uncertainty import Intervals as Intervals
+from .mail import MailFilter as MailFilter
 from .model import Model as Model
 from .online import Learner as Learner
 from .queries.count_rows import probability as probability

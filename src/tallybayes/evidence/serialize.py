@@ -128,7 +128,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
             **_put_event(block.event),
             "columns": _put_names(block.columns),
             "sums": {
-                k: _put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
+                k: put_sum(f"{b}.{k}", v, tensors, scattered=block.event.sums[k].sparse)
                 for k, v in statistic.sums.items()
             },
             "labels": [
@@ -149,7 +149,7 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         "weight": schema.weight,
         "missing": schema.missing,
         "classes": put_labels("classes", evidence.classes, tensors),
-        "rows": _put_exact("rows", evidence.rows, tensors),
+        "rows": put_exact("rows", evidence.rows, tensors),
         "columns": _put_names(schema.columns),
         "blocks": blocks,
     }
@@ -369,7 +369,7 @@ def _put_names(given: Any) -> Any:
     return {"numbered": len(given)} if isinstance(names(given), NumberedNames) else list(given)
 
 
-def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
+def put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
     """Store the limbs, unless all are zero; return their base."""
     if value.is_zero:
         return None
@@ -377,15 +377,15 @@ def _put_exact(name: str, value: Exact, tensors: Tensors) -> int | None:
     return value.base
 
 
-def _put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:
+def put_sum(name: str, value: Exact, tensors: Tensors, *, scattered: bool) -> int | dict[str, int | None] | None:
     """Store a sum as a table, or sparsely where that is smaller."""
     if not _is_sparse(value, scattered=scattered):
-        return _put_exact(name, value, tensors)
+        return put_exact(name, value, tensors)
     few = value if isinstance(value, SparseExact) else SparseExact.from_whole(value)
     code = _code_type(few.shape[0])
     tensors[name + _CLASSES] = few.places.rows.astype(code)
     tensors[name + _LENGTHS] = few.places.lengths.astype(code)
-    return {"sparse": _put_exact(name, few.values, tensors)}
+    return {"sparse": put_exact(name, few.values, tensors)}
 
 
 def _is_sparse(value: Exact, *, scattered: bool) -> bool:

@@ -172,3 +172,60 @@ class NormalSums:
 
     def limbs(self) -> tuple[_Limbs, _Limbs, _Limbs, _Limbs, _Limbs]:
         """Return the sums: missing, weight, first and second (C, F), and rows (C, 1)."""
+
+class MailTokens:
+    """The token hashes of some messages, sorted and distinct within each group (0 header, 1 body) of a message."""
+
+    def __len__(self) -> int: ...
+    def group(self, group: int, /) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return where each message begins, and the hashes of all."""
+
+    def ids(self) -> NDArray[np.int64]:
+        """Return a number for each message, equal for messages with the same tokens."""
+
+    def left_out(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the bytes of each message beyond a bound, and those of attachments."""
+
+class MailCounts:
+    """In how many messages of each class each token is; changes in place, and may be scored by many threads."""
+
+    def __init__(self, n_classes: int, /) -> None: ...
+    def size(self, group: int, /) -> int:
+        """Return the number of distinct tokens of a group."""
+
+    def add(self, tokens: MailTokens, classes: _Array, /) -> None:
+        """Add messages, each to its class."""
+
+    def subtract(self, tokens: MailTokens, classes: _Array, strict: bool, /) -> int:
+        """Take messages away; strict: return the first that was never there, and change nothing, or −1."""
+
+    def score(self, tokens: MailTokens, own: _Array | None, /) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+        """Return n × C scores of messages, each left out of the class `own`, and the messages of each class."""
+
+    def totals(self) -> NDArray[np.int64]:
+        """Return the messages of each class."""
+
+    def load_totals(self, messages: _Array, /) -> None:
+        """Add messages to each class, beside the tokens that `load` adds."""
+
+    def find(self, group: int, hashes: _Array, /) -> NDArray[np.int64]:
+        """Return the counts of tokens, n × C numbers."""
+
+    def items(self, group: int, /) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int32], NDArray[np.int64]]:
+        """Return the tokens of a group, sorted, and their counts: starts, classes and values of entries."""
+
+    def load(self, group: int, keys: _Array, starts: _Array, classes: _Array, values: _Array, /) -> None:
+        """Add tokens as `items` returns them."""
+
+    def extend(self, n_classes: int, /) -> None:
+        """Add classes, which have no message yet, after the others."""
+
+    def keep_most_frequent(self, most: int, /) -> int:
+        """Keep the tokens that most messages have, ties by hash; return how many were dropped."""
+
+def mail_tokens(messages: Sequence[bytes], /) -> MailTokens: ...
+def release_memory() -> None: ...
+def mail_select(batches: Sequence[MailTokens], which: _Array, rows: _Array, /) -> MailTokens: ...
+def mail_read(
+    message: bytes, /
+) -> tuple[tuple[list[bytes], NDArray[np.int64]], tuple[list[bytes], NDArray[np.int64]], int, int]: ...

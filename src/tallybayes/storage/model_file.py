@@ -105,6 +105,8 @@ def _read_back(content: bytes, model: Model, where: str) -> None:
 def parse_bytes(content: bytes, where: str = "model file") -> Model:
     """Return the model in the bytes of a file."""
     header, tensors = serialize.unpack(content, where)
+    if header.get("kind") == "mail":
+        raise BadModelFile(wanted(where, "a model of rows", "a mail filter", "Use it with 'tally mail'"))
     try:
         evidence = serialize.Reader(header, tensors).evidence()
         older = header["choices"]["alpha"] == "auto"

@@ -99,7 +99,9 @@ def _prior(model: Model, found: PartialEvidence, threads: int | None) -> PriorSh
     scorer = model._scorer(normalised=True)
     probabilities = scorer.many([batch], engines.default_threads(threads), partial=True)
     weights = row_weights(RowBatch(batch), found.evidence.schema.weight)
-    return estimate_prior(model.classes, np.exp(model.belief.log_prior), probabilities, weights)
+    counted = float(model.evidence.rows.sum().to_float()) if model.choices.prior == "learned" else np.inf
+    prior = np.exp(model.belief.log_prior)
+    return estimate_prior(model.classes, prior, probabilities, weights, fitted_rows=counted)
 
 
 def count_new(

@@ -35,7 +35,7 @@ class PriorShift:
     shares : tuple of float
         The shares under which the new rows are most probable.
     p : float
-        The p-value of "the prior still holds", by the likelihood ratio. It relies on calibrated probabilities.
+        The p-value of "the class shares are those of the fitted rows". It relies on calibrated probabilities.
     rows : int
         The number of rows that were used.
     """
@@ -48,7 +48,12 @@ class PriorShift:
 
 
 def estimate_prior(
-    classes: tuple[Any, ...], prior: Floats, probabilities: Floats, weights: Floats | None = None
+    classes: tuple[Any, ...],
+    prior: Floats,
+    probabilities: Floats,
+    weights: Floats | None = None,
+    *,
+    fitted_rows: float = np.inf,
 ) -> PriorShift:
     """Estimate the class shares of rows from their probabilities.
 
@@ -62,17 +67,20 @@ def estimate_prior(
         The probabilities of the rows.
     weights : ndarray, shape (n,), optional
         The weights of the rows.
+    fitted_rows : float
+        The number of rows that the prior was counted in; infinite for a prior that was set.
 
     Notes
     -----
-    Twice the log of the likelihood ratio is compared with χ² of C − 1 degrees of freedom.
+    The p-value is that of a score test: with the prior, the mean of each probability divided by its prior is 1. Its
+    covariance is that of the new rows, plus that of the prior as a share of the fitted rows.
 
     Examples
     --------
     >>> sure = np.array([[0.99, 0.01]] * 30 + [[0.01, 0.99]] * 70)
     >>> found = estimate_prior(("no", "yes"), np.array([0.5, 0.5]), sure)
     >>> [round(share, 3) for share in found.shares], f"{found.p:.0e}"
-    ([0.296, 0.704], '5e-05')
+    ([0.296, 0.704], '6e-05')
     """
     weights = np.ones(len(probabilities)) if weights is None else weights
     total, base, shares = weights.sum(), np.maximum(prior, _TINY), prior
@@ -84,6 +92,18 @@ def estimate_prior(
         shares = new / new.sum()
         if still:
             break
-    gain = 2 * float(weights @ np.log(np.maximum(probabilities @ (shares / base), _TINY)))
-    p = float(stats.chi2.sf(max(0.0, gain), len(classes) - 1)) if len(classes) > 1 else np.nan
+    p = _score_test(base, probabilities, weights, fitted_rows)
     return PriorShift(classes, tuple(prior.tolist()), tuple(shares.tolist()), p, len(probabilities))
+
+
+def _score_test(prior: Floats, probabilities: Floats, weights: Floats, fitted_rows: float) -> float:
+    """Return the p-value of "the prior still holds"."""
+    free = prior[:-1]  # the last share is what the others leave
+    scores = probabilities[:, :-1] / free - (probabilities[:, -1] / prior[-1])[:, None]  # (n, C - 1)
+    total, information = weights @ scores, (scores * weights[:, None]).T @ scores
+    of_prior = (np.diag(free) - np.outer(free, free)) / fitted_rows
+    covariance = information + information @ of_prior @ information
+    rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
+    if not rank:  # all probabilities are the prior
+        return 1.0
+    return float(stats.chi2.sf(total @ np.linalg.pinv(covariance, hermitian=True) @ total, rank))

@@ -69,12 +69,12 @@ class Drift(Result):
     ───────────────────────────────
     no     0.5000            0.6686
     yes    0.5000            0.3314
-    EM, from the probabilities of 60 rows: p = 0.0091.
+    EM, from the probabilities of 60 rows: p = 0.0403.
     <BLANKLINE>
     Columns
     column    distance   chance        p   missing   unseen   largest change
-    ────────────────────────────────────────────────────────────────────────────
-    outlook     0.1667   0.0647   0.0399     0 → 0        0   rainy 0.5 → 0.3333
+    ─────────────────────────────────────────────────────────────────────────────
+    outlook     0.1667   0.0647   0.0399     0 → 0        0   rainy: 0.5 → 0.3333
     <BLANKLINE>
     1 of 1 column changed: p ≤ 0.05, corrected for the number of columns by Benjamini and Hochberg's rule.
     Distance: the least share of rows that would need another value to agree.
@@ -161,7 +161,7 @@ def _cells(one: ColumnDrift) -> tuple[str, ...]:
 
 
 def _change(one: Change) -> str:
-    return f"{one.what} {one.fitted:.4g} → {one.new:.4g}"
+    return f"{one.what}: {one.fitted:.4g} → {one.new:.4g}"
 
 
 def _p(value: float) -> str:

@@ -336,6 +336,25 @@ def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
     }
 
 
+def the_drift(data: ReportData, charts: Figures) -> dict[str, Any]:
+    """Return what has changed in new rows."""
+    found = data.drift
+    if found is None:
+        return {"table": None}
+    shown = found.shown()
+    return {
+        "rows": number(found.new_rows, 1),
+        "enough": found.enough,
+        "drifted": [
+            {"name": one.column, "distance": f"{one.distance:.1%}".replace("%", " %"), "changes": one.changes}
+            for one in found.drifted()[:_VALUES]
+        ],
+        "more": max(0, len(found.drifted()) - _VALUES),
+        "tested": sum(not math.isnan(one.p) for one in found.columns),
+        "table": replace(shown, title=""),
+    }
+
+
 def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return the worst mistakes, explained, and all wrong rows as csv to download."""
     wrong = np.flatnonzero((data.answer.true >= 0) & (data.answer.true != data.answer.decided))
@@ -392,6 +411,7 @@ SECTIONS: tuple[tuple[str, str, Callable[[ReportData, Figures], dict[str, Any]]]
     ("importance", "Importance", the_importance),
     ("dependence", "Dependence", the_dependence),
     ("nomogram", "Nomogram", the_nomogram),
+    ("drift", "Drift", the_drift),
     ("mistakes", "Worst mistakes", the_mistakes),
     ("reproduce", "Reproduce", the_origin),
 )

@@ -40,6 +40,7 @@ from tallybayes.schema.schema import Schema
 if TYPE_CHECKING:
     from onnx import ModelProto
 
+    from tallybayes.drift.result import Drift
     from tallybayes.explain.contributions import Contributions, Shapley
     from tallybayes.explain.explanation import Explanation
     from tallybayes.explain.images import Picture
@@ -763,6 +764,26 @@ class Model:
         from tallybayes.structure.dependence import of_model
 
         return of_model(self, rows, label, **options)
+
+    def drift(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Drift:
+        """Measure what has changed between the rows learned and new rows, labelled or not.
+
+        Parameters
+        ----------
+        label : str or array_like, optional
+            The classes of the new rows; by default the label column, if they have it.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> model = tb.fit({"x": ["p", "q"] * 50, "y": ["no", "yes"] * 50}, "y")
+        >>> found = model.drift({"x": ["p"] * 40 + ["q"] * 20})
+        >>> [(one.column, round(one.distance, 4), round(one.p, 4)) for one in found.drifted()]
+        [('x', 0.1667, 0.0399)]
+        """
+        from tallybayes.drift.drift import drift
+
+        return drift(self, rows, label, weights=weights, threads=threads)
 
     def probability(
         self, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = 0.95

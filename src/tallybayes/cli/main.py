@@ -39,6 +39,7 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "evaluate": ("evaluate", "Evaluate predictions, or a model on other rows."),
         "compare": ("compare", "Compare event models, estimates, structures and other kinds of models."),
         "dependence": ("dependence", "Measure how far columns depend on each other given the class."),
+        "drift": ("drift", "Measure what has changed since a model was fitted."),
         "report": ("report", "Write a full report as one HTML page."),
     },
     "Filter": {

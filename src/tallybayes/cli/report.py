@@ -28,6 +28,7 @@ def report(
         None, "[MODEL] DATA", "Labelled rows, and optionally a model; otherwise one is fitted."
     ),
     how: str | None = option(None, "--how HOW", "Validation scheme, as in 'tally validate'."),
+    new: list[str] | None = option(None, "--new FILE", "Later rows, for a section on drift. Repeatable."),
     seed: Seed = 0,
     json: bool = option(False, "--json", "Print the figures of the report as JSON instead."),
     output: str | None = option(None, "--output -o FILE", "Where to save it; by default DATA's name with .html."),
@@ -53,7 +54,8 @@ def report(
     target = None if json else check_free(output or f"{name}.html", force=force)
     with open_inputs(files, inputs) as rows, busy("making the report"):
         command = shlex.join(["tally", *map(name_of, ctx.obj)])
-        options = {"command": command, "how": how, "seed": seed, "threads": inputs.threads}
+        options: dict[str, Any] = {"command": command, "how": how, "seed": seed, "threads": inputs.threads}
+        options |= {"new_rows": new} if new else {}
         found = _report(replace(rows, quiet=True), model, choices, options)
     if target is None:
         print(json_.dumps(found.to_dict(), indent=2, ensure_ascii=False))

@@ -73,12 +73,12 @@ class Statistic:
 
     def add(self, other: Statistic, rows: Exact) -> Statistic:
         """Return the sums of both; classes must be aligned, values are aligned here."""
-        left, right = self._align(other)
+        left, right = self.align(other)
         return self._replace(rows, {k: left.sums[k] + right.sums[k] for k in left.sums}, left.labels)
 
     def subtract(self, other: Statistic, rows: Exact) -> Statistic:
         """Return the sums less those of `other`, without the values that no row has any more."""
-        left, right = self._align(other)
+        left, right = self.align(other)
         sums = {k: left.sums[k] - right.sums[k] for k in left.sums}
         return self._replace(rows, sums, left.labels).without_unused_values()
 
@@ -169,7 +169,8 @@ class Statistic:
         if left_over or present.negative().any():
             raise CannotMerge(NEVER_THERE)
 
-    def _align(self, other: Statistic) -> tuple[Statistic, Statistic]:
+    def align(self, other: Statistic) -> tuple[Statistic, Statistic]:
+        """Return both sums among the values of both."""
         if self.labels == other.labels:
             return self, other
         labels, left, right = self.labels[0].join_all(self.labels, other.labels)

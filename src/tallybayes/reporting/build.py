@@ -15,6 +15,8 @@ import pyarrow as pa
 
 import tallybayes
 from tallybayes import sources
+from tallybayes.drift.drift import drift
+from tallybayes.drift.result import Drift
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
@@ -56,6 +58,7 @@ def report(
     source: str | None = None,
     command: str | None = None,
     how: str | None = None,
+    new_rows: Any = None,
     seed: int = 0,
     threads: int | None = None,
     **fit_options: Any,
@@ -75,6 +78,8 @@ def report(
         The name of the rows on the page, and the command that reproduces the page.
     how : str, optional
         How rows are held out, as in `validate`; by default ``"loo"`` for up to 50 rows and ``"10-fold"`` for more.
+    new_rows : anything `fit` takes, optional
+        Later rows, with or without classes: a section says what has changed since the model was fitted.
     seed : int
         The same seed draws the same folds and samples.
     threads : int, optional
@@ -112,9 +117,11 @@ def report(
 
     scan = open_rows.reading(first_look)
     case = _case(scan, model, how, seed, threads, options)
+    changed = None if new_rows is None else drift(case.model, new_rows, threads=threads)
     connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
     given = fit_options | reading | ({"weights": scan.weight} if scan.weight else {})
-    return _reported(case, _origin(rows if connection is None else None, scan, source, command, seed, given))
+    origin = _origin(rows if connection is None else None, scan, source, command, seed, given)
+    return _reported(case, origin, changed)
 
 
 def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
@@ -159,7 +166,7 @@ def _case(
     return _Case(scan, model, how, seed, threads, fitted=False, learned=learned)
 
 
-def _reported(case: _Case, origin: Origin) -> ReportData:
+def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
     scan, model = case.scan, case.model
     left_out: list[str] = []
     answer = _answer(case, left_out)
@@ -189,6 +196,7 @@ def _reported(case: _Case, origin: Origin) -> ReportData:
         weights=weight_table(model),
         dependence=_dependence(case, ranking, left_out),
         nomogram=_nomogram(model, answer, left_out),
+        drift=changed,
         mistakes=worst_mistakes(model, scan, answer, _MISTAKES, learned=case.learned),
         origin=origin,
         left_out=tuple(left_out),

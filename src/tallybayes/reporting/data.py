@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tallybayes.display.tables import Column, Grid, Result, Sheet
+from tallybayes.drift.result import Drift
 from tallybayes.explain.histograms import Histogram
 from tallybayes.explain.importance import Importance
 from tallybayes.explain.nomogram import Nomogram
@@ -62,6 +63,8 @@ class ReportData(Result):
         The dependence of each pair of columns; None if fewer than two columns are not text.
     nomogram : Nomogram or None
         Points to add up; None if a value is impossible under one of the classes.
+    drift : Drift or None
+        What has changed in new rows; None if none were given.
     mistakes : tuple of Mistake
         The worst mistakes, explained.
     origin : Origin
@@ -84,6 +87,7 @@ class ReportData(Result):
     weights: WeightTable | None
     dependence: Dependence | None
     nomogram: Nomogram | None
+    drift: Drift | None
     mistakes: tuple[Mistake, ...]
     origin: Origin
     left_out: tuple[str, ...] = ()
@@ -106,5 +110,14 @@ class ReportData(Result):
         facts = self._named("label", "rows", "columns", "facts", "remarks", classes=self.prior, answer=self.answer)
         facts |= self._named(learning_curve=self.learning)
         return facts | self._named(
-            "tables", "histograms", "importance", "weights", "dependence", "nomogram", "mistakes", "origin", "left_out"
+            "tables",
+            "histograms",
+            "importance",
+            "weights",
+            "dependence",
+            "nomogram",
+            "drift",
+            "mistakes",
+            "origin",
+            "left_out",
         )

@@ -1,0 +1,1 @@
+"""What has changed since a model was fitted: class shares, columns, and the prior (docs/drift.md)."""

@@ -150,6 +150,16 @@ def two_processes_arrive_at_the_same_hash(opened: Open, folder: Path) -> None:
     assert one.model.evidence == other.model.evidence == fitted([DAYS[0], *DAYS[2:]])
 
 
+def a_long_journal_is_replayed_page_by_page(opened: Open, folder: Path) -> None:
+    kept = JournaledModel(model(), opened(), folder, every=10_000)
+    for size in (700, 900, 1):  # no page ends where a transaction does
+        receipts(kept.change([learn(DAYS[k % 4]) for k in range(size)]))
+        receipts(kept.change([forget(DAYS[0])]))
+    again = JournaledModel(model(), opened(), folder)
+    assert (again.position, again.hash) == (1604, kept.hash)
+    assert again.model == kept.model
+
+
 def another_model_is_refused(opened: Open, folder: Path) -> None:
     JournaledModel(model(), opened(), folder)
     with pytest.raises(JournalError, match="the journal began with"):
@@ -214,6 +224,7 @@ CHECKS = [
     a_move_forgets_and_learns_in_one_record,
     a_calibration_is_a_record_and_grows_stale,
     two_processes_arrive_at_the_same_hash,
+    a_long_journal_is_replayed_page_by_page,
     another_model_is_refused,
     a_snapshot_that_the_journal_lacks_is_refused,
     a_writer_serves_many_threads,

@@ -303,7 +303,7 @@ def test_recent_rows_are_compared_as_the_rows_themselves(mixed: tb.Model) -> Non
     rows = [{name: values[k] for name, values in MIXED.items() if name != "kind"} for k in range(150)]
     asked = RecentRows(mixed)
     for row in rows:
-        asked.add(mixed, [row], mixed.predict_proba([row]))
+        asked.add(mixed, [row], mixed.predict_proba([row]).tolist())
     expected, found = mixed.drift(rows), asked.drift(mixed)
     assert (found.columns, found.new_rows, found.classes) == (expected.columns, 150, None)
     assert found.prior is not None
@@ -317,15 +317,15 @@ def test_recent_rows_take_mixed_types_large_tables_and_more_classes(mixed: tb.Mo
     assert asked.drift(mixed).new_rows == 0
     for value in (3, "3", None, 4.5):
         row = {"size": value, "kind": "a", "strange": object()}
-        asked.add(mixed, [row], mixed.predict_proba([{"size": value}]))
+        asked.add(mixed, [row], mixed.predict_proba([{"size": value}]).tolist())
     assert asked.drift(mixed).new_rows == 4
     table = pa.table({"size": np.arange(50_000.0), "colour": ["red"] * 50_000, "kind": ["a"] * 50_000})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingColumnWarning)
-        asked.add(mixed, table, mixed.predict_proba(table))
+        asked.add_table(mixed, table)
     assert 1000 <= asked.drift(mixed).new_rows <= 2100
     more = mixed.learn([{"colour": "red", "size": 1.0, "note": "late", "kind": "c"}])
-    asked.add(more, [{"size": 1.0}], more.predict_proba([{"size": 1.0}]))
+    asked.add(more, [{"size": 1.0}], more.predict_proba([{"size": 1.0}]).tolist())
     assert asked.drift(more).new_rows >= 1000
 
 
@@ -336,7 +336,7 @@ def test_recent_rows_forget_what_is_long_ago(mixed: tb.Model, monkeypatch: pytes
     asked = RecentRows(mixed)
     for start in range(0, 20_000, 100):
         rows = [{"colour": f"shade {start + k}"} for k in range(100)]
-        asked.add(mixed, rows, np.full((100, 2), 0.5))
+        asked.add(mixed, rows, [[0.5, 0.5]] * 100)
     assert asked.drift(mixed).new_rows <= 3000
 
 

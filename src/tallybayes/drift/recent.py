@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,8 +24,6 @@ from tallybayes.evidence.evidence import Evidence
 from tallybayes.model import Model
 
 __all__ = ["RecentRows"]
-
-Rows: TypeAlias = Sequence[Mapping[str, Any]] | pa.Table | pa.RecordBatch
 
 _TOGETHER = 1024  # rows counted together: one by one, counting would take longer than predicting
 _MOST_OF_ONE = 2048  # rows of one request that are counted, evenly spaced: a million would slow its answer
@@ -47,7 +45,7 @@ class RecentRows:
     >>> model = tb.fit({"x": ["p", "q"] * 50, "y": ["no", "yes"] * 50}, "y")
     >>> asked = RecentRows(model)
     >>> for _ in range(60):
-    ...     asked.add(model, [{"x": "p"}], model.predict_proba([{"x": "p"}]))
+    ...     asked.add(model, [{"x": "p"}], model.predict_proba([{"x": "p"}]).tolist())
     >>> [(one.column, one.distance) for one in asked.drift(model).drifted()]
     [('x', 0.5)]
     """
@@ -56,26 +54,34 @@ class RecentRows:
         self._empty = Evidence.empty(schema_to_count(model.schema))
         self._before, self._now = self._empty, self._empty
         self._waiting: list[Mapping[str, Any]] = []
-        self._answers: list[Floats] = []  # the probabilities of the rows that wait
+        self._answers: list[Sequence[float]] = []  # the probabilities of the rows that wait
         self._probabilities = np.zeros((0, len(model.classes)))
         self._classes: tuple[Any, ...] = ()
         self._next = self._kept = 0
         self._lock = Lock()
 
-    def add(self, model: Model, rows: Rows, probabilities: Floats) -> None:
-        """Add rows and their probabilities, as a model answered them."""
-        step = 1 + len(probabilities) // _MOST_OF_ONE
+    def add(self, model: Model, rows: Sequence[Mapping[str, Any]], probabilities: Sequence[Sequence[float]]) -> None:
+        """Add plain rows, and the probabilities of the classes (n, C) with which a model answered them."""
+        step = 1 + len(rows) // _MOST_OF_ONE
         with self._lock:
-            if self._answers and self._answers[0].shape[1] != len(model.classes):
+            if self._answers and len(self._answers[0]) != len(model.classes):
                 self._count_waiting(model)
-            self._answers.append(probabilities[::step])
-            if isinstance(rows, pa.Table | pa.RecordBatch):
-                own = [name for name in rows.schema.names if name != model.schema.label]
-                self._count(model, rows.select(own).take(pa.array(np.arange(rows.num_rows)[::step])))
-            else:
-                self._waiting += rows[::step]
-            if len(self._waiting) >= _TOGETHER or len(self._answers) >= _TOGETHER:
+            self._answers += probabilities[::step]
+            self._waiting += rows[::step]
+            if len(self._waiting) >= _TOGETHER:
                 self._count_waiting(model)
+
+    def add_table(self, model: Model, rows: pa.Table) -> None:
+        """Add the rows of a table."""
+        own = [name for name in rows.schema.names if name != model.schema.label]
+        some = rows.select(own).take(pa.array(np.arange(rows.num_rows)[:: 1 + rows.num_rows // _MOST_OF_ONE]))
+        if not some.num_rows:
+            return
+        probabilities = model.predict_proba(some, threads=1)
+        with self._lock:
+            self._count_waiting(model)
+            self._keep(model.classes, probabilities)
+            self._count(model, some)
 
     def drift(self, model: Model, fitted: Evidence | None = None) -> Drift:
         """Compare the recent rows with those of a model, or with other evidence of the same columns."""
@@ -106,7 +112,7 @@ class RecentRows:
     def _count_waiting(self, model: Model) -> None:
         waiting, self._waiting, answers, self._answers = self._waiting, [], self._answers, []
         if answers:
-            self._keep(model.classes, np.concatenate(answers))
+            self._keep(model.classes, np.array(answers))
         if not waiting:
             return
         names = model.schema.inputs

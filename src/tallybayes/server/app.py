@@ -98,6 +98,7 @@ class _Server:
             "/forget": ("POST", self.forget),
             "/explain": ("POST", self.explain),
             "/calibrate": ("POST", self.calibrate),
+            "/drift": ("GET", self.drift),
             "/file": ("GET", self.file),
             "/journal": ("GET", self.journal),
             "": ("GET", self.model),
@@ -146,17 +147,21 @@ class _Server:
         else:
             found = await run_in_threadpool(predictions, published, rows, level)
         self.metrics.rows[served.name, "predict"] += len(rows)
+        if _counts(request):
+            served.recent.add(published.model, rows, [list(one["probabilities"].values()) for one in found])
         if _flag(request, "explain"):
             said = await run_in_threadpool(_explain_all, published, rows)
             found = [one | {"reasons": because["parts"]} for one, because in zip(found, said, strict=True)]
         return answer(found)
 
     async def _predict_table(self, request: Request, served: ServedModel, body: bytes, form: str) -> Response:
-        published, only = served.published, _flag(request, "only")
+        published, only, counts = served.published, _flag(request, "only"), _counts(request)
         level = _level(request) if "level" in request.query_params else None
 
         def work() -> tuple[int, bytes]:
             rows = table_of(body, form, published.model)
+            if counts:
+                served.recent.add_table(published.model, rows)
             return rows.num_rows, table_answer(published, rows, form, only=only, level=level)
 
         n, content = await run_in_threadpool(work)
@@ -215,6 +220,11 @@ class _Server:
         served.calibrating = True
         asyncio.get_running_loop().run_in_executor(None, served.calibrate)
         return answer({"state": "running"}, 202)
+
+    async def drift(self, request: Request) -> Response:
+        """Return what has changed since the model file."""
+        found = await run_in_threadpool(self._served(request).drift)
+        return answer({name: None if one is None else one.to_dict() for name, one in found.items()})
 
     async def file(self, request: Request) -> Response:
         """Return the model as a file."""
@@ -300,8 +310,13 @@ def _explain_all(published: Any, rows: list[dict[str, Any]]) -> list[dict[str, A
     return [explanation(published, row) for row in rows]
 
 
-def _flag(request: Request, name: str) -> bool:
-    value = request.query_params.get(name, "0")
+def _counts(request: Request) -> bool:
+    """Return whether drift counts the rows of a request: a person who tries values does not want that."""
+    return not request.scope["query_string"] or _flag(request, "count", "1")
+
+
+def _flag(request: Request, name: str, default: str = "0") -> bool:
+    value = request.query_params.get(name, default)
     if value not in ("0", "1", "true", "false"):
         raise BadOption(wanted(name, "0 or 1", repr(value)))
     return value in ("1", "true")

@@ -65,7 +65,7 @@ function valueOf(part) {
 
 function line(name, value, term, counts, said) {
   const told = counts && counts.some((n) => n > 0) && said.classes.length <= 6;
-  const behind = told ? said.classes.map((one, c) => `${one} ${number(Math.round(counts[c]))}`).join(", ") : "";
+  const behind = told ? said.classes.map((one, c) => `${one}\u00a0${number(Math.round(counts[c]))}`).join(", ") : "";
   return { name, value, term: term ?? 0, behind };
 }
 

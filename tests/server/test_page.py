@@ -75,7 +75,7 @@ def test_the_answer_moves_as_one_types(tab: Tab, folder: Path) -> None:
     expected = model.predict_interval([row])
     c = int(expected.probability[0].argmax())
     low, p = float(expected.low[0, c]), float(expected.probability[0, c])
-    assert f"play = {model.classes[c]}: {100 * p:.1f} % ({100 * low:.1f} % to " in read
+    assert f"play: {model.classes[c]}\n{100 * p:.1f} % ({100 * low:.1f} % to " in read
     assert "rests on" in read
     told = tab.page.inner_text(".reasons")
     assert "outlook" in told
@@ -138,9 +138,9 @@ def test_the_smallest_change_is_tried_with_one_click(browser: Any, server: Serve
     row = {"outlook": "sunny", "temperature": 16.0}
     tab = Tab(browser, f"{server.url}/#{_case('weather', row)}")
     before = tab.answered()
-    assert "play = yes" in before
+    assert "play: yes" in before
     tab.page.click("text=Try it")
-    assert "play = no" in tab.moved(before)
+    assert "play: no" in tab.moved(before)
     tab.context.close()
 
 
@@ -202,7 +202,7 @@ def test_recent_cases_lead_back(tab: Tab) -> None:
 def test_other_models_are_chosen_from_the_list(tab: Tab) -> None:
     before = tab.answered()
     tab.page.select_option("#models", "ages")
-    assert "grade = " in tab.moved(before)
+    assert "grade: " in tab.moved(before)
     assert tab.page.is_visible("#field-height")
 
 
@@ -222,5 +222,5 @@ def test_a_server_with_a_token_asks_for_it(browser: Any, folder: Path, tmp_path:
         tab = Tab(browser, f"{guarded.url}/")
         tab.page.fill("#token", "open-sesame-and-more")
         tab.page.click("text=Open")
-        assert "=" in tab.answered()
+        assert "rests on" in tab.answered()
         tab.context.close()

@@ -10,7 +10,7 @@ export function sentence(label, answer) {
   const p = answer.probabilities[`${answer.prediction}`] ?? Math.max(...Object.values(answer.probabilities));
   const [low, high] = answer.interval;
   const behind = answer.rows_behind === null ? "" : `, rests on ${rows(answer.rows_behind)}`;
-  return [h("b", {}, `${answer.prediction}`), `${label} = ${answer.prediction}: ${percent(p)} (${percent(low)} to ${percent(high)}${behind})`];
+  return [h("b", {}, `${label}: ${answer.prediction}`), `${percent(p)} (${percent(low)} to ${percent(high)})${behind}`];
 }
 
 export function classBars(answer) {

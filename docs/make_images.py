@@ -1,16 +1,22 @@
-"""Remake the pictures of the documentation from the code they show: `python docs/make_images.py`."""
+"""Remake the pictures of the documentation from the code they show: `python docs/make_images.py [NAME ...]`."""
 
 from __future__ import annotations
 
 import gzip
 import io
+import json
 import os
 import re
 import shutil
 import struct
+import subprocess
+import sys
+import tempfile
 import zlib
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import altair as alt
 import numpy as np
@@ -177,21 +183,68 @@ def draw_report(folder: Path) -> None:
         page.unlink()
 
 
-def main() -> None:
-    """Write every picture; those of data sets only if their folder is found."""
+def draw_page(folder: Path) -> None:
+    """Take the page of a server, on a desktop and a phone, if there is a browser."""
+    browser = shutil.which("chromium")
+    if browser is None:
+        print("chromium not found: docs/images/page.png and page-phone.png are left unchanged")
+        return
+    from playwright.sync_api import sync_playwright
+
+    table = pa.Table.from_batches(list(tb.read(folder / "titanic" / "titanic_passengers.csv.gz")))
+    survived = pa.array(["yes" if one == 1 else "no" for one in table.column("label").to_pylist()])
+    table = table.drop_columns(["name", "ticket", "cabin", "label"]).append_column("survived", survived)
+    row = {"pclass": 3, "sex": "female", "age": 24, "sibsp": 0, "fare": 13, "embarked": "S"}
+    with tempfile.TemporaryDirectory() as home:
+        tb.fit(table, "survived", events={"pclass": "categorical"}).save(f"{home}/titanic.tally")
+        command = ["tally", "serve", f"{home}/titanic.tally", "--learn", "--port", "0"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as server, sync_playwright() as driver:
+            assert server.stderr is not None
+            address = re.search(r"http://\S+", next(line for line in server.stderr if "serving on" in line))
+            assert address is not None
+            window = driver.chromium.launch(executable_path=browser, args=["--no-sandbox"])
+            for name, (width, height, scheme) in {
+                "page": (1280, 900, "light"),
+                "page-phone": (390, 844, "dark"),
+            }.items():
+                size = {"width": width, "height": height}
+                sheet = window.new_page(viewport=size, color_scheme=scheme, device_scale_factor=1.5)
+                sheet.goto(f"{address[0]}/#{urlencode({'model': 'titanic', 'row': json.dumps(row)})}")
+                sheet.wait_for_selector(".reasons")
+                if width < 500:
+                    sheet.click("#bar")
+                sheet.wait_for_timeout(500)
+                (IMAGES / f"{name}.png").write_bytes(smaller(sheet.screenshot()))
+            window.close()
+            server.terminate()
+
+
+def main(names: Sequence[str] = ()) -> None:
+    """Write the pictures of these names, or all; those of data sets only if their folder is found."""
     IMAGES.mkdir(exist_ok=True)
-    draw_reasons()
-    draw_coin()
-    draw_learning_curve()
-    (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8")
-    if DATA.is_dir():
-        draw_digits(DATA)
-        draw_messages(DATA)
-        draw_votes(DATA)
-        draw_report(DATA)
-    else:
+    drawn: dict[str, Callable[[], object]] = {
+        "reasons": draw_reasons,
+        "coin": draw_coin,
+        "learning": draw_learning_curve,
+        "demo": lambda: (IMAGES / "demo.svg").write_text(demo_svg(), encoding="utf-8"),
+    }
+    of_data: dict[str, Callable[[Path], None]] = {
+        "digits": draw_digits,
+        "messages": draw_messages,
+        "votes": draw_votes,
+        "report": draw_report,
+        "page": draw_page,
+    }
+    for name, draw in drawn.items():
+        if not names or name in names:
+            draw()
+    if not DATA.is_dir():
         print(f"{DATA} not found: set TALLY_DATA to the folder of the data sets to redraw their pictures")
+        return
+    for name, draw_data in of_data.items():
+        if not names or name in names:
+            draw_data(DATA)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

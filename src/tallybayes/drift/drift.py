@@ -21,10 +21,11 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.evidence.count import Count
 from tallybayes.evidence.evidence import Evidence, row_weights
 from tallybayes.evidence.partial import PartialEvidence
+from tallybayes.inference.scorer import Scorer
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
-__all__ = ["compare", "count_new", "drift"]
+__all__ = ["compare", "count_new", "drift", "schema_to_count"]
 
 
 def drift(model: Model, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Drift:
@@ -96,12 +97,12 @@ def _prior(model: Model, found: PartialEvidence, threads: int | None) -> PriorSh
     if batch is None or batch.num_rows < LEAST_ROWS or len(model.classes) < 2:
         return None
     batch = batch.slice(0, max(LEAST_ROWS, MOST_NUMBERS // len(model.classes)))
-    scorer = model._scorer(normalised=True)
+    belief = model._calibrated_belief
+    skipping = replace(belief.schema, missing=found.evidence.schema.missing)
+    scorer = Scorer(replace(belief, schema=skipping), normalised=True)
     probabilities = scorer.many([batch], engines.default_threads(threads), partial=True)
     weights = row_weights(RowBatch(batch), found.evidence.schema.weight)
-    counted = float(model.evidence.rows.sum().to_float()) if model.choices.prior == "learned" else np.inf
-    prior = np.exp(model.belief.log_prior)
-    return estimate_prior(model.classes, prior, probabilities, weights, fitted_rows=counted)
+    return estimate_prior(model, probabilities, weights)
 
 
 def count_new(
@@ -111,10 +112,8 @@ def count_new(
 
     Rows without classes count as one class. A column that they lack is missing in every row.
     """
-    schema = model.schema
-    # A missing value is what drift is about: it is counted even where the model refuses it.
-    own = replace(schema.select(list(schema.columns)), missing="skip" if schema.missing == "error" else schema.missing)
-    rows = open_rows.one_row(rows, schema)
+    own = schema_to_count(model.schema)
+    rows = open_rows.one_row(rows, own)
 
     def work(types: open_rows.Types | None) -> tuple[PartialEvidence, bool]:
         source, counted, labelled = _open(model, own, rows, label, weights, types)
@@ -127,6 +126,12 @@ def count_new(
     return replace(found, evidence=replace(found.evidence, schema=own)), labelled
 
 
+def schema_to_count(schema: Schema) -> Schema:
+    """Return the schema without products of columns, which counts a missing value even where a model refuses it."""
+    own = schema.select(list(schema.columns)) if schema.products else schema
+    return replace(own, missing="skip" if schema.missing == "error" else schema.missing)
+
+
 def _open(
     model: Model, schema: Schema, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
 ) -> tuple[engines.Partitioned, Schema, bool]:
@@ -134,7 +139,8 @@ def _open(
     types = model._types(rows, types)
     reading = sources.ReadOptions(schema.missing_values)
     opened = engines.read(rows, reading, types=types, documents=schema.texts)
-    names, again = opened.schema.names, rows if sources.is_path(rows) else opened
+    names = opened.schema.names
+    again = rows if sources.is_path(rows) or open_rows.are_named_cells(rows) else opened  # a stream is read once
     if label is None and schema.label not in names:
         return open_rows.to_score(again, schema, types), replace(schema, weight=None), False
     weights = schema.weight if weights is None and schema.weight in names else weights

@@ -14,8 +14,9 @@ import numpy as np
 from scipy import stats
 
 from tallybayes.events.inputs import Floats
+from tallybayes.model import Model
 
-__all__ = ["MOST_NUMBERS", "PriorShift", "estimate_prior"]
+__all__ = ["MOST_NUMBERS", "PriorShift", "estimate_prior", "shift_prior"]
 
 MOST_NUMBERS = 5_000_000  # probabilities that EM goes over: rows × classes, 40 MB
 _STEPS, _STILL = 2000, 1e-7  # the most steps, and the change of a share below which shares stand still
@@ -47,7 +48,14 @@ class PriorShift:
     rows: int
 
 
-def estimate_prior(
+def estimate_prior(model: Model, probabilities: Floats, weights: Floats | None = None) -> PriorShift:
+    """Estimate the class shares of rows from the probabilities (n, C) that a model gives them."""
+    counted = float(model.evidence.rows.sum().to_float()) if model.choices.prior == "learned" else np.inf
+    prior = np.exp(model.belief.log_prior)
+    return shift_prior(model.classes, prior, probabilities, weights, fitted_rows=counted)
+
+
+def shift_prior(
     classes: tuple[Any, ...],
     prior: Floats,
     probabilities: Floats,
@@ -78,7 +86,7 @@ def estimate_prior(
     Examples
     --------
     >>> sure = np.array([[0.99, 0.01]] * 30 + [[0.01, 0.99]] * 70)
-    >>> found = estimate_prior(("no", "yes"), np.array([0.5, 0.5]), sure)
+    >>> found = shift_prior(("no", "yes"), np.array([0.5, 0.5]), sure)
     >>> [round(share, 3) for share in found.shares], f"{found.p:.0e}"
     ([0.296, 0.704], '6e-05')
     """

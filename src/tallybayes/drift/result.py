@@ -127,7 +127,8 @@ class Drift(Result):
             heads += ["fitted", "new"]
             both = self.classes.fitted, self.classes.new
             sides += [dict(zip(self.classes.classes, one, strict=True)) for one in both]
-            notes.append(f"Shares of the new rows: distance {number(self.classes.distance)}, p = {_p(self.classes.p)}.")
+            figures = f"distance {number(self.classes.distance)}, p = {_p(self.classes.p)}"
+            notes += [f"Shares of the new rows: {figures}."] if self.enough else []
         if self.prior is not None:
             heads += ["prior", "estimated by EM"]
             sides += [dict(zip(self.prior.classes, one, strict=True)) for one in (self.prior.prior, self.prior.shares)]

@@ -99,6 +99,7 @@ class _Server:
             "/forget": ("POST", self.forget),
             "/explain": ("POST", self.explain),
             "/calibrate": ("POST", self.calibrate),
+            "/drift": ("GET", self.drift),
             "/file": ("GET", self.file),
             "/journal": ("GET", self.journal),
             "": ("GET", self.model),
@@ -137,9 +138,11 @@ class _Server:
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
         level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
+        counts = _flag(request, "count", "1")  # a person who tries values does not want drift to count them
         body = await read_body(request, self._limits)
         if form != JSON:
-            return await self._predict_table(served, body, form, only=only, level=_given_level(request))
+            level = _given_level(request)
+            return await self._predict_table(served, body, form, only=only, level=level, counts=counts)
         published = served.published
         rows = parse_to_score(body, published.names, published.model)
         if len(rows) <= MOST_ROWS and len(body) <= _QUICK_BYTES:
@@ -147,18 +150,22 @@ class _Server:
         else:
             found = await run_in_threadpool(predictions, published, rows, level)
         self.metrics.rows[served.name, "predict"] += len(rows)
+        if counts:
+            served.recent.add(published.model, rows, [list(one["probabilities"].values()) for one in found])
         if reasons:
             said = await run_in_threadpool(_explain_all, published, rows)
             found = [one | {"reasons": because["parts"]} for one, because in zip(found, said, strict=True)]
         return answer(found)
 
     async def _predict_table(
-        self, served: ServedModel, body: bytes, form: str, *, only: bool, level: float | None
+        self, served: ServedModel, body: bytes, form: str, *, only: bool, level: float | None, counts: bool
     ) -> Response:
         published = served.published
 
         def work() -> tuple[int, bytes]:
             rows = table_of(body, form, published.model)
+            if counts:
+                served.recent.add_table(published.model, rows)
             return rows.num_rows, table_answer(published, rows, form, only=only, level=level)
 
         n, content = await run_in_threadpool(work)
@@ -217,6 +224,11 @@ class _Server:
         served.calibrating = True
         asyncio.get_running_loop().run_in_executor(None, served.calibrate)
         return answer({"state": "running"}, 202)
+
+    async def drift(self, request: Request) -> Response:
+        """Return what has changed since the model file."""
+        found = await run_in_threadpool(self._served(request).drift)
+        return answer({name: None if one is None else one.to_dict() for name, one in found.items()})
 
     async def file(self, request: Request) -> Response:
         """Return the model as a file."""
@@ -302,10 +314,10 @@ def _explain_all(published: Any, rows: list[dict[str, Any]]) -> list[dict[str, A
     return [explanation(published, row) for row in rows]
 
 
-def _flag(request: Request, name: str) -> bool:
+def _flag(request: Request, name: str, default: str = "0") -> bool:
     if not request.scope["query_string"]:
-        return False
-    value = request.query_params.get(name, "0")
+        return default == "1"
+    value = request.query_params.get(name, default)
     if value not in ("0", "1"):
         raise BadOption(wanted(name, "0 or 1", repr(value)))
     return value == "1"

@@ -44,6 +44,7 @@ def _paths(served: ServedModel) -> Json:
     asked, labelled = _row(model, labelled=False), _row(model, labelled=True)
     explain = _query("explain", {"type": "string", "enum": ["0", "1"]}, "Add the reasons of each prediction.")
     only = _query("only", {"type": "string", "enum": ["0", "1"]}, "Leave out the columns of the request (tables).")
+    counts = _query("count", {"type": "string", "enum": ["0", "1"]}, "0: leave the rows out of what drift counts.")
     level = _query(
         "level",
         {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
@@ -60,9 +61,10 @@ def _paths(served: ServedModel) -> Json:
     paths: Json = {
         at: {"get": _get("Describe the model, with what a form needs.", _ref("Model"))},
         f"{at}/predict": {
-            "post": _post("Predict the class of each row.", asked, _ref("Prediction"), [explain, only, level])
+            "post": _post("Predict the class of each row.", asked, _ref("Prediction"), [explain, only, counts, level])
         },
         f"{at}/explain": {"post": _post("Explain each prediction.", asked, _ref("Explanation"), [])},
+        f"{at}/drift": {"get": _get("Say what has changed since the model file.", _ref("Drift"))},
         f"{at}/file": {"get": _get("Return the model as a file.", {"type": "string"}, "application/octet-stream")},
     }
     if served.journaled:
@@ -195,6 +197,7 @@ _SCHEMAS: Json = {
         before=_TEXT, after=_TEXT, time={"type": "string", "format": "date-time"},
     ),
     "Receipts": _object(receipts=_array(_ref("Receipt")), next={"type": "integer", "minimum": 0}),
+    "Drift": _object(asked={"type": ["object", "null"]}, learned={"type": ["object", "null"]}),
     "Problem": _object(error=_TEXT, message=_TEXT, status={"type": "integer"}),
 }  # fmt: skip
 _PROBLEM: Json = _answer(_ref("Problem"), JSON, "One sentence that says what was wrong.")

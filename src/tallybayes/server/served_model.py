@@ -14,8 +14,11 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from tallybayes.drift.drift import compare
+from tallybayes.drift.recent import RecentRows
+from tallybayes.drift.result import Drift
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.errors import BadData, TallyError, wanted
+from tallybayes.errors import BadData, CannotMerge, TallyError, wanted
 from tallybayes.evidence.row_hash import row_hashes
 from tallybayes.evidence.serialize import evidence_hash
 from tallybayes.model import Model
@@ -68,6 +71,7 @@ class ServedModel:
         self.calibrating = False
         self.calibration_error: str | None = None
         base = load(path)
+        self._base, self.recent = base.evidence, RecentRows(base)
         if learn or journal is not None or Path(self._address).exists():
             self._folder.mkdir(parents=True, exist_ok=True)
             self._kept = JournaledModel(base, self._open(), self._folder, every=every)
@@ -166,6 +170,20 @@ class ServedModel:
                 self._waiting.append(one)
             elif not one[1].done():
                 one[1].set_result(None)
+
+    def drift(self) -> dict[str, Drift | None]:
+        """Return what has changed since the model file: in rows asked about lately, and in rows learned since."""
+        model = self.published.model
+        asked = self.recent.drift(model, self._base)
+        try:
+            learned = model.evidence - self._base
+        except CannotMerge:  # rows of the file were forgotten: all that is known now is compared
+            learned = model.evidence
+        some = bool(learned.rows.sum().to_float())
+        return {
+            "asked": asked if asked.new_rows else None,
+            "learned": compare(self._base, learned, labelled=True) if some else None,
+        }
 
     def calibrate(self) -> None:
         """Refit the weights on the rows that the journal keeps, and commit the calibration; takes a while."""

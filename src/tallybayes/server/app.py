@@ -141,8 +141,8 @@ class _Server:
         counts = _flag(request, "count", "1")  # a person who tries values does not want drift to count them
         body = await read_body(request, self._limits)
         if form != JSON:
-            level = _given_level(request)
-            return await self._predict_table(served, body, form, only=only, level=level, counts=counts)
+            given = _given_level(request)
+            return await self._predict_table(served, body, form, only=only, level=given, counts=counts)
         published = served.published
         rows = parse_to_score(body, published.names, published.model)
         if len(rows) <= MOST_ROWS and len(body) <= _QUICK_BYTES:

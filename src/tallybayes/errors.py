@@ -15,12 +15,16 @@ __all__ = [
     "BadOption",
     "BoundedSearchWarning",
     "CannotMerge",
+    "DiskFull",
     "GuessedEncodingWarning",
+    "JournalError",
     "LeftOutWarning",
     "MissingColumnWarning",
+    "Sentence",
     "SkippedLinesWarning",
     "TallyError",
     "did_you_mean",
+    "fields",
     "wanted",
 ]
 
@@ -45,6 +49,14 @@ class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file."""
 
 
+class JournalError(TallyError):
+    """A journal cannot be read or written, or does not belong to the model."""
+
+
+class DiskFull(JournalError):
+    """A journal has no room for a change, which was not made."""
+
+
 class BoundedSearchWarning(UserWarning):
     """There were too many pairs of columns to look at all; says how many were."""
 
@@ -65,7 +77,32 @@ class SkippedLinesWarning(UserWarning):
     """Malformed lines were skipped on request; gives their number and the first positions."""
 
 
-def wanted(where: str, want: str, got: str, do: str = "") -> str:
+class Sentence(str):
+    """A message that knows its parts: *where: wanted `want`, got `got`. `do`.*"""
+
+    where: str
+    want: str
+    got: str
+    do: str
+
+
+def fields(error: TallyError) -> dict[str, str]:
+    """Return an error as plain fields: its name, its message and, where known, the parts of the message.
+
+    Examples
+    --------
+    >>> fields(BadOption(wanted("prior", "3 numbers", "2")))["got"]
+    '2'
+    """
+    sentence = error.args[0] if error.args else ""
+    known = {"error": type(error).__name__, "message": str(error)}
+    if not isinstance(sentence, Sentence):
+        return known
+    parts = {"where": sentence.where, "wanted": sentence.want, "got": sentence.got, "do": sentence.do}
+    return known | {name: part for name, part in parts.items() if part}
+
+
+def wanted(where: str, want: str, got: str, do: str = "") -> Sentence:
     """Return the message *where: wanted ..., got .... What to do.*
 
     Examples
@@ -75,8 +112,10 @@ def wanted(where: str, want: str, got: str, do: str = "") -> str:
     >>> wanted("column 'age'", "numbers", "text (first: 'n/a', row 17)", "Declare it categorical")
     "column 'age': wanted numbers, got text (first: 'n/a', row 17). Declare it categorical."
     """
-    sentence = f"{where}: wanted {want}, got {got}."
-    return f"{sentence} {do if do.endswith(('.', '?')) else do + '.'}" if do else sentence
+    whole = f"{where}: wanted {want}, got {got}."
+    sentence = Sentence(f"{whole} {do if do.endswith(('.', '?')) else do + '.'}" if do else whole)
+    sentence.where, sentence.want, sentence.got, sentence.do = where, want, got, do
+    return sentence
 
 
 def did_you_mean(name: str, among: Iterable[str]) -> str:

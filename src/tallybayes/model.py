@@ -30,7 +30,7 @@ from tallybayes.inference.decide import ABSTAIN, decide
 from tallybayes.inference.estimate import Belief, estimate
 from tallybayes.inference.leave_one_out import leave_one_out
 from tallybayes.inference.posterior import Tempering, normalise
-from tallybayes.inference.scorer import Scorer
+from tallybayes.inference.scorer import Scorer, Uncertain
 from tallybayes.inference.text_view import viewed
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
 from tallybayes.inference.weights import ColumnWeights
@@ -876,12 +876,18 @@ class Model:
         rows = open_rows.one_row(rows, self.schema)
         scorer, workers = self._scorer(normalised=True), engines.default_threads(threads)
 
-        def work(source: sources.Source) -> Any:
-            partial = open_rows.may_lack(source.schema)
-            found = scorer.scores_and_variances(source, workers, partial=partial)
+        def answer(found: Uncertain) -> Any:
             probabilities = found.scores.copy()
             normalise(probabilities, self.belief.log_prior)
             return call.then(probabilities, *found)
+
+        few = scorer.few_with_variances(rows)
+        if few is not None:
+            return answer(few)
+
+        def work(source: sources.Source) -> Any:
+            partial = open_rows.may_lack(source.schema)
+            return answer(scorer.scores_and_variances(source, workers, partial=partial))
 
         return open_rows.reading(lambda types: self._to_score(rows, types).map(work, call.columns(self)))
 

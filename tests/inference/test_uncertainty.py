@@ -6,6 +6,7 @@ import json
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -220,3 +221,24 @@ def test_intervals_can_be_read_and_written() -> None:
     assert written["classes"] == ["no", "yes"]
     assert np.shape(written["low"]) == (30, 2)
     assert written["level"] == 0.95
+
+
+@pytest.mark.parametrize("calibrate", ["auto", None])
+def test_a_few_plain_rows_have_the_same_intervals_as_many(calibrate):
+    rng = np.random.default_rng(3)
+    rows = {
+        "kind": rng.choice(["a", "b", "c"], 300).tolist(),
+        "size": rng.normal(size=300).tolist(),
+        "note": rng.choice(["red fox", "blue whale", "old red ship"], 300).tolist(),
+        "y": rng.choice(["no", "yes", "maybe"], 300).tolist(),
+    }
+    model = tb.fit(rows, "y", events={"note": "text"}, calibrate=calibrate)
+    asked = [
+        {"kind": "a", "size": 0.5, "note": "red ship"},
+        {"kind": "never", "size": None, "note": "unknown words"},
+        {"size": -1e6},
+    ]
+    few = model.predict_interval(asked)
+    many = model.predict_interval(pa.Table.from_pylist(asked))
+    for name in ("probability", "low", "high", "rows"):
+        np.testing.assert_array_equal(getattr(few, name), getattr(many, name))

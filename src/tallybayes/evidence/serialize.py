@@ -39,6 +39,7 @@ __all__ = [
     "FORMAT",
     "Reader",
     "Tensors",
+    "evidence_hash",
     "get_event",
     "header_of",
     "pack",
@@ -152,6 +153,21 @@ def put(evidence: Evidence, tensors: Tensors) -> dict[str, Any]:
         "columns": _put_names(schema.columns),
         "blocks": blocks,
     }
+
+
+def evidence_hash(evidence: Evidence) -> str:
+    """Return the SHA-256 of evidence: equal for equal rows, in whatever order they came.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y")
+    >>> row = [{"x": "p", "y": "yes"}]
+    >>> evidence_hash(model.learn(row).forget(row).evidence) == evidence_hash(model.evidence)
+    True
+    """
+    tensors: Tensors = {}
+    return _checksum(put(evidence, tensors), tensors)
 
 
 class Reader:

@@ -6,7 +6,7 @@ the share of the other columns that the row has; with a temperature a is the tem
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -88,9 +88,15 @@ class CalibratedBelief:
         plain = mixture.plain[:, None] * self.plain.log_prior
         return plain if self.weighted is None else plain + mixture.weighted[:, None] * self.weighted.log_prior
 
-    def score_with_variance(self, rows: RowBatch, out: Floats, variances: Floats, counted: Floats) -> None:
+    def score_with_variance(
+        self,
+        blocks: Sequence[Encoded],
+        out: Floats,
+        variances: Floats,
+        counted: Floats,
+        rows: RowBatch | None = None,
+    ) -> None:
         """Write calibrated scores, their variances, and the variances before calibration."""
-        blocks = list(self.encode(rows))
         mixture = self.score(blocks, out, rows)
         add_variances(self.plain, blocks, counted)
         if self.weighted is None:

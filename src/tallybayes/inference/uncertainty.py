@@ -15,6 +15,7 @@ import numpy as np
 from tallybayes.display.tables import Column, Grid, Result, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.kernels import log_softmax
 
 __all__ = ["Intervals", "intervals", "lead", "z_of"]
 
@@ -126,8 +127,8 @@ def intervals(
     z = z_of(level)
     unknown = np.asarray(np.isinf(counted).any(axis=1))
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        middle, variance = _log_odds(scores, np.where(unknown[:, None], 0.0, variances))
-        before = _log_odds(scores, np.where(unknown[:, None], 0.0, counted))[1]
+        known = (np.where(unknown[:, None], 0.0, one) for one in (variances, counted))
+        middle, variance, before = _log_odds(scores, *known)
         reach = z * np.sqrt(variance)
         low, high = expit(middle - reach), expit(middle + reach)
         rows = _rows(expit(middle) * expit(-middle), before)
@@ -166,26 +167,30 @@ def z_of(level: float, where: str = "level") -> float:
     return float(ndtri((1 + level) / 2))
 
 
-def _log_odds(scores: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Return the log-odds of each class against all others, and their variance.
+def _log_odds(scores: Floats, *variances: Floats) -> tuple[Floats, ...]:
+    """Return the log-odds of each class against all others, and what each array of variances makes of theirs.
 
     For the most probable class the others are summed separately, since 1 − p would lose their digits; for every other
     class 1 − p is at least a half.
     """
-    from scipy.special import logsumexp
-
     top = scores.argmax(axis=1)[:, None]
-    log_p = scores - logsumexp(scores, axis=1, keepdims=True)
+    log_p = scores.copy()
+    log_p[np.isneginf(log_softmax(log_p))] = np.nan  # impossible under every class
     others = log_p.copy()
     np.put_along_axis(others, top, -np.inf, axis=1)
-    rest = logsumexp(others, axis=1, keepdims=True)
+    share = others.copy()
+    rest = log_softmax(share)[:, None]
     p = np.exp(log_p)
-    against, spread = np.log1p(-p), p**2 * variances
-    of_others = np.maximum(spread.sum(axis=1, keepdims=True) - spread, 0.0) / (1 - p) ** 2
-    share = np.where(np.isneginf(others), 0.0, np.exp(others - rest))
+    against, away = np.log1p(-p), 1 - p
+    share = np.where(np.isneginf(others), 0.0, np.exp(share))
     np.put_along_axis(against, top, rest, axis=1)
-    np.put_along_axis(of_others, top, (share**2 * variances).sum(axis=1, keepdims=True), axis=1)
-    return log_p - against, variances + of_others
+    of_log_odds = []
+    for variance in variances:
+        spread = p**2 * variance
+        of_others = np.maximum(spread.sum(axis=1, keepdims=True) - spread, 0.0) / away**2
+        np.put_along_axis(of_others, top, (share**2 * variance).sum(axis=1, keepdims=True), axis=1)
+        of_log_odds.append(variance + of_others)
+    return (log_p - against, *of_log_odds)
 
 
 def _rows(either: Floats, variance: Floats) -> Floats:

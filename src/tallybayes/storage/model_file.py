@@ -29,7 +29,7 @@ from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 from tallybayes.storage import atomic_write, column_weights
 
-__all__ = ["FORMAT", "dump", "load", "parse_bytes", "save", "with_tokenizer"]
+__all__ = ["FORMAT", "dump", "dump_calibration", "load", "parse_bytes", "save", "with_calibration", "with_tokenizer"]
 
 # Version 0.1 wrote "auto" where 1 was meant for all but text.
 _AUTO = "automatic"
@@ -122,6 +122,34 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
+
+
+def dump_calibration(model: Model) -> bytes:
+    """Return the bytes of a model's calibration, with the hash of the evidence it was computed from.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": list("ppqq"), "y": ["no", "no", "yes", "yes"]}, "y")
+    >>> with_calibration(replace(model, calibration=None), dump_calibration(model)) == model
+    True
+    """
+    tensors: serialize.Tensors = {}
+    put = None if model.calibration is None else _put_calibration(model.calibration, tensors)
+    return serialize.pack({"calibration": put, "of": serialize.evidence_hash(model.evidence), "blocks": []}, tensors)
+
+
+def with_calibration(model: Model, content: bytes, where: str = "calibration") -> Model:
+    """Return a model with a calibration from bytes, stale unless it was computed from the same evidence."""
+    header, tensors = serialize.unpack(content, where)
+    try:
+        calibration = _get_calibration(header["calibration"], serialize.Reader(header, tensors))
+        if calibration is not None and header["of"] != serialize.evidence_hash(model.evidence):
+            calibration = calibration.outdated()
+        return _checked(replace(model, calibration=calibration))
+    except serialize.BROKEN as error:
+        what = str(error) or type(error).__name__
+        raise BadModelFile(wanted(where, "a calibration of the model", f"something else ({what})")) from None
 
 
 def _put_choices(model: Model) -> dict[str, Any]:

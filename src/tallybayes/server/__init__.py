@@ -1,0 +1,1 @@
+"""`tally serve`: models over HTTP that predict, explain, learn and forget."""

@@ -1,0 +1,80 @@
+"""Answers to rows: predictions and reasons as JSON, and predictions as columns of a table."""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv
+
+from tallybayes.display.tables import plain
+from tallybayes.predictions import Answers
+from tallybayes.server.published import Published
+from tallybayes.server.rows import ARROW
+from tallybayes.sources.source import of_table
+
+__all__ = ["LEVEL", "explanation", "predictions", "table_answer"]
+
+LEVEL = 0.95  # the probability that an interval holds, unless the request has another
+Rows = list[dict[str, Any]]
+
+
+def predictions(published: Published, rows: Rows | pa.Table, level: float = LEVEL) -> list[dict[str, Any]]:
+    """Return the most probable class of each row, with its interval, and the probability of every class.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": ["p", "q"], "y": ["no", "yes"]}, "y", alpha=1)
+    >>> [answer] = predictions(Published(model, 0, ""), [{"x": "p"}])
+    >>> answer["prediction"], round(answer["probabilities"]["no"], 4)
+    ('no', 0.6667)
+    """
+    if not len(rows):
+        return []
+    found = published.model.predict_interval(rows, level=level)
+    best = found.probability.argmax(axis=1).tolist()
+    names, values = published.class_names, published.class_values
+    parts = zip(
+        best, found.probability.tolist(), found.low.tolist(), found.high.tolist(), found.rows.tolist(), strict=True
+    )
+    return [
+        {
+            "prediction": values[c],
+            "probabilities": dict(zip(names, p, strict=True)),
+            "interval": [low[c], high[c]],
+            "rows_behind": behind[c] if behind[c] < _MOST else None,
+        }
+        for c, p, low, high, behind in parts
+    ]
+
+
+_MOST = float("inf")
+
+
+def explanation(published: Published, row: dict[str, Any], of: Any = None) -> dict[str, Any]:
+    """Return the contributions to one prediction, the counts behind them, and the smallest change that flips it."""
+    found = published.model.explain(row, of=of)
+    change = found.counterfactual
+    said: dict[str, Any] = found.to_dict()
+    return said | {
+        "rows": plain(found.rows),
+        "change": None if change is None else change.to_dict(),
+    }
+
+
+def table_answer(published: Published, rows: pa.Table, form: str, *, only: bool, level: float | None) -> bytes:
+    """Return predictions as columns beside the rows, or alone, in the form in which the rows came."""
+    numbers = "predict_proba" if level is None else "predict_interval"
+    options: dict[str, dict[str, Any]] = {} if level is None else {numbers: {"level": level}}
+    answers = Answers(published.model, ("predict", numbers), options, "the request")
+    fields = [] if only else [one for one in rows.schema if one.name not in answers.schema.names]
+    schema = pa.schema([*fields, *answers.fields])
+    sink = pa.BufferOutputStream() if form == ARROW else io.BytesIO()
+    open_writer = pa.ipc.new_stream if form == ARROW else pa.csv.CSVWriter
+    with open_writer(sink, schema) as writer:
+        for batch in of_table(rows, "the request"):
+            own = [batch.column(one.name) for one in fields]
+            writer.write_batch(pa.RecordBatch.from_arrays([*own, *answers.of(batch).columns], schema=schema))
+    return memoryview(sink.getvalue()) if form == ARROW else sink.getvalue()  # type: ignore[return-value]

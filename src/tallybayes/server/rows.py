@@ -1,0 +1,164 @@
+"""Rows in requests: JSON, CSV and Arrow streams, read by our sources."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pyarrow as pa
+
+from tallybayes import sources
+from tallybayes.encoding import open_rows
+from tallybayes.encoding.few_rows import MOST_ROWS
+from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
+from tallybayes.model import Model
+from tallybayes.server.problem import Problem
+from tallybayes.sources.missing import Markers
+
+__all__ = ["ARROW", "CSV", "JSON", "form_of", "labelled_table", "names_of", "parse_json", "table_of"]
+
+JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
+_BODY = "the request"  # its name in messages
+Rows = list[dict[str, Any]]
+
+
+def form_of(content_type: str) -> str:
+    """Return the format of a request's body by its content type; raise if it is none of ours."""
+    kind = content_type.partition(";")[0].strip().lower() or JSON
+    if kind not in (JSON, CSV, ARROW):
+        raise Problem(415, wanted("Content-Type", f"{JSON}, {CSV} or {ARROW}", repr(kind)))
+    return kind
+
+
+def names_of(model: Model) -> frozenset[str | None]:
+    """Return the names that a row may have: columns, label and weight."""
+    return frozenset((*model.schema.inputs, model.schema.label, model.schema.weight))
+
+
+def parse_json(body: bytes, known: frozenset[str | None]) -> Rows:
+    """Return the rows of a JSON body: a list of objects with known names.
+
+    Examples
+    --------
+    >>> parse_json(b'[{"x": "p"}]', frozenset({"x", "y"}))
+    [{'x': 'p'}]
+    """
+    try:
+        rows = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise Problem(400, wanted(_BODY, "a JSON list of rows", f"something else ({error})")) from None
+    if type(rows) is not list:
+        raise BadData(wanted(_BODY, "a list of rows", _named(rows), "Put the row in a list"))
+    for i, row in enumerate(rows):
+        if type(row) is not dict:
+            raise BadData(wanted(f"row {i + 1}", "an object of values by column", _named(row)))
+        for name, value in row.items():
+            if name not in known:
+                do = did_you_mean(name, filter(None, known))
+                raise BadData(wanted(f"row {i + 1}", "columns of the model", repr(name), do))
+            if isinstance(value, (list, dict)):
+                raise BadData(wanted(f"row {i + 1}, column {name!r}", "a value", _named(value)))
+    return rows
+
+
+def table_of(body: bytes, form: str, model: Model) -> pa.Table:
+    """Return the rows of a body as a table, with missing values blank."""
+    if form == JSON:
+        rows = parse_json(body, names_of(model))
+        return _read(rows, model) if rows else pa.table({name: pa.nulls(0) for name in model.schema.inputs})
+    if form == ARROW:
+        try:
+            table = pa.ipc.open_stream(pa.py_buffer(body)).read_all()
+        except (pa.ArrowException, OSError) as error:
+            got = f"something else ({str(error).splitlines()[0]})"
+            raise Problem(400, wanted(_BODY, "an Arrow stream", got)) from None
+        return _read(table, model)
+    return _csv(body, model)
+
+
+def labelled_table(body: bytes, form: str, model: Model) -> pa.Table:
+    """Return labelled rows with the columns of the model, its label and its weight; raise if a class is missing."""
+    schema = model.schema
+    table = _json_table(body, model) if form == JSON else table_of(body, form, model)
+    if schema.label not in table.column_names:
+        do = did_you_mean(schema.label, table.column_names)
+        raise BadData(wanted(f"label {schema.label!r}", "a class in every row", "no such column", do))
+    labels = table.column(schema.label)
+    if labels.null_count:
+        raise _no_class(schema.label, labels.is_null().index(True).as_py() + 1)
+    if schema.weight is not None and schema.weight not in table.column_names:
+        raise BadData(wanted(f"weight {schema.weight!r}", "a weight in every row", "no such column"))
+    known = {*schema.inputs, schema.label, schema.weight}
+    if known.isdisjoint(set(table.column_names) - {schema.label, schema.weight}):
+        raise BadData(wanted(_BODY, "columns of the model", "none of them"))
+    table = table.select([name for name in table.column_names if name in known])
+    absent = [name for name in schema.inputs if name not in table.column_names]
+    for name in absent:  # missing in every row
+        table = table.append_column(name, pa.nulls(table.num_rows))
+    return table.replace_schema_metadata(None)
+
+
+def _json_table(body: bytes, model: Model) -> pa.Table:
+    """Return JSON rows as a table as they are: learning blanks what stands for a missing value, but not for a class."""
+    rows, schema = parse_json(body, names_of(model)), model.schema
+    if not rows:
+        raise BadData(wanted(_BODY, "at least one row", "none"))
+    absent = (None, *Markers(schema.missing_values, schema.label).of(schema.label))
+    for i, row in enumerate(rows):
+        if row.get(schema.label) in absent:
+            raise _no_class(schema.label, i + 1)
+    if len(rows) <= MOST_ROWS and (plain := _plain_table(rows)) is not None:
+        return plain
+    source = sources.open_source(rows, sources.PLAIN_OPTIONS)
+    return pa.Table.from_batches(list(source), source.schema)
+
+
+_ARROW_TYPES = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
+
+
+def _plain_table(rows: Rows) -> pa.Table | None:
+    """Return a few rows whose columns have one plain type each as a table, as a source would; else None."""
+    columns: dict[str, pa.Array] = {}
+    for name in dict.fromkeys(name for row in rows for name in row):
+        values = [row.get(name) for row in rows]
+        kinds = {type(value) for value in values} - {type(None)}
+        if len(kinds) != 1:
+            return None
+        try:
+            columns[name] = pa.array(values, _ARROW_TYPES[kinds.pop()])
+        except (pa.ArrowException, OverflowError):
+            return None
+    return pa.table(columns)
+
+
+def _no_class(label: str, row: int) -> BadData:
+    return BadData(wanted(f"label {label!r}", "a class in every row", f"a missing one (row {row})"))
+
+
+def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    schema = model.schema
+    options = sources.ReadOptions(schema.missing_values)
+    source = sources.open_source(rows, options, types=types, label=schema.label, documents=schema.texts)
+    return pa.Table.from_batches(list(source), source.schema)
+
+
+def _csv(body: bytes, model: Model) -> pa.Table:
+    texts = dict.fromkeys(model.text_columns, pa.string())
+    handle, path = tempfile.mkstemp(".csv", "tally-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(body)
+        return open_rows.reading(lambda types: _read(Path(path), model, {**texts, **(types or {})}))
+    except TallyError as error:
+        raise BadData(str(error).replace(path, _BODY)) from None
+    finally:
+        os.unlink(path)
+
+
+def _named(value: object) -> str:
+    kinds: dict[type, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+    return "null" if value is None else kinds.get(type(value), "a number")

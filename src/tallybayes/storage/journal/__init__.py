@@ -1,0 +1,1 @@
+"""A durable journal of what a model has learned and forgotten, in SQLite or PostgreSQL."""

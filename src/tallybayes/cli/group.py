@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, TypeVar
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tallybayes import __version__
@@ -30,12 +30,40 @@ def example(*lines: str) -> Callable[[F], F]:
     return marked
 
 
+def subcommands(commands: Mapping[str, tuple[str, str]]) -> Callable[[F], F]:
+    """Make a command a group of others, given by name as (module, summary)."""
+
+    def marked(function: F) -> F:
+        function.subcommands = commands  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
+def many(*flags: str) -> Callable[[F], F]:
+    """Let each of these options of a command take all words up to the next option, as after a shell's glob."""
+
+    def marked(function: F) -> F:
+        function.many = flags  # type: ignore[attr-defined]
+        return function
+
+    return marked
+
+
 def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -> Any:
     """Return the group of these commands, given by section and name as (module, summary)."""
+    kind = _group_of(commands, fallback="look")
+    app = typer.Typer(cls=kind, help=summary, rich_markup_mode=None, subcommand_metavar="COMMAND|DATA ...")
+    app.callback(epilog="'tally COMMAND --help' shows the options and examples of a command.")(_tally)
+    return get_command(app)
+
+
+def _group_of(commands: Mapping[str, Mapping[str, tuple[str, str]]], *, fallback: str | None) -> type[TyperGroup]:
+    """Return a group that imports a command's module when it is used; `fallback` takes the name of a file."""
     places = {name: module for section in commands.values() for name, (module, _) in section.items()}
 
     class Group(TyperGroup):
-        """A group that imports a command's module when the command is used."""
+        """A group of commands."""
 
         def list_commands(self, ctx: Any) -> list[str]:
             return list(places)
@@ -44,10 +72,11 @@ def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -
             return _command(cmd_name, places[cmd_name]) if cmd_name in places else None
 
         def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-            if args[0] not in places and _is_data(args[0]):
-                args = ["look", *args]
+            if args[0] not in places and fallback is not None and _is_data(args[0]):
+                args = [fallback, *args]
             elif args[0] not in places and not args[0].startswith("-"):
-                ctx.fail(f"No such command or file {args[0]!r}. {did_you_mean(args[0], places)}")
+                what = "command" if fallback is None else "command or file"
+                ctx.fail(f"No such {what} {args[0]!r}. {did_you_mean(args[0], places)}")
             return super().resolve_command(ctx, args)
 
         def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -55,9 +84,7 @@ def group(summary: str, commands: Mapping[str, Mapping[str, tuple[str, str]]]) -
                 with formatter.section(section):
                     formatter.write_dl([(name, what) for name, (_, what) in members.items()], col_max=12)
 
-    app = typer.Typer(cls=Group, help=summary, rich_markup_mode=None, subcommand_metavar="COMMAND|DATA ...")
-    app.callback(epilog="'tally COMMAND --help' shows the options and examples of a command.")(_tally)
-    return get_command(app)
+    return Group
 
 
 def _tally(
@@ -82,7 +109,43 @@ def _command(name: str, module: str) -> Any:
     """Return a command with its options and examples."""
     function = getattr(import_module(f"tallybayes.cli.{module}"), name)
     lines = "\n".join(f"  {line}" for line in function.examples)
-    app = typer.Typer(**_PLAIN)
     # \b keeps the line breaks; without it the lines would be filled into one paragraph
-    app.command(name, help=inspect.getdoc(function), epilog=f"\b\nExamples:\n{lines}")(expand_groups(function))
+    words: dict[str, Any] = {"help": inspect.getdoc(function), "epilog": f"\b\nExamples:\n{lines}"}
+    if hasattr(function, "subcommands"):
+        kind = _group_of({"Commands": function.subcommands}, fallback=None)
+        app = typer.Typer(cls=kind, name=name, **words, **_PLAIN)
+        app.callback()(function)
+        return get_command(app)
+    app = typer.Typer(**_PLAIN)
+    app.command(name, cls=_taking_many(getattr(function, "many", ())), **words)(expand_groups(function))
     return get_command(app)
+
+
+def _taking_many(flags: tuple[str, ...]) -> type[TyperCommand]:
+    class Command(TyperCommand):
+        """A command some of whose options take several values."""
+
+        def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+            return super().parse_args(ctx, repeat_flags(args, flags))
+
+    return Command
+
+
+def repeat_flags(args: list[str], flags: tuple[str, ...]) -> list[str]:
+    """Return the words with each of these flags before each of its values.
+
+    Examples
+    --------
+    >>> repeat_flags(["--spam", "a", "b", "-o", "c"], ("--spam",))
+    ['--spam', 'a', '--spam', 'b', '-o', 'c']
+    """
+    out: list[str] = []
+    flag: str | None = None
+    for word in args:
+        if word.startswith("-") and word != "-":
+            flag = word if word in flags else None
+            if flag is None:
+                out.append(word)
+            continue
+        out += [word] if flag is None else [flag, word]
+    return out

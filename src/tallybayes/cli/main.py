@@ -41,6 +41,9 @@ COMMANDS: dict[str, dict[str, tuple[str, str]]] = {
         "dependence": ("dependence", "Measure how far columns depend on each other given the class."),
         "report": ("report", "Write a full report as one HTML page."),
     },
+    "Filter": {
+        "mail": ("mail.command", "Filter mail: train, classify, explain, learn and forget messages."),
+    },
 }
 
 

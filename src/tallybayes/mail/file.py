@@ -37,7 +37,8 @@ def load(path: str | os.PathLike[str]) -> MailFilter:
     except BadOption as error:
         raise BadModelFile(str(error)) from None
     except OSError as error:
-        raise BadModelFile(wanted(f"{_WHAT} {os.fspath(path)!r}", "a file", str(error.strerror))) from None
+        got = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
+        raise BadModelFile(wanted(f"{_WHAT} {os.fspath(path)!r}", "a file", got)) from None
     return parse_bytes(content, f"{_WHAT} {str(source)!r}")
 
 

@@ -49,5 +49,5 @@ class Verdict:
 
 
 def _probability(p: float) -> str:
-    """Return three digits, none of which claims more certainty than there is."""
-    return "0.999" if 0.999 < p < 1 else f"{p:.3f}"
+    """Return three digits that never claim certainty where there is none."""
+    return f"{min(max(p, 0.001), 0.999) if 0 < p < 1 else p:.3f}"

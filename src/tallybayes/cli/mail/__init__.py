@@ -1,0 +1,1 @@
+"""`tally mail`: a mail filter on the command line."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from . import _native
 from ._native import MailCounts, MailTokens
 
-__all__ = ["GROUPS", "VERSION", "MailCounts", "MailTokens", "ReadMessage", "read", "select", "tokenise"]
+__all__ = ["GROUPS", "VERSION", "MailCounts", "MailTokens", "ReadMessage", "message_of", "read", "select", "tokenise"]
 
 # The definition of a token. Change it with any change to cpp/mail that gives some message other tokens: counts made
 # under another definition cannot be subtracted from.
@@ -42,6 +42,19 @@ def tokenise(messages: Sequence[bytes]) -> MailTokens:
     [[0, 2, 2], [0, 3, 3]]
     """
     return _native.mail_tokens(messages)
+
+
+def message_of(header: NDArray[np.int64], body: NDArray[np.int64]) -> MailTokens:
+    """Return one message by its tokens: the hashes of header and body, as `MailTokens.group` has them.
+
+    Examples
+    --------
+    >>> tokens = tokenise([b"Subject: win\\n\\nWin money!"])
+    >>> again = message_of(tokens.group(0)[1], tokens.group(1)[1])
+    >>> len(again), again.ids().tolist() == tokens.ids().tolist()
+    (1, True)
+    """
+    return _native.mail_message(header, body)
 
 
 def select(batches: Sequence[MailTokens], which: NDArray[np.int64], rows: NDArray[np.int64]) -> MailTokens:

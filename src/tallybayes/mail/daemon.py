@@ -169,9 +169,8 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
         journal, follower = (open_journal(folder / "journal.sqlite", path.stem) for _ in range(2))
         try:
             kept = JournaledFilter(path, journal, folder, every=every)
-            print(f"listening at {address}: {kept.mail!r}", file=sys.stderr, flush=True)
             writer = Writer(kept, follower)
-            asyncio.run(_run(Daemon(kept, writer), sock))
+            asyncio.run(_run(Daemon(kept, writer), sock, f"listening at {address}: {kept.mail!r}"))
             writer.close()
             kept.save_changes()
         finally:
@@ -180,11 +179,12 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
     print(f"stopped at record {kept.position}", file=sys.stderr, flush=True)
 
 
-async def _run(daemon: Daemon, sock: socket.socket) -> None:
+async def _run(daemon: Daemon, sock: socket.socket, announcement: str) -> None:
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    server = await asyncio.start_unix_server(daemon.accept, sock=sock, backlog=512)
+    server = await asyncio.start_unix_server(daemon.accept, sock=sock)
+    print(announcement, file=sys.stderr, flush=True)
     await stop.wait()
     server.close()
     await daemon.stop()

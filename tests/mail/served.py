@@ -19,19 +19,21 @@ import pytest
 from tallybayes.mail import MailFilter
 
 ROOT = Path(__file__).parents[2]
-SPAM = "cheap watches winner lottery offer click viagra pills free money casino loan refund urgent prince".split()
-HAM = "meeting lunch report review patch kernel thanks tomorrow agenda draft invoice family garden train code".split()
+SPAM = "cheap watches winner lottery offer click viagra pills free money casino loan refund urgent prince"
+HAM = "meeting lunch report review patch kernel thanks tomorrow agenda draft invoice family garden train code"
 START = "from tallybayes.cli.main import script; script()"
 
 
 def message(name: str, number: int, *, identified: bool = True) -> bytes:
     """Return a made-up message of a class; its number makes it another one."""
     draw = random.Random(f"{name} {number}")
-    words = draw.choices(SPAM if name == "spam" else HAM, k=12) + draw.choices(SPAM + HAM, k=3)
+    words = draw.choices((SPAM if name == "spam" else HAM).split(), k=12) + draw.choices(f"{SPAM} {HAM}".split(), k=3)
     lines = [
         f"From: {draw.choice(words)}@{name}{number % 7}.example",
         f"Subject: {' '.join(words[:3])} {number}",
         *([f"Message-ID: <{number}.{name}@mail.example>"] if identified else []),
+        f"X-Mailer: {name} mailer of the {name} house",
+        f"Organization: people who write {name}",
         "Content-Type: text/plain; charset=utf-8",
         "",
         " ".join(words[3:]) + f" x{draw.getrandbits(40)}",

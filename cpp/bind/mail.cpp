@@ -4,6 +4,9 @@
 
 #include <nanobind/stl/unique_ptr.h>
 
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 #include <memory>
 #include <mutex>
 #include <shared_mutex>
@@ -257,6 +260,7 @@ public:
             if (start[k] < 0 || start[k] > start[k + 1] || start[k + 1] > codes.size(0)) refuse("starts", "bounds that rise", "others");
         const nb::gil_scoped_release unlocked;
         const std::unique_lock alone(lock_);
+        tables_[checked(g)].reserve(of_tokens.size(0));
         for (i64 k = 0; k < of_tokens.size(0); ++k)
             for (i64 e = start[k]; e < start[k + 1]; ++e) tables_[checked(g)].add(static_cast<u64>(token[k]), c[e], static_cast<u32>(value[e]));
     }
@@ -378,6 +382,14 @@ private:
     mutable std::shared_mutex lock_;
 };
 
+// Give freed memory back to the system. The C library keeps what reading and writing a filter took for a moment, which
+// is more than the filter takes.
+void release_memory() {
+#if defined(__GLIBC__)
+    malloc_trim(0);
+#endif
+}
+
 }  // namespace
 
 void bind_mail(nb::module_& m) {
@@ -406,6 +418,7 @@ void bind_mail(nb::module_& m) {
     m.def("mail_message", &mail_message);
     m.def("mail_read", &mail_read);
     m.def("mail_select", &mail_select);
+    m.def("release_memory", &release_memory);
 }
 
 }  // namespace tally

@@ -31,6 +31,34 @@ struct Word {
 };
 using Prefix = Word;
 
+// Sort hashes: by their first bits into about one place each, then by insertion. Hashes that are not spread, as only
+// an enemy's are, are sorted by comparison.
+inline void sort_hashes(std::vector<u64>& hashes, std::vector<u64>& room) {
+    constexpr u32 kCrowd = 48;
+    const std::size_t n = hashes.size();
+    int bits = 4;
+    while ((std::size_t{1} << bits) < n && bits < 12) ++bits;
+    const int shift = 64 - bits;
+    std::array<u32, (1 << 12) + 1> starts;
+    std::fill_n(starts.begin(), (std::size_t{1} << bits) + 1, 0);
+    for (const u64 hash : hashes) ++starts[(hash >> shift) + 1];
+    const u32 most = *std::max_element(starts.begin(), starts.begin() + (1 << bits) + 1);
+    if (most > kCrowd) {
+        std::sort(hashes.begin(), hashes.end());
+        return;
+    }
+    for (std::size_t b = 0; b < (std::size_t{1} << bits); ++b) starts[b + 1] += starts[b];
+    room.resize(n);
+    for (const u64 hash : hashes) room[starts[hash >> shift]++] = hash;
+    for (std::size_t k = 1; k < n; ++k) {
+        const u64 hash = room[k];
+        std::size_t at = k;
+        for (; at > 0 && room[at - 1] > hash; --at) room[at] = room[at - 1];
+        room[at] = hash;
+    }
+    hashes.swap(room);
+}
+
 class Tokens {
 public:
     bool readable = false;  // keep the texts, too
@@ -52,7 +80,7 @@ public:
     // Sort by hash, each token once.
     void finish() {
         if (!readable) {
-            std::sort(hashes.begin(), hashes.end());
+            sort_hashes(hashes, sorted_);
             hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
             return;
         }
@@ -66,6 +94,9 @@ public:
             texts.push_back(std::move(text));
         }
     }
+
+private:
+    std::vector<u64> sorted_;
 };
 
 }  // namespace tally::mail

@@ -10,12 +10,24 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from . import _native
 from ._native import MailCounts, MailTokens
 
-__all__ = ["GROUPS", "VERSION", "MailCounts", "MailTokens", "ReadMessage", "message_of", "read", "select", "tokenise"]
+__all__ = [
+    "GROUPS",
+    "VERSION",
+    "MailCounts",
+    "MailTokens",
+    "ReadMessage",
+    "message_of",
+    "read",
+    "release_memory",
+    "select",
+    "tokenise",
+]
 
 # The definition of a token. Change it with any change to cpp/mail that gives some message other tokens: counts made
 # under another definition cannot be subtracted from.
@@ -55,6 +67,12 @@ def message_of(header: NDArray[np.int64], body: NDArray[np.int64]) -> MailTokens
     (1, True)
     """
     return _native.mail_message(header, body)
+
+
+def release_memory() -> None:
+    """Give memory that reading or writing a filter took for a moment back to the system."""
+    pa.default_memory_pool().release_unused()
+    _native.release_memory()
 
 
 def select(batches: Sequence[MailTokens], which: NDArray[np.int64], rows: NDArray[np.int64]) -> MailTokens:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Self, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes.categories import Categories
@@ -17,8 +18,12 @@ from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact, SparsityPattern
 from tallybayes.kernels.mail import GROUPS, VERSION, MailCounts
 
-__all__ = ["SUMS", "MailEvidence"]
+__all__ = ["MailEvidence", "TokenTable"]
 
+# The tokens of a group, sorted, and their counts: where the entries of each begin, their classes and values.
+TokenTable: TypeAlias = tuple[
+    npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]
+]
 SUMS: Mapping[str, Sum] = {"messages": Sum("value", sparse=True)}
 
 
@@ -57,26 +62,28 @@ class MailEvidence(ClassSums):
         labels, parts = [], []
         for group in range(len(GROUPS)):
             keys, starts, classes, values = counts.items(group)
-            order = np.lexsort((place[classes], np.repeat(np.arange(len(keys)), np.diff(starts))))
-            pattern = SparsityPattern(starts, place[classes][order], len(some))
-            parts.append(SparseExact(pattern, Exact.from_counts(values[order])))
-            labels.append(Categories(pa.array(keys)))
+            codes = place[classes]
+            if list(names) != sorted(names):
+                order = np.lexsort((codes, np.repeat(np.arange(len(keys)), np.diff(starts))))
+                codes, values = codes[order], values[order]
+            parts.append(SparseExact(SparsityPattern(starts, codes, len(some)), Exact.from_counts(values)))
+            # Made of a buffer, because pa.array would import pandas.
+            labels.append(Categories(pa.Array.from_buffers(pa.int64(), len(keys), [None, pa.py_buffer(keys)])))
         sums = {"messages": SparseExact.side_by_side(parts)}
         return cls(
             version, Categories(pa.array(some, pa.string())), rows, (Statistic(rows, sums, SUMS, tuple(labels)),)
         )
 
-    def fill(self, counts: MailCounts) -> None:
-        """Add the counts to a table with the same classes in the same order."""
+    def tables(self) -> Iterator[TokenTable]:
+        """Yield the tokens and counts of each group."""
         [statistic] = self.statistics
-        counts.load_totals(self.rows.to_float().astype(np.int64))
         for group in range(len(GROUPS)):
             one = statistic.of_columns(np.array([group]))
             numbers = one.sums["messages"]
             assert isinstance(numbers, SparseExact)
             values = numbers.values.to_float().astype(np.int64)
             keys = one.labels[0].array.cast(pa.int64()).to_numpy()
-            counts.load(group, keys, numbers.places.starts, numbers.places.rows, values)
+            yield keys, numbers.places.starts, numbers.places.rows, values
 
     def _replace(self, classes: Categories, rows: Exact, statistics: tuple[Statistic, ...]) -> Self:
         return replace(self, classes=classes, rows=rows, statistics=statistics)

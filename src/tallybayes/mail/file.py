@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from tallybayes.errors import BadModelFile, BadOption, wanted
-from tallybayes.events.statistic import Statistic
 from tallybayes.evidence import serialize
 from tallybayes.evidence.serialize import require, text
-from tallybayes.kernels.mail import GROUPS
+from tallybayes.exact.array import Exact
+from tallybayes.exact.sparse import SparseExact
+from tallybayes.kernels.mail import GROUPS, release_memory
 from tallybayes.mail.calibration import Calibration
-from tallybayes.mail.evidence import SUMS, MailEvidence
+from tallybayes.mail.evidence import TokenTable
 from tallybayes.mail.mail_filter import MailFilter
 from tallybayes.storage import atomic_write
 
@@ -22,16 +25,20 @@ __all__ = ["KIND", "dump", "load", "parse_bytes", "read_bytes", "save"]
 
 KIND = "mail"
 _WHAT = "mail filter"
+_MOST = 2.0**31  # messages
 
 
 def save(mail: MailFilter, path: str | os.PathLike[str]) -> None:
     """Write a filter to a file, atomically."""
     atomic_write.write(dump(mail), path, _WHAT)
+    release_memory()
 
 
 def load(path: str | os.PathLike[str]) -> MailFilter:
     """Read a filter that `save` wrote."""
-    return parse_bytes(read_bytes(path), f"{_WHAT} {os.fspath(path)!r}")
+    found = parse_bytes(read_bytes(path), f"{_WHAT} {os.fspath(path)!r}")
+    release_memory()
+    return found
 
 
 def read_bytes(path: str | os.PathLike[str]) -> bytes:
@@ -73,23 +80,57 @@ def parse_bytes(content: bytes, where: str = _WHAT) -> MailFilter:
     if header.get("kind") != KIND:
         raise BadModelFile(wanted(where, "a mail filter", "a model of rows", "Make one with 'tally mail train'"))
     try:
-        reader = serialize.Reader(header, tensors)
-        classes = reader.labels("classes", header["classes"])
-        rows = reader.exact("rows", header["rows"], (len(classes),))
-        require(bool(rows.nonzero().all()) and not rows.negative().any(), "messages of each class")
-        labels = tuple(reader.labels(name, one) for name, one in zip(GROUPS, header["labels"], strict=True))
-        shape = (len(classes), sum(map(len, labels)))
-        numbers = reader.sum("messages", header["messages"], shape, scattered=True)
-        statistic = Statistic(rows, {"messages": numbers}, SUMS, labels)
-        require(statistic.without_unused_values() is statistic, "tokens that occur")
-        statistic.check()
-        evidence = MailEvidence(text(header["tokens"]), classes, rows, (statistic,))
-        most, dropped = header["max_tokens"], header["dropped"]
-        require(isinstance(dropped, int) and dropped >= 0, "dropped")
-        return MailFilter.of(evidence, _calibration(header["calibration"]), max_tokens=most, dropped=dropped)
+        return _Reader(header, tensors).mail()
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a mail filter", f"something else ({what})")) from None
+
+
+class _Reader(serialize.Reader):
+    """Rebuilds a filter from header and arrays, trusting none of them.
+
+    Counts go into the table as they are: as evidence, a million tokens would take three times the memory for a moment,
+    and a process keeps it.
+    """
+
+    def mail(self) -> MailFilter:
+        """Return the filter that `dump` was given."""
+        header = self.header
+        classes = self.labels("classes", header["classes"])
+        rows = self.exact("rows", header["rows"], (len(classes),))
+        require(bool(rows.nonzero().all()) and not rows.negative().any(), "messages of each class")
+        require(isinstance(header["dropped"], int) and header["dropped"] >= 0, "dropped")
+        new = MailFilter(max_tokens=header["max_tokens"])
+        new.dropped, new.version = header["dropped"], text(header["tokens"])
+        new.calibration = _calibration(header["calibration"])
+        new.fill([text(name) for name in classes.values], _whole(rows), self._groups(_whole(rows)))
+        return new
+
+    def _groups(self, messages: npt.NDArray[np.int64]) -> Iterator[TokenTable]:
+        keys = [self._keys(name, put["count"]) for name, put in zip(GROUPS, self.header["labels"], strict=True)]
+        numbers = self.sum("messages", self.header["messages"], (len(messages), sum(map(len, keys))), scattered=True)
+        assert isinstance(numbers, SparseExact)
+        require(bool(numbers.used().all()) and not numbers.has_negative(), "tokens that occur")
+        values, starts, first = _whole(numbers.values), numbers.places.starts, 0
+        require(bool((values <= messages[numbers.places.rows]).all()), "tokens in no more messages than there are")
+        for one in keys:
+            bounds = starts[first : first + len(one) + 1]
+            part = slice(int(bounds[0]), int(bounds[-1]))
+            yield one, bounds - bounds[0], numbers.places.rows[part], values[part]
+            first += len(one)
+
+    def _keys(self, name: str, count: int) -> npt.NDArray[np.int64]:
+        found = self.tensors.pop(name) if count else np.zeros(0, np.int64)
+        require(found.dtype == np.int64 and found.shape == (count,), f"{name} of 64 bits")
+        require(bool((found[1:] > found[:-1]).all()), f"{name} sorted and different")
+        return found
+
+
+def _whole(numbers: Exact) -> npt.NDArray[np.int64]:
+    """Return counts as whole numbers; raise unless they are."""
+    found = numbers.to_float()
+    require(bool((found == np.floor(found)).all()) and bool((np.abs(found) < _MOST).all()), "whole numbers")
+    return found.astype(np.int64)
 
 
 def _calibration(put: dict[str, Any]) -> Calibration:

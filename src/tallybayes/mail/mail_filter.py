@@ -15,7 +15,7 @@ from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.kernels.mail import GROUPS, VERSION, MailCounts, MailTokens, tokenise
 from tallybayes.mail.calibration import Calibration, fit_calibration, margins, threshold
-from tallybayes.mail.evidence import MailEvidence
+from tallybayes.mail.evidence import MailEvidence, TokenTable
 from tallybayes.mail.explain import MailExplanation, explain
 from tallybayes.mail.sample import MessageSample
 from tallybayes.mail.verdict import UNSURE, Verdict
@@ -77,10 +77,16 @@ class MailFilter:
         """Return the filter of some evidence."""
         new = cls(max_tokens=max_tokens)
         new.dropped, new.version, new.calibration = dropped, evidence.version, calibration
-        new._names = [str(name) for name in evidence.classes.values]
-        new._counts = MailCounts(len(new._names))
-        evidence.fill(new._counts)
+        messages = evidence.rows.to_float().astype(np.int64)
+        new.fill([str(name) for name in evidence.classes.values], messages, evidence.tables())
         return new
+
+    def fill(self, classes: Sequence[str], messages: npt.NDArray[np.int64], tables: Iterable[TokenTable]) -> None:
+        """Put counts into a new filter: the messages of each class, and the tokens of each group."""
+        self._names, self._counts = list(classes), MailCounts(len(classes))
+        self._counts.load_totals(messages)
+        for group, table in enumerate(tables):
+            self._counts.load(group, *table)
 
     @classmethod
     def train(
@@ -112,7 +118,7 @@ class MailFilter:
             new._add(tokens, codes, room=_ROOM)
             sample.add(tokens, codes)
         new._drop_rarest(room=0)
-        new._calibrate(sample, false_positives)
+        new._calibrate(sample, false_positives, threads)
         return new
 
     def learn(self, messages: Iterable[Pair], *, threads: int | None = None) -> None:
@@ -160,7 +166,7 @@ class MailFilter:
         sample = MessageSample()
         for tokens, codes in self._batches(messages, threads, known=True):
             sample.add(tokens, codes)
-        self._calibrate(sample, false_positives)
+        self._calibrate(sample, false_positives, threads)
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -321,13 +327,15 @@ class MailFilter:
         if self.n_tokens > self.max_tokens * (1 + room):
             self.dropped += self._counts.keep_most_frequent(self.max_tokens)
 
-    def _calibrate(self, sample: MessageSample, false_positives: float | None) -> None:
+    def _calibrate(self, sample: MessageSample, false_positives: float | None, threads: int | None) -> None:
         found, classes = sample.take(), self.classes
         if len(classes) < 2:
             return
         place = np.array([classes.index(name) if name in classes else -1 for name in self._names], np.int32)
         own = place[found.classes]
-        scores, _ = self._scores(found.tokens, found.classes)
+        ends = np.cumsum([len(batch) for batch in found.batches])
+        pieces = zip(found.batches, np.split(found.classes, ends[:-1]), strict=True)
+        scores = np.concatenate(list(in_threads(pieces, lambda *one: self._scores(*one)[0], default_threads(threads))))
         calibration = fit_calibration(scores, own, classes, found.weights)
         if false_positives is not None:
             if SPAM not in classes:

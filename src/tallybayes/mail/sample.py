@@ -14,12 +14,13 @@ __all__ = ["MessageSample", "Sampled"]
 
 # Messages of a class whose tokens are kept for calibration: 6 KB each, and enough for one false positive in a thousand.
 MOST_OF_A_CLASS = 8000
+_BATCH = 512  # messages: as many as a thread scores at a time
 
 
 class Sampled(NamedTuple):
     """Messages in the order of their ids, with their classes, and how many messages each stands for."""
 
-    tokens: MailTokens
+    batches: list[MailTokens]
     classes: npt.NDArray[np.int32]  # (n,)
     weights: Floats  # (n,)
 
@@ -41,12 +42,12 @@ class MessageSample:
         self._classes.append(classes)
         if sum(map(len, self._batches)) > 2 * self._most * len(self._seen) + 2 * len(tokens):
             kept = self.take()
-            self._batches, self._classes = [kept.tokens], [kept.classes]
+            self._batches, self._classes = kept.batches, [kept.classes]
 
     def take(self) -> Sampled:
         """Return the sample."""
         if not self._batches:
-            return Sampled(select([], np.zeros(0, np.int64), np.zeros(0, np.int64)), np.zeros(0, np.int32), np.zeros(0))
+            return Sampled([], np.zeros(0, np.int32), np.zeros(0))
         which = np.repeat(np.arange(len(self._batches)), [len(batch) for batch in self._batches])
         rows = np.concatenate([np.arange(len(batch)) for batch in self._batches])
         ids, classes = np.concatenate([batch.ids() for batch in self._batches]), np.concatenate(self._classes)
@@ -56,4 +57,6 @@ class MessageSample:
         kept = kept[np.lexsort((classes[kept], ids[kept]))]
         found = classes[kept]
         share = {c: n / max(int((found == c).sum()), 1) for c, n in self._seen.items()}
-        return Sampled(select(self._batches, which[kept], rows[kept]), found, np.array([share[int(c)] for c in found]))
+        slices = [kept[first : first + _BATCH] for first in range(0, len(kept), _BATCH)]
+        batches = [select(self._batches, which[one], rows[one]) for one in slices]
+        return Sampled(batches, found, np.array([share[int(c)] for c in found]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["UNSURE", "Verdict"]
+__all__ = ["UNSURE", "Verdict", "rounded"]
 
 UNSURE = "unsure"
 
@@ -49,10 +49,10 @@ class Verdict:
     @property
     def line(self) -> str:
         """The value of the header field X-Tally: the label, then each class with its probability."""
-        listed = [f"{name} {_probability(p)}" for name, p in self.probabilities.items()]
+        listed = [f"{name} {rounded(p)}" for name, p in self.probabilities.items()]
         return "; ".join(listed if self.sure else [UNSURE, *listed])
 
 
-def _probability(p: float) -> str:
+def rounded(p: float) -> str:
     """Return three digits that never claim certainty where there is none."""
     return f"{min(max(p, 0.001), 0.999) if 0 < p < 1 else p:.3f}"

@@ -80,8 +80,9 @@ def _classify(filter: str, paths: list[str], threads: int | None, *, as_json: bo
 
 def _line(path: str, verdict: Verdict, *, as_json: bool) -> str:
     from tallybayes.display.tables import visible
+    from tallybayes.mail.verdict import rounded
 
     if as_json:
         return json.dumps({"path": path, "class": verdict.label, "probabilities": verdict.probabilities}) + "\n"
-    probabilities = "  ".join(f"{name} {p:.4f}" for name, p in verdict.probabilities.items())
+    probabilities = "  ".join(f"{name} {rounded(p)}" for name, p in verdict.probabilities.items())
     return f"{verdict.label:<8} {probabilities}  {visible(path)}\n"

@@ -317,3 +317,9 @@ def test_a_failed_save_leaves_the_old_file(tmp_path, monkeypatch) -> None:
         model(alpha=2.0).save(path)
     assert path.read_bytes() == old
     assert [p.name for p in tmp_path.iterdir()] == ["m.tally"]
+
+
+def test_text_after_a_missing_number_is_named() -> None:
+    model = tb.fit({"size": [1.0, 2.5, 3.0, 4.5] * 5, "y": ["no", "yes"] * 10}, "y")
+    with pytest.raises(tb.errors.BadData, match=r"column 'size'.*'hot' \(row 2\)"):
+        model.predict([{"size": None}, {"size": "hot"}])

@@ -225,7 +225,7 @@ def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
 
 
 def _unreadable(column: pa.Array, wrong: pa.Array) -> Unreadable:
-    row = int(np.argmax(wrong.to_numpy(zero_copy_only=False)))
+    row = pc.index(wrong, True).as_py()  # a missing value is neither right nor wrong
     return Unreadable(row, str(column[row].as_py()))
 
 

@@ -50,11 +50,16 @@ struct MailTokens {
             groups[g].hashes.insert(groups[g].hashes.end(), tokens[g]->hashes.begin(), tokens[g]->hashes.end());
             groups[g].starts.push_back(static_cast<i64>(groups[g].hashes.size()));
         }
-        skipped.push_back(message.skipped);
-        attached.push_back(message.attached);
+        end_message(message.skipped, message.attached);
+    }
+    // Note what belongs to a message whose tokens were appended.
+    void end_message(i64 beyond, i64 of_attachments) {
+        skipped.push_back(beyond);
+        attached.push_back(of_attachments);
         u64 id = 0;
         for (int g = 0; g < kGroups; ++g)
-            for (const u64 hash : tokens[g]->hashes) id += mail::mix(hash + static_cast<u64>(g) + 1);
+            for (const u64 *hash = tokens(g, size() - 1), *end = hash + length(g, size() - 1); hash < end; ++hash)
+                id += mail::mix(*hash + static_cast<u64>(g) + 1);
         ids.push_back(id);
     }
     // Append one message of another batch.
@@ -110,6 +115,26 @@ std::unique_ptr<MailTokens> mail_select(nb::sequence batches, nb::handle which, 
         if (row[k] < 0 || row[k] >= one.size()) refuse("rows", "messages that there are", std::to_string(row[k]));
         out->append(one, row[k]);
     }
+    return out;
+}
+
+// One message by its tokens: the sorted hashes of header and body.
+std::unique_ptr<MailTokens> mail_message(nb::handle header, nb::handle body) {
+    auto out = std::make_unique<MailTokens>();
+    const nb::handle given[] = {header, body};
+    for (int g = 0; g < kGroups; ++g) {
+        const Buffer buffer(given[g], "hashes");
+        buffer.need_axes(1);
+        const i64* hashes = buffer.all<const i64>(Type::i64, "int64");
+        auto& group = out->groups[g];
+        for (i64 k = 0; k < buffer.size(0); ++k) {
+            const u64 hash = static_cast<u64>(hashes[k]);
+            if (k > 0 && hash <= group.hashes.back()) refuse("hashes", "numbers that rise, as unsigned ones", std::to_string(hashes[k]));
+            group.hashes.push_back(hash);
+        }
+        group.starts.push_back(buffer.size(0));
+    }
+    out->end_message(0, 0);
     return out;
 }
 
@@ -212,23 +237,9 @@ public:
 
     // The tokens of a group sorted by hash, and their counts as a sparsity pattern.
     nb::tuple items(int g) const {
-        const std::shared_lock together(lock_);
-        const mail::Table& table = tables_[checked(g)];
-        Growing<i64> keys(table.size()), starts(table.size() + 1), values;
+        Growing<i64> keys, starts, values;
         Growing<i32> classes;
-        i64 n = 0;
-        table.each([&](i64 key, const u32*) { keys[n++] = key; });
-        std::sort(keys.data(), keys.data() + n);
-        starts[0] = 0;
-        for (i64 k = 0; k < n; ++k) {
-            const u32* counts = table.find(static_cast<u64>(keys[k]));
-            for (i64 c = 0; c < n_classes(); ++c) {
-                if (counts[c] == 0) continue;
-                classes.push(static_cast<i32>(c));
-                values.push(counts[c]);
-            }
-            starts[k + 1] = classes.size();
-        }
+        list(tables_[checked(g)], keys, starts, classes, values);
         return nb::make_tuple(give(keys), give(starts), give(classes), give(values));
     }
 
@@ -320,6 +331,25 @@ private:
             if (codes[k] < least || codes[k] >= n_classes()) refuse("classes", "numbers from 0 to n_classes - 1", std::to_string(codes[k]));
         return codes;
     }
+    void list(const mail::Table& table, Growing<i64>& keys, Growing<i64>& starts, Growing<i32>& classes, Growing<i64>& values) const {
+        const nb::gil_scoped_release unlocked;  // of a million tokens this takes a while, and others classify
+        const std::shared_lock together(lock_);
+        keys.resize(table.size());
+        starts.resize(table.size() + 1);
+        i64 n = 0;
+        table.each([&](i64 key, const u32*) { keys[n++] = key; });
+        std::sort(keys.data(), keys.data() + n);
+        starts[0] = 0;
+        for (i64 k = 0; k < n; ++k) {
+            const u32* counts = table.find(static_cast<u64>(keys[k]));
+            for (i64 c = 0; c < n_classes(); ++c) {
+                if (counts[c] == 0) continue;
+                classes.push(static_cast<i32>(c));
+                values.push(counts[c]);
+            }
+            starts[k + 1] = classes.size();
+        }
+    }
     bool has(const MailTokens& tokens, i64 row, i32 c) const {
         for (int g = 0; g < kGroups; ++g) {
             const u64* hashes = tokens.tokens(g, row);
@@ -385,6 +415,7 @@ void bind_mail(nb::module_& m) {
         .def("extend", &MailCounts::extend)
         .def("keep_most_frequent", &MailCounts::keep_most_frequent);
     m.def("mail_tokens", &mail_tokens);
+    m.def("mail_message", &mail_message);
     m.def("mail_read", &mail_read);
     m.def("mail_select", &mail_select);
     m.def("release_memory", &release_memory);

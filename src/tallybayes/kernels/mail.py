@@ -22,6 +22,7 @@ __all__ = [
     "MailCounts",
     "MailTokens",
     "ReadMessage",
+    "message_of",
     "read",
     "release_memory",
     "select",
@@ -53,6 +54,19 @@ def tokenise(messages: Sequence[bytes]) -> MailTokens:
     [[0, 2, 2], [0, 3, 3]]
     """
     return _native.mail_tokens(messages)
+
+
+def message_of(header: NDArray[np.int64], body: NDArray[np.int64]) -> MailTokens:
+    """Return one message by its tokens: the hashes of header and body, as `MailTokens.group` has them.
+
+    Examples
+    --------
+    >>> tokens = tokenise([b"Subject: win\\n\\nWin money!"])
+    >>> again = message_of(tokens.group(0)[1], tokens.group(1)[1])
+    >>> len(again), again.ids().tolist() == tokens.ids().tolist()
+    (1, True)
+    """
+    return _native.mail_message(header, body)
 
 
 def release_memory() -> None:

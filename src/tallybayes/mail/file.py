@@ -21,7 +21,7 @@ from tallybayes.mail.evidence import TokenTable
 from tallybayes.mail.mail_filter import MailFilter
 from tallybayes.storage import atomic_write
 
-__all__ = ["KIND", "dump", "load", "parse_bytes", "save"]
+__all__ = ["KIND", "dump", "load", "parse_bytes", "read_bytes", "save"]
 
 KIND = "mail"
 _WHAT = "mail filter"
@@ -36,18 +36,21 @@ def save(mail: MailFilter, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> MailFilter:
     """Read a filter that `save` wrote."""
+    found = parse_bytes(read_bytes(path), f"{_WHAT} {os.fspath(path)!r}")
+    release_memory()
+    return found
+
+
+def read_bytes(path: str | os.PathLike[str]) -> bytes:
+    """Return the bytes of a file."""
     try:
         source = atomic_write.local_path(path, _WHAT)
-        content = source.read_bytes()
+        return source.read_bytes()
     except BadOption as error:
         raise BadModelFile(str(error)) from None
     except OSError as error:
         got = "no such file" if isinstance(error, FileNotFoundError) else str(error.strerror)
         raise BadModelFile(wanted(f"{_WHAT} {os.fspath(path)!r}", "a file", got)) from None
-    found = parse_bytes(content, f"{_WHAT} {str(source)!r}")
-    del content
-    release_memory()
-    return found
 
 
 def dump(mail: MailFilter) -> bytes:

@@ -20,7 +20,7 @@ from tallybayes.mail.explain import MailExplanation, explain
 from tallybayes.mail.sample import MessageSample
 from tallybayes.mail.verdict import UNSURE, Verdict
 
-__all__ = ["MAX_TOKENS", "SPAM", "MailFilter", "Pair"]
+__all__ = ["MAX_TOKENS", "SPAM", "MailFilter", "Pair", "check_name"]
 
 Pair = tuple[str, bytes]  # a class and a message
 
@@ -144,6 +144,19 @@ class MailFilter:
                 for tokens, codes in done:
                     self._add(tokens, codes, room=_ROOM)
                 raise
+
+    def learn_tokens(self, name: str, tokens: MailTokens) -> None:
+        """Learn messages of one class, given by their tokens."""
+        self._check_version("learn")
+        self._check_class(name, known=False)
+        self._add(tokens, self._codes([name] * len(tokens)), room=1 / _SLACK)
+
+    def forget_tokens(self, name: str, tokens: MailTokens) -> None:
+        """Forget messages of one class, given by their tokens; raise as `forget` does."""
+        self._check_version("forget")
+        self._check_class(name, known=True)
+        with self._lock:
+            self._subtract(tokens, self._codes([name] * len(tokens)))
 
     def calibrate(
         self, messages: Iterable[Pair], *, false_positives: float | None = None, threads: int | None = None
@@ -275,18 +288,20 @@ class MailFilter:
             return tokenise([message for _, message in pairs]), [name for name, _ in pairs]
 
         for tokens, names in in_threads(pieces(), work, default_threads(threads)):
-            with self._lock:
-                for name in dict.fromkeys(names):
-                    if name not in self._names:
-                        self._names.append(name)
-                        self._counts.extend(len(self._names))
-                places = {name: c for c, name in enumerate(self._names)}
-            yield tokens, np.array([places[name] for name in names], np.int32)
+            yield tokens, self._codes(names)
+
+    def _codes(self, names: Sequence[str]) -> npt.NDArray[np.int32]:
+        """Return the places of classes in the table; classes that it does not have are added."""
+        with self._lock:
+            for name in dict.fromkeys(names):
+                if name not in self._names:
+                    self._names.append(name)
+                    self._counts.extend(len(self._names))
+            places = {name: c for c, name in enumerate(self._names)}
+        return np.array([places[name] for name in names], np.int32)
 
     def _check_class(self, name: object, *, known: bool) -> None:
-        if not isinstance(name, str) or not _CLASS.fullmatch(name) or name == UNSURE:
-            want = f"up to 40 letters, digits, '.', '_' and '-', and not {UNSURE!r}"
-            raise BadOption(wanted("class", want, repr(name)))
+        check_name(name)
         if known and name not in self.classes:
             has = ", ".join(self.classes) or "none"
             raise BadData(wanted("class", f"one that the filter has ({has})", repr(name)))
@@ -332,6 +347,13 @@ class MailFilter:
                 threshold(margin[others], found.weights[others], false_positives), false_positives
             )
         self.calibration = calibration
+
+
+def check_name(name: object) -> None:
+    """Raise unless a class may have this name."""
+    if not isinstance(name, str) or not _CLASS.fullmatch(name) or name == UNSURE:
+        want = f"up to 40 letters, digits, '.', '_' and '-', and not {UNSURE!r}"
+        raise BadOption(wanted("class", want, repr(name)))
 
 
 def _sorted(names: Sequence[str], messages: npt.NDArray[np.int64]) -> dict[str, int]:

@@ -42,6 +42,11 @@ class Verdict:
         return self.name if self.sure else UNSURE
 
     @property
+    def exit_code(self) -> int:
+        """The exit code of commands, which is bogofilter's: 0 spam, 1 any other class, 2 unsure."""
+        return 2 if not self.sure else 0 if self.name == "spam" else 1
+
+    @property
     def line(self) -> str:
         """The value of the header field X-Tally: the label, then each class with its probability."""
         listed = [f"{name} {rounded(p)}" for name, p in self.probabilities.items()]

@@ -64,7 +64,7 @@ class ServedModel:
         self._folder = path.parent / f"{path.stem}.journal"
         self._address: str | Path = journal or self._folder / "journal.sqlite"
         self._journals: list[Journal] = []
-        self._writer: Writer | None = None
+        self._writer: Writer[JournaledModel] | None = None
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._news, self._over = threading.Event(), threading.Event()

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tallybayes.mail.verdict import Verdict
     from tallybayes.sources.mail import StoredMessage
 
-# As bogofilter's.
-SPAM, HAM, UNSURE, ERROR = 0, 1, 2, 3
+ERROR = 3  # as bogofilter's; Verdict has the others
 Mailboxes = Annotated[
     list[str] | None,
     typer.Argument(metavar="PATH", help="Mailboxes or messages; - or none for a message on standard input."),
@@ -60,11 +59,6 @@ def exit_code(work: Callable[[], int]) -> int:
     return ERROR
 
 
-def code_of(verdict: Verdict) -> int:
-    """Return the exit code for one message."""
-    return UNSURE if not verdict.sure else SPAM if verdict.name == "spam" else HAM
-
-
 def _classify(filter: str, paths: list[str], threads: int | None, *, as_json: bool) -> int:
     from tallybayes.mail.file import load
     from tallybayes.sources.mail import read_messages
@@ -81,7 +75,7 @@ def _classify(filter: str, paths: list[str], threads: int | None, *, as_json: bo
     for message, verdict in zip((one.path for one in second), verdicts, strict=True):
         sys.stdout.write(_line(message, verdict, as_json=as_json))
         last, n = verdict, n + 1
-    return code_of(last) if last is not None and n == 1 else 0
+    return last.exit_code if last is not None and n == 1 else 0
 
 
 def _line(path: str, verdict: Verdict, *, as_json: bool) -> str:

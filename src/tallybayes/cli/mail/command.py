@@ -12,6 +12,7 @@ COMMANDS = {
     "learn": ("mail.update", "Add messages to a filter, exactly."),
     "forget": ("mail.update", "Remove messages from a filter, exactly."),
     "merge": ("mail.update", "Merge filters."),
+    "serve": ("mail.serve", "Serve a filter at a Unix socket, for mail servers."),
     "check": ("mail.check", "Train on older mail, test on newer: what to expect."),
 }
 

@@ -7,14 +7,13 @@ import queue
 import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from typing import TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from tallybayes.errors import JournalError, TallyError
 from tallybayes.storage.journal.journal import Journal
-from tallybayes.storage.journal.journaled_model import JournaledModel
 from tallybayes.storage.journal.record import Change, Receipt
 
-__all__ = ["Answered", "Writer", "set_futures"]
+__all__ = ["Answered", "Journaled", "Writer", "set_futures"]
 
 # Changes and bytes in one transaction: more would not be quicker, and would keep the first one waiting.
 _MOST_CHANGES, _MOST_BYTES = 1024, 64 << 20
@@ -24,6 +23,21 @@ _LOOK_EVERY = 1.0  # seconds between looks at the journal, where no notification
 AnyFuture: TypeAlias = "Future[Receipt] | asyncio.Future[Receipt]"
 Answered: TypeAlias = "tuple[AnyFuture, Receipt | TallyError]"
 _Waiting: TypeAlias = tuple[Change, AnyFuture]
+
+
+class Journaled(Protocol):
+    """A model whose every change is in a journal before it is made."""
+
+    position: int
+
+    def change(self, changes: Sequence[Change], /) -> list[Receipt | TallyError]:
+        """Commit changes in one transaction; return a receipt, or the reason for a refusal, for each."""
+
+    def follow(self) -> bool:
+        """Make the changes that others have appended; return whether there were any."""
+
+
+J = TypeVar("J", bound=Journaled)
 
 
 def set_futures(answered: Sequence[Answered]) -> None:
@@ -37,12 +51,12 @@ def set_futures(answered: Sequence[Answered]) -> None:
             future.set_exception(answer)
 
 
-class Writer:
+class Writer(Generic[J]):
     """A thread that owns a journaled model, commits changes and follows those of other processes.
 
     Parameters
     ----------
-    kept : JournaledModel
+    kept : JournaledModel or another Journaled
         The model; nothing else may use it from now on.
     follower : Journal, optional
         A second connection to the same journal, which waits for the changes of others.
@@ -54,9 +68,9 @@ class Writer:
 
     def __init__(
         self,
-        kept: JournaledModel,
+        kept: J,
         follower: Journal | None = None,
-        changed: Callable[[JournaledModel], object] = id,
+        changed: Callable[[J], object] = id,
         deliver: Callable[[Sequence[Answered]], object] | None = None,
     ) -> None:
         self._kept, self._follower, self._changed = kept, follower, changed

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import io
-import os
 import random
-import tarfile
 import time
-from collections.abc import Iterator
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.kernels import mail
+from tests.mail.corpus import read_corpus
 from tests.mail.messages import SHAPES, message
 
 from . import mail_reference as reference
@@ -79,19 +75,8 @@ def test_pieces_in_any_order_have_the_tokens_of_the_twin(content: bytes) -> None
     assert_equal_to_the_twin(content)
 
 
-def corpus() -> Iterator[bytes]:
-    path = Path(os.environ.get("TALLY_DATA", "")) / "spamassassin" / "spamassassin_raw.tar.gz"
-    if "TALLY_DATA" not in os.environ or not path.exists():
-        pytest.skip("the environment variable TALLY_DATA names no folder with the corpus")
-    with tarfile.open(fileobj=io.BytesIO(path.read_bytes())) as archive:
-        for member in archive:
-            file = archive.extractfile(member)
-            if file is not None:
-                yield file.read()
-
-
 def test_mutations_of_a_corpus_are_read_and_some_compared() -> None:
-    messages = list(corpus())
+    messages = list(read_corpus().values())
     rng = random.Random(7)
     for k in range(MUTATIONS):
         content = mutated(messages[k % len(messages)], rng)

@@ -86,8 +86,8 @@ def exchange(file: socket.SocketIO, request: str, content: bytes = b"") -> tuple
     file.flush()
     status, length = file.readline().split()
     answer = file.read(int(length))
-    assert answer is not None
-    assert len(answer) == int(length)
+    if answer is None or len(answer) != int(length):
+        raise ConnectionError("the daemon has left in the middle of an answer")
     return int(status), answer
 
 

@@ -20,6 +20,7 @@ from benchmarks import (
     probabilities,
     quality,
     report,
+    server,
     texts,
     validation,
 )
@@ -35,6 +36,7 @@ SUITES = {
     "cli": (cli.run, "the start-up time of the command line, and a large csv file compared with pyarrow reading it"),
     "report": (report.run, "a report, from rows to a page"),
     "online": (online.run, "learning one row at a time, compared with River"),
+    "server": (server.run, "requests a second, compared with a server of FastAPI, pandas and scikit-learn"),
     "growth": (growth.run, "the time per unit as rows, columns, classes and values grow tenfold"),
     "validation": (validation.run, "validation without refitting, compared with cross_val_score"),
     "engines": (engines.run, "large and distributed data: Spark compared with MLlib, Dask with reading, merging"),

@@ -18,6 +18,7 @@ __all__ = [
     "DiskFull",
     "GuessedEncodingWarning",
     "JournalError",
+    "KeyReused",
     "LeftOutWarning",
     "MissingColumnWarning",
     "Sentence",
@@ -47,6 +48,10 @@ class CannotMerge(TallyError):
 
 class BadModelFile(TallyError):
     """A model file is truncated, altered, from another version, or not a model file."""
+
+
+class KeyReused(TallyError):
+    """An idempotency key came a second time, with another change."""
 
 
 class JournalError(TallyError):

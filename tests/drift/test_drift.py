@@ -324,6 +324,8 @@ def test_recent_rows_take_mixed_types_large_tables_and_more_classes(mixed: tb.Mo
         warnings.simplefilter("ignore", MissingColumnWarning)
         asked.add_table(mixed, table)
     assert 1000 <= asked.drift(mixed).new_rows <= 2100
+    asked.add(mixed, [{"size": float("inf")}], [[0.5, 0.5]])
+    assert asked.drift(mixed).new_rows <= 2100
     more = mixed.learn([{"colour": "red", "size": 1.0, "note": "late", "kind": "c"}])
     asked.add(more, [{"size": 1.0}], more.predict_proba([{"size": 1.0}]).tolist())
     assert asked.drift(more).new_rows >= 1000

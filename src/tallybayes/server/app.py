@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from tallybayes.server.guard import Guard
 from tallybayes.server.metrics import Metrics
 from tallybayes.server.openapi import openapi
 from tallybayes.server.problem import Problem, answer, problem, unexpected
-from tallybayes.server.rows import JSON, form_of, labelled_table, parse_json, table_of
+from tallybayes.server.rows import JSON, form_of, labelled_table, parse_to_score, table_of
 from tallybayes.server.served_model import ServedModel
 from tallybayes.storage.journal.record import Change, pack_rows
 from tallybayes.storage.model_file import dump
@@ -136,27 +137,29 @@ class _Server:
         """Predict the class of each row."""
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
-        level = _level(request)
+        level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
+        counts = _flag(request, "count", default=True)  # a person who tries values does not want them counted
         body = await read_body(request, self._limits)
         if form != JSON:
-            return await self._predict_table(request, served, body, form)
+            return await self._predict_table(served, body, form, only=only, level=_given_level(request), counts=counts)
         published = served.published
-        rows = parse_json(body, published.names)
+        rows = parse_to_score(body, published.names, published.model)
         if len(rows) <= MOST_ROWS and len(body) <= _QUICK_BYTES:
             found = await self._batchers[served.name].ask(rows, level)
         else:
             found = await run_in_threadpool(predictions, published, rows, level)
         self.metrics.rows[served.name, "predict"] += len(rows)
-        if _counts(request):
+        if counts:
             served.recent.add(published.model, rows, [list(one["probabilities"].values()) for one in found])
-        if _flag(request, "explain"):
+        if reasons:
             said = await run_in_threadpool(_explain_all, published, rows)
             found = [one | {"reasons": because["parts"]} for one, because in zip(found, said, strict=True)]
         return answer(found)
 
-    async def _predict_table(self, request: Request, served: ServedModel, body: bytes, form: str) -> Response:
-        published, only, counts = served.published, _flag(request, "only"), _counts(request)
-        level = _level(request) if "level" in request.query_params else None
+    async def _predict_table(
+        self, served: ServedModel, body: bytes, form: str, *, only: bool, level: float | None, counts: bool
+    ) -> Response:
+        published = served.published
 
         def work() -> tuple[int, bytes]:
             rows = table_of(body, form, published.model)
@@ -175,7 +178,7 @@ class _Server:
         body = await read_body(request, self._limits)
         published = served.published
         if form == JSON:
-            rows = parse_json(body, published.names)
+            rows = parse_to_score(body, published.names, published.model)
         else:
             rows = (await run_in_threadpool(table_of, body, form, published.model)).to_pylist()
         if len(rows) > _MOST_EXPLAINED:
@@ -198,10 +201,10 @@ class _Server:
         key = _key(request)
         form = form_of(request.headers.get("content-type", JSON))
         body = await read_body(request, self._limits)
-        model = served.published.model
+        published = served.published
 
         def change() -> Change:
-            content = pack_rows(labelled_table(body, form, model))
+            content = pack_rows(labelled_table(body, form, published.model, published.types))
             return Change(learned=content, key=key) if operation == "learn" else Change(forgotten=content, key=key)
 
         made = change() if len(body) <= _QUICK_BYTES and form == JSON else await run_in_threadpool(change)
@@ -310,24 +313,24 @@ def _explain_all(published: Any, rows: list[dict[str, Any]]) -> list[dict[str, A
     return [explanation(published, row) for row in rows]
 
 
-def _counts(request: Request) -> bool:
-    """Return whether drift counts the rows of a request: a person who tries values does not want that."""
-    return not request.scope["query_string"] or _flag(request, "count", "1")
-
-
-def _flag(request: Request, name: str, default: str = "0") -> bool:
-    value = request.query_params.get(name, default)
-    if value not in ("0", "1", "true", "false"):
+def _flag(request: Request, name: str, *, default: bool = False) -> bool:
+    if not request.scope["query_string"]:
+        return default
+    value = request.query_params.get(name, "01"[default])
+    if value not in ("0", "1"):
         raise BadOption(wanted(name, "0 or 1", repr(value)))
-    return value in ("1", "true")
+    return value == "1"
 
 
 def _level(request: Request) -> float:
-    if not request.scope["query_string"]:
-        return LEVEL
-    value = request.query_params.get("level")
+    level = _given_level(request)
+    return LEVEL if level is None else level
+
+
+def _given_level(request: Request) -> float | None:
+    value = request.query_params.get("level") if request.scope["query_string"] else None
     if value is None:
-        return LEVEL
+        return None
     try:
         level = float(value)
     except ValueError:
@@ -347,8 +350,9 @@ def _whole(request: Request, name: str, default: int, least: int, most: int) -> 
 
 def _key(request: Request) -> str | None:
     key = request.headers.get("idempotency-key")
-    if key is not None and not (0 < len(key) <= _LONGEST_KEY and key.isascii() and key.isprintable()):
-        raise BadOption(wanted("Idempotency-Key", f"1 to {_LONGEST_KEY} printable characters", repr(key[:40])))
+    if key is not None and (not 0 < len(key) <= _LONGEST_KEY or re.fullmatch("[!-~]+", key) is None):
+        want = f"1 to {_LONGEST_KEY} printable characters without spaces"
+        raise BadOption(wanted("Idempotency-Key", want, repr(key[:40])))
     return key
 
 

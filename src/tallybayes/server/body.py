@@ -34,31 +34,24 @@ class Limits:
 
 async def read_body(request: Request, limits: Limits) -> bytes:
     """Return the body of a request; raise if it is too long, or comes too slowly."""
-    declared = request.headers.get("content-length")
-    if declared is not None and int(declared) > limits.body:
+    if int(request.headers.get("content-length", 0)) > limits.body:
         raise _too_long(limits)
-    message = await request.receive() if declared is not None and int(declared) <= 1 << 16 else None
-    if message is not None and message["type"] == "http.request" and not message.get("more_body"):
-        return bytes(message["body"])  # most requests: here already
-    parts, size = [], 0
-    if message is not None:
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        parts, size = [message["body"]], len(message["body"])
-    clock = asyncio.get_running_loop().time
+    parts: list[bytes] = []
+    size, clock = 0, asyncio.get_running_loop().time
     began = clock()
     try:
-        while True:
-            left = min(limits.patience, began + limits.patience + size / limits.slowest - clock())
-            message = await asyncio.wait_for(request.receive(), max(left, 0.0))
-            if message["type"] == "http.disconnect":
-                raise ClientDisconnect
-            parts.append(message["body"])
-            size += len(message["body"])
-            if size > limits.body:
-                raise _too_long(limits)
-            if not message.get("more_body"):
-                return b"".join(parts)
+        async with asyncio.timeout(limits.patience) as bound:
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                parts.append(message["body"])
+                size += len(message["body"])
+                if size > limits.body:
+                    raise _too_long(limits)
+                if not message.get("more_body"):
+                    return parts[0] if len(parts) == 1 else b"".join(parts)
+                bound.reschedule(min(clock(), began + size / limits.slowest) + limits.patience)
     except TimeoutError:
         want = f"at least {limits.slowest:,.0f} bytes a second"
         raise Problem(408, wanted("the request", want, f"{size:,} bytes in {clock() - began:.0f} s")) from None

@@ -9,7 +9,7 @@ from tallybayes import __version__
 from tallybayes.categories import Categories
 from tallybayes.model import Model
 from tallybayes.server.describe import describe
-from tallybayes.server.rows import ARROW, CSV, JSON
+from tallybayes.server.rows import ARROW, CSV, JSON, no_class
 from tallybayes.server.served_model import ServedModel
 
 __all__ = ["openapi"]
@@ -47,7 +47,7 @@ def _paths(served: ServedModel) -> Json:
     counts = _query("count", {"type": "string", "enum": ["0", "1"]}, "0: leave the rows out of what drift counts.")
     level = _query(
         "level",
-        {"type": "number", "minimum": 0.01, "maximum": 0.999},
+        {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
         "The probability that an interval holds; tables have the bounds only if it is given.",
     )
     key = {
@@ -84,39 +84,35 @@ def _row(model: Model, *, labelled: bool) -> Json:
     """Return the schema of one row of a model."""
     schema = model.schema
     properties = {one["name"]: _value(one, model) for one in describe(model)["columns"]}
-    label: Json = {"type": _TYPES.get(model.evidence.classes.kind, "string")}
-    required = []
-    if labelled:
-        required = [schema.label]
-        if label["type"] == "string":
-            label |= {"minLength": 1}
-        elif label["type"] == "integer":
-            label |= _WHOLE
-    else:
-        label["type"] = [label["type"], "null"]
-    properties[schema.label] = label
+    row: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    own = [name for name in (schema.label, schema.weight) if name is not None]
+    if not labelled:
+        ignored = {"type": ["string", "number", "boolean", "null"], "description": "Ignored."}
+        properties |= dict.fromkeys(own, ignored)
+        return row
+    kind = _TYPES.get(model.evidence.classes.kind, "string")
+    properties[schema.label] = {"type": kind}
+    if kind == "string":
+        properties[schema.label]["not"] = {"enum": list(no_class(schema))}
+    elif kind == "integer":
+        properties[schema.label] |= {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}
     if schema.weight is not None:
-        properties[schema.weight] = {"type": "number", "minimum": 0}
-        required += [schema.weight] if labelled else []
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
-
-
-_WHOLE = {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+        properties[schema.weight] = {"type": ["number", "boolean"], "minimum": 0}
+    return row | {"required": own, "minProperties": len(own) + 1}
 
 
 def _value(column: Json, model: Model) -> Json:
     if column["kind"] == "text":
         return {"type": ["string", "null"]}
     if column["kind"] == "number":
-        return {"type": ["number", "null"]}
+        return {"type": ["number", "boolean", "null"]}
     for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
         if column["name"] in block.columns and statistic.labels:
             labels = statistic.labels[list(block.columns).index(column["name"])]
             assert isinstance(labels, Categories)
             kind = _TYPES.get(labels.kind, "string")
-            bounds = _WHOLE if kind == "integer" else {}
             known = {"enum": [*column["values"], None]} if model.choices.unseen == "error" else {}
-            return {"type": [kind, "null"], "examples": column["values"][:5], **bounds, **known}
+            return {"type": [kind, "null"], "examples": column["values"][:5], **known}
     return {}
 
 

@@ -6,7 +6,17 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from tallybayes.errors import BadData, BadModelFile, BadOption, CannotMerge, DiskFull, JournalError, TallyError, fields
+from tallybayes.errors import (
+    BadData,
+    BadModelFile,
+    BadOption,
+    CannotMerge,
+    DiskFull,
+    JournalError,
+    KeyReused,
+    TallyError,
+    fields,
+)
 
 __all__ = ["Problem", "answer", "problem", "unexpected"]
 
@@ -16,6 +26,7 @@ _STATUS: tuple[tuple[type[TallyError], int], ...] = (
     (JournalError, 503),
     (BadModelFile, 422),
     (CannotMerge, 409),
+    (KeyReused, 409),
     (BadOption, 422),
     (BadData, 422),
 )

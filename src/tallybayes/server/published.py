@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import pyarrow as pa
+
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import plain
 from tallybayes.model import Model
 from tallybayes.server.describe import describe
-from tallybayes.server.rows import names_of
+from tallybayes.server.rows import names_of, types_of
 
 __all__ = ["Published", "class_name"]
 
@@ -38,6 +40,11 @@ class Published:
         return names_of(self.model)
 
     @cached_property
+    def types(self) -> dict[str, pa.DataType]:
+        """The type of each column in the journal."""
+        return types_of(self.model)
+
+    @cached_property
     def class_names(self) -> list[str]:
         """The classes as names of a JSON object."""
         return [class_name(one) for one in self.model.classes]
@@ -56,7 +63,7 @@ class Published:
         """Compute what the first prediction would have to wait for."""
         if self.model.classes:
             self.model.predict_interval([dict.fromkeys(self.model.schema.inputs[:1])])
-        _ = self.names, self.class_names, self.class_values
+        _ = self.names, self.types, self.class_names, self.class_values
 
 
 def class_name(value: object) -> str:

@@ -16,10 +16,23 @@ from tallybayes.encoding import open_rows
 from tallybayes.encoding.few_rows import MOST_ROWS
 from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
+from tallybayes.schema.schema import Schema
 from tallybayes.server.problem import Problem
 from tallybayes.sources.missing import Markers
 
-__all__ = ["ARROW", "CSV", "JSON", "form_of", "labelled_table", "names_of", "parse_json", "table_of"]
+__all__ = [
+    "ARROW",
+    "CSV",
+    "JSON",
+    "form_of",
+    "labelled_table",
+    "names_of",
+    "no_class",
+    "parse_json",
+    "parse_to_score",
+    "table_of",
+    "types_of",
+]
 
 JSON, CSV, ARROW = "application/json", "text/csv", "application/vnd.apache.arrow.stream"
 _BODY = "the request"  # its name in messages
@@ -65,6 +78,16 @@ def parse_json(body: bytes, known: frozenset[str | None]) -> Rows:
     return rows
 
 
+def parse_to_score(body: bytes, known: frozenset[str | None], model: Model) -> Rows:
+    """Return the rows of a JSON body without label and weight, which are ignored."""
+    rows = parse_json(body, known)
+    for row in rows:
+        row.pop(model.schema.label, None)
+        if model.schema.weight is not None:
+            row.pop(model.schema.weight, None)
+    return rows
+
+
 def table_of(body: bytes, form: str, model: Model) -> pa.Table:
     """Return the rows of a body as a table, with missing values blank."""
     if form == JSON:
@@ -80,8 +103,11 @@ def table_of(body: bytes, form: str, model: Model) -> pa.Table:
     return _csv(body, model)
 
 
-def labelled_table(body: bytes, form: str, model: Model) -> pa.Table:
-    """Return labelled rows with the columns of the model, its label and its weight; raise if a class is missing."""
+def labelled_table(body: bytes, form: str, model: Model, types: Mapping[str, pa.DataType]) -> pa.Table:
+    """Return labelled rows with the columns of the model, its label and its weight; raise if a class is missing.
+
+    `types` are those of `types_of`.
+    """
     schema = model.schema
     table = _json_table(body, model) if form == JSON else table_of(body, form, model)
     if schema.label not in table.column_names:
@@ -92,14 +118,44 @@ def labelled_table(body: bytes, form: str, model: Model) -> pa.Table:
         raise _no_class(schema.label, labels.is_null().index(True).as_py() + 1)
     if schema.weight is not None and schema.weight not in table.column_names:
         raise BadData(wanted(f"weight {schema.weight!r}", "a weight in every row", "no such column"))
-    known = {*schema.inputs, schema.label, schema.weight}
-    if known.isdisjoint(set(table.column_names) - {schema.label, schema.weight}):
+    if not any(name in types for name in table.column_names):
         raise BadData(wanted(_BODY, "columns of the model", "none of them"))
-    table = table.select([name for name in table.column_names if name in known])
-    absent = [name for name in schema.inputs if name not in table.column_names]
-    for name in absent:  # missing in every row
-        table = table.append_column(name, pa.nulls(table.num_rows))
-    return table.replace_schema_metadata(None)
+    own = [name for name in (schema.label, schema.weight) if name is not None]
+    columns = {name: _typed(table, name, kind) for name, kind in types.items()}
+    columns |= {name: _typed(table, name, pa.null()) for name in own}
+    return pa.table(columns)
+
+
+def types_of(model: Model) -> dict[str, pa.DataType]:
+    """Return the type of each column in a journal: as in the evidence, and doubles for all kinds of numbers.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> types_of(tb.fit({"x": ["p", "q"], "z": [1, 2], "y": ["no", "yes"]}, "y", events={"z": "gaussian"}))
+    {'x': DataType(string), 'z': DataType(double)}
+    """
+    found: dict[str, pa.DataType] = dict.fromkeys(model.schema.inputs, pa.string())
+    for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
+        for f, name in enumerate(block.columns):
+            if name not in found or name in model.schema.readings:
+                continue
+            if block.event.input == "codes":
+                found[name] = statistic.labels[f].array.type if statistic.labels else pa.null()
+            elif block.event.input != "text":
+                found[name] = pa.float64()
+    return found
+
+
+def _typed(table: pa.Table, name: str, kind: pa.DataType) -> pa.Array | pa.ChunkedArray:
+    """Return a column so that rows of many requests have the same types; the model judges what is neither."""
+    if name not in table.column_names:
+        return pa.nulls(table.num_rows, kind)  # missing in every row
+    column, is_ = table.column(name), pa.types
+    number = is_.is_integer(column.type) or is_.is_floating(column.type) or is_.is_boolean(column.type)
+    if is_.is_null(column.type) or (number and kind == pa.float64()):
+        return column.cast(pa.float64() if number else kind)
+    return column
 
 
 def _json_table(body: bytes, model: Model) -> pa.Table:
@@ -107,16 +163,26 @@ def _json_table(body: bytes, model: Model) -> pa.Table:
     rows, schema = parse_json(body, names_of(model)), model.schema
     if not rows:
         raise BadData(wanted(_BODY, "at least one row", "none"))
-    absent = (None, *Markers(schema.missing_values, schema.label).of(schema.label))
+    absent = (None, *no_class(schema))
     for i, row in enumerate(rows):
-        if row.get(schema.label) in absent:
+        label = row.get(schema.label)
+        if label in absent:
             raise _no_class(schema.label, i + 1)
+        if type(label) is float and abs(label) > _EXACT:
+            got = f"{label!r} (row {i + 1})"
+            raise BadData(wanted(f"label {schema.label!r}", "classes that JSON numbers hold exactly", got))
     if len(rows) <= MOST_ROWS and (plain := _plain_table(rows)) is not None:
         return plain
     source = sources.open_source(rows, sources.PLAIN_OPTIONS)
     return pa.Table.from_batches(list(source), source.schema)
 
 
+def no_class(schema: Schema) -> tuple[str, ...]:
+    """Return the texts that stand for a missing class."""
+    return Markers(schema.missing_values, schema.label).of(schema.label)
+
+
+_EXACT = 1 << 53  # beyond it a double does not hold every whole number
 _ARROW_TYPES = {str: pa.string(), float: pa.float64(), int: pa.int64(), bool: pa.bool_()}
 
 
@@ -126,6 +192,11 @@ def _plain_table(rows: Rows) -> pa.Table | None:
     for name in dict.fromkeys(name for row in rows for name in row):
         values = [row.get(name) for row in rows]
         kinds = {type(value) for value in values} - {type(None)}
+        if len(kinds) > 1 and kinds <= {float, int, bool}:  # numbers, some of which are true or false
+            values, kinds = [None if value is None else float(value) for value in values], {float}
+        if not kinds:
+            columns[name] = pa.nulls(len(rows))
+            continue
         if len(kinds) != 1:
             return None
         try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -201,6 +202,9 @@ class ServedModel:
             self.calibration_error = None
         except TallyError as error:
             self.calibration_error = str(error)
+        except Exception:
+            self.calibration_error = "The server failed; its log says why."
+            logging.getLogger(__name__).exception("calibrate %s", self.name)
         finally:
             self.calibrating = False
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
-from tallybayes.errors import BadOption, CannotMerge, JournalError, TallyError
+from tallybayes.errors import CannotMerge, JournalError, KeyReused, TallyError
 from tallybayes.storage.journal.journal import Journal
 from tallybayes.storage.journal.journaled_model import JournaledModel
 from tallybayes.storage.journal.record import Change, Receipt, pack_rows
@@ -105,7 +105,7 @@ def a_retry_is_harmless(opened: Open, folder: Path) -> None:
     again = JournaledModel(model(), opened(), folder)
     assert receipts(again.change([learn(DAYS[0], key="a")])) == [first]
     [other] = again.change([learn(DAYS[1], key="a")])
-    assert isinstance(other, BadOption)
+    assert isinstance(other, KeyReused)
     assert "'a'" in str(other)
     assert again.model.evidence == fitted(DAYS[:1])
 
@@ -148,6 +148,16 @@ def two_processes_arrive_at_the_same_hash(opened: Open, folder: Path) -> None:
     assert not other.follow()
     assert one.hash == other.hash
     assert one.model.evidence == other.model.evidence == fitted([DAYS[0], *DAYS[2:]])
+
+
+def a_long_journal_is_replayed_page_by_page(opened: Open, folder: Path) -> None:
+    kept = JournaledModel(model(), opened(), folder, every=10_000)
+    for size in (700, 900, 1):  # no page ends where a transaction does
+        receipts(kept.change([learn(DAYS[k % 4]) for k in range(size)]))
+        receipts(kept.change([forget(DAYS[0])]))
+    again = JournaledModel(model(), opened(), folder)
+    assert (again.position, again.hash) == (1604, kept.hash)
+    assert again.model == kept.model
 
 
 def another_model_is_refused(opened: Open, folder: Path) -> None:
@@ -214,6 +224,7 @@ CHECKS = [
     a_move_forgets_and_learns_in_one_record,
     a_calibration_is_a_record_and_grows_stale,
     two_processes_arrive_at_the_same_hash,
+    a_long_journal_is_replayed_page_by_page,
     another_model_is_refused,
     a_snapshot_that_the_journal_lacks_is_refused,
     a_writer_serves_many_threads,

@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tallybayes.encoding.few_rows import MOST_ROWS
-from tallybayes.errors import BadOption, JournalError, TallyError, wanted
+from tallybayes.errors import JournalError, KeyReused, TallyError, wanted
 from tallybayes.evidence.serialize import evidence_hash
 from tallybayes.model import Model
 from tallybayes.storage import model_file
@@ -20,6 +20,7 @@ from tallybayes.storage.journal.record import Change, Receipt, Record
 __all__ = ["SNAPSHOT_EVERY", "JournaledModel", "apply"]
 
 SNAPSHOT_EVERY = 1000  # records: replaying as many takes about a second
+_PAGE = 1024  # records that are replayed together
 _KEPT = 2  # snapshots: one may be read by a process that starts while the next is written
 # In one transaction rows are learned before any are forgotten, so that every prefix of the journal is a valid state.
 _ORDER = {"learn": 0, "move": 1, "forget": 2, "calibrate": 3}
@@ -80,15 +81,26 @@ class JournaledModel:
 
     def follow(self) -> bool:
         """Make the changes that others have appended; return whether there were any."""
-        records = list(self._journal.read(self.position))
-        if records:
-            last, model = records[-1].receipt, apply(self.model, [record.change for record in records])
-            if evidence_hash(model.evidence) != last.after:
-                want, got = f"evidence {last.after[:12]} at {last.position}", "another"
-                do = "It was altered, or written by another version"
-                raise JournalError(wanted(self._journal.name, want, got, do))
-            self._advance(model, last)
-        return bool(records)
+        first, page = self.position, list[Record]()
+        # A receipt has the hash after its whole transaction, so a page ends where a transaction does.
+        for _, records in groupby(
+            self._journal.read(self.position), lambda one: (one.receipt.before, one.receipt.after)
+        ):
+            page += records
+            if len(page) >= _PAGE:
+                self._replay(page)
+                page = []
+        if page:
+            self._replay(page)
+        return self.position > first
+
+    def _replay(self, records: Sequence[Record]) -> None:
+        last, model = records[-1].receipt, apply(self.model, [record.change for record in records])
+        if evidence_hash(model.evidence) != last.after:
+            want, got = f"evidence {last.after[:12]} at {last.position}", "another"
+            do = "It was altered, or written by another version"
+            raise JournalError(wanted(self._journal.name, want, got, do))
+        self._advance(model, last)
 
     def change(self, changes: Sequence[Change]) -> list[Receipt | TallyError]:
         """Commit changes in one transaction, and return a receipt, or the reason for a refusal, for each.
@@ -235,5 +247,5 @@ def _apply_valid(model: Model, changes: dict[int, Change]) -> tuple[Model, dict[
         return model, refused
 
 
-def _reused(key: str) -> BadOption:
-    return BadOption(wanted("Idempotency-Key", "one key for one change", f"{key!r} with other rows than before"))
+def _reused(key: str) -> KeyReused:
+    return KeyReused(wanted("Idempotency-Key", "one key for one change", f"{key!r} with other rows than before"))

@@ -460,6 +460,18 @@ def test_dependence_is_that_of_python(tally: Shell, model: str) -> None:
     assert some == f"{tb.load(model).dependence('weather.csv', columns=['outlook', 'humidity'])}\n"
 
 
+def test_drift_is_that_of_python(tally: Shell, model: str) -> None:
+    assert tally.done("drift weather.tally week.csv") == f"{tb.load(model).drift('week.csv')}\n"
+    rows = ["outlook,temperature,humidity,windy", *["rainy,50,99,true"] * 40]
+    Path("wet.csv").write_text("\n".join(rows))
+    found = json.loads(tally.done("drift weather.tally wet.csv --json"))
+    assert found == tb.load(model).drift("wet.csv").to_dict()
+    assert (found["classes"], found["enough"], found["new_rows"]) == (None, False, 40)
+    report = json.loads(tally.done("report weather.tally weather.csv --new wet.csv --json"))
+    assert report["drift"] == found
+    assert tally.refused("drift weather.tally nowhere.csv").startswith("nowhere.csv: wanted a file")
+
+
 def test_nomogram_of_a_class(tally: Shell, model: str) -> None:
     assert tally.done("show weather.tally --nomogram --positive no") == f"{tb.load(model).nomogram('no')}\n"
 

@@ -324,6 +324,8 @@ def test_recent_rows_take_mixed_types_large_tables_and_more_classes(mixed: tb.Mo
         warnings.simplefilter("ignore", MissingColumnWarning)
         asked.add_table(mixed, table)
     assert 1000 <= asked.drift(mixed).new_rows <= 2100
+    asked.add(mixed, [{"size": float("inf")}], [[0.5, 0.5]])
+    assert asked.drift(mixed).new_rows <= 2100
     more = mixed.learn([{"colour": "red", "size": 1.0, "note": "late", "kind": "c"}])
     asked.add(more, [{"size": 1.0}], more.predict_proba([{"size": 1.0}]).tolist())
     assert asked.drift(more).new_rows >= 1000
@@ -333,11 +335,22 @@ def test_recent_rows_forget_what_is_long_ago(mixed: tb.Model, monkeypatch: pytes
     from tallybayes.drift import recent
 
     monkeypatch.setattr(recent, "_WINDOW_VALUES", 500)
+    monkeypatch.setattr(recent, "_REST", 0.0)
     asked = RecentRows(mixed)
     for start in range(0, 20_000, 100):
         rows = [{"colour": f"shade {start + k}"} for k in range(100)]
         asked.add(mixed, rows, [[0.5, 0.5]] * 100)
-    assert asked.drift(mixed).new_rows <= 3000
+    assert 500 <= asked.drift(mixed).new_rows <= 3000
+
+
+def test_recent_rows_are_thinned_under_load(mixed: tb.Model, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tallybayes.drift import recent
+
+    monkeypatch.setattr(recent, "_REST", 3600.0)
+    asked = RecentRows(mixed)
+    for _ in range(3000):
+        asked.add(mixed, [{"colour": "red"}], [[0.5, 0.5]])
+    assert asked.drift(mixed).new_rows <= 600
 
 
 def test_the_result_says_what_it_found(mixed: tb.Model) -> None:

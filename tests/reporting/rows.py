@@ -35,7 +35,9 @@ def without_notes(n: int = 300) -> dict[str, Any]:
 @cache
 def mixed() -> ReportData:
     """Return a report of two classes, numbers and categories, with mistakes to explain."""
-    return tb.report(without_notes(), "state", source="patients.csv", command="tally report patients.csv")
+    new = {name: values[:90] for name, values in without_notes().items()} | {"ward": ["north"] * 90}
+    given = {"source": "patients.csv", "command": "tally report patients.csv"}
+    return tb.report(without_notes(), "state", new_rows=new, **given)
 
 
 @cache
@@ -44,7 +46,8 @@ def flowers() -> ReportData:
     from sklearn.datasets import load_iris
 
     iris = load_iris(as_frame=True)
-    return tb.report(iris.data.assign(species=iris.target_names[iris.target]), "species")
+    rows = iris.data.assign(species=iris.target_names[iris.target])
+    return tb.report(rows, "species", new_rows=rows.head(20))
 
 
 @cache
@@ -57,7 +60,8 @@ def hostile() -> ReportData:
         "x": rng.normal(y),
         "y": np.where(y, HOSTILE, "\"'&amp;</script>"),
     }
-    return tb.report(rows, "y", source="<b>rows</b>", command="tally report '<i>'")
+    new = {name: [values[int(np.argmax(y))]] * 60 for name, values in rows.items()}
+    return tb.report(rows, "y", source="<b>rows</b>", command="tally report '<i>'", new_rows=new)
 
 
 @cache

@@ -56,6 +56,19 @@ def test_every_section_is_present_in_order(name: str) -> None:
     assert {f"#{section}" for section, _, _ in SECTIONS} <= set(links)
 
 
+def test_drift_is_on_the_page_where_new_rows_are_given() -> None:
+    part = re.search(r'<section id="drift">(.*?)</section>', page_of("mixed"), re.DOTALL)
+    assert part is not None
+    assert "<b>ward</b>" in part[1]
+    assert "compared with <b>90</b> new rows" in part[1]
+    few = re.search(r'<section id="drift">(.*?)</section>', page_of("flowers"), re.DOTALL)
+    assert few is not None
+    assert "Too few rows to say" in few[1]
+    without = report(without_notes(60), "state")
+    assert without.drift is None
+    assert 'id="drift"' not in without.to_html()
+
+
 @pytest.mark.parametrize("name", PAGES)
 def test_the_page_loads_nothing_from_elsewhere(name: str) -> None:
     for tag, attrs in Reader(page_of(name)).tags:

@@ -28,7 +28,7 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def test_the_description_is_true(served: Server) -> None:
     described = schemathesis.openapi.from_url(f"{served.url}/openapi.json")
     operations = [result.ok() for result in described.get_all_operations()]
-    assert len(operations) == 19  # all but the description's own
+    assert len(operations) == 21  # all but the description's own
     for operation in operations:
         for mode in schemathesis.GenerationMode:  # requests as described, and others that are refused
 

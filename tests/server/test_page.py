@@ -94,10 +94,13 @@ def test_a_case_is_taught_and_taken_back_with_a_receipt(tab: Tab, server: Server
     tab.page.select_option("#truth", label="no")
     tab.page.click("text=Teach this case")
     tab.page.wait_for_selector(".receipt:has-text('Learned 1 row')")
-    assert server.get("/models/weather").json()["evidence"] != before
     tab.page.wait_for_selector("button:has-text('Take it back'):enabled")
+    assert server.get("/models/weather").json()["evidence"] != before
+    assert "201 rows learned" in tab.page.inner_text("#about")
+    assert "calibrated before the last change" in tab.page.inner_text("#about")
     tab.page.click("text=Take it back")
     tab.page.wait_for_selector(".receipt:has-text('Took back 1 row')")
+    tab.page.wait_for_selector("#about:has-text('200 rows learned')")
     assert server.get("/models/weather").json()["evidence"] == before
 
 

@@ -8,7 +8,9 @@ the latest are kept.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from threading import Lock
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -25,7 +27,9 @@ from tallybayes.model import Model
 
 __all__ = ["RecentRows"]
 
-_TOGETHER = 1024  # rows counted together: one by one, counting would take longer than predicting
+_TOGETHER = 256  # rows counted together: one by one takes longer than predicting, and more would delay a request
+_REST = 0.25  # seconds from one count to the next: under heavy load, the rows in between are left out
+_ATTEMPTS = 32  # counts of one such lot, if its rows do not fit into one table; what is left then is left out
 _MOST_OF_ONE = 2048  # rows of one request that are counted, evenly spaced: a million would slow its answer
 _WINDOW_ROWS, _WINDOW_VALUES = 100_000, 500_000  # rows and distinct values after which a new window begins
 _MOST_PROBABILITIES = 500_000  # rows × classes kept for EM: 4 MB
@@ -58,18 +62,21 @@ class RecentRows:
         self._probabilities = np.zeros((0, len(model.classes)))
         self._classes: tuple[Any, ...] = ()
         self._next = self._kept = 0
+        self._counted = -_REST  # when rows were last counted, in seconds
         self._lock = Lock()
 
     def add(self, model: Model, rows: Sequence[Mapping[str, Any]], probabilities: Sequence[Sequence[float]]) -> None:
         """Add plain rows, and the probabilities of the classes (n, C) with which a model answered them."""
         step = 1 + len(rows) // _MOST_OF_ONE
         with self._lock:
+            if len(self._waiting) >= _TOGETHER:
+                if monotonic() - self._counted < _REST:
+                    return
+                self._count_waiting(model)
             if self._answers and len(self._answers[0]) != len(model.classes):
                 self._count_waiting(model)
-            self._answers += probabilities[::step]
+            self._answers += [one for one in probabilities[::step] if len(one) == len(model.classes)]
             self._waiting += rows[::step]
-            if len(self._waiting) >= _TOGETHER:
-                self._count_waiting(model)
 
     def add_table(self, model: Model, rows: pa.Table) -> None:
         """Add the rows of a table."""
@@ -78,7 +85,7 @@ class RecentRows:
         if not some.num_rows:
             return
         probabilities = model.predict_proba(some, threads=1)
-        with self._lock:
+        with self._lock, suppress(TallyError):  # a value that cannot be counted, such as an infinite one
             self._count_waiting(model)
             self._keep(model.classes, probabilities)
             self._count(model, some)
@@ -111,17 +118,22 @@ class RecentRows:
 
     def _count_waiting(self, model: Model) -> None:
         waiting, self._waiting, answers, self._answers = self._waiting, [], self._answers, []
+        self._counted = monotonic()
         if answers:
             self._keep(model.classes, np.array(answers))
         if not waiting:
             return
         names = model.schema.inputs
-        rows = [{name: row[name] for name in names if name in row} or {names[0]: None} for row in waiting]
-        try:
-            self._count(model, rows)
-        except TallyError:  # rows of several requests that do not fit into one table, such as 3 beside "3"
-            for row in rows:
-                self._count(model, [row])
+        lots = [[{name: row[name] for name in names if name in row} or {names[0]: None} for row in waiting]]
+        for _ in range(_ATTEMPTS):
+            if not lots:
+                break
+            rows = lots.pop()
+            try:
+                self._count(model, rows)
+            except TallyError:  # rows of several requests that do not fit into one table, such as 3 beside "3"
+                half = len(rows) // 2
+                lots += [rows[:half], rows[half:]] if half else []
 
     def _count(self, model: Model, rows: Any) -> None:
         self._now = self._now + count_new(model, rows, threads=1)[0].evidence

@@ -150,7 +150,7 @@ class _Server:
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
         level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
-        counts = _flag(request, "count", "1")  # a person who tries values does not want drift to count them
+        counts = _flag(request, "count", default=True)  # a person who tries values does not want drift to count them
         if form != JSON:
             given = _given_level(request)
             return await self._predict_table(request, served, form, only=only, level=given, counts=counts)
@@ -344,10 +344,10 @@ def _explain_all(published: Any, rows: list[dict[str, Any]]) -> list[dict[str, A
     return [explanation(published, row) for row in rows]
 
 
-def _flag(request: Request, name: str, default: str = "0") -> bool:
+def _flag(request: Request, name: str, *, default: bool = False) -> bool:
     if not request.scope["query_string"]:
-        return default == "1"
-    value = request.query_params.get(name, default)
+        return default
+    value = request.query_params.get(name, "01"[default])
     if value not in ("0", "1"):
         raise BadOption(wanted(name, "0 or 1", repr(value)))
     return value == "1"

@@ -10,6 +10,7 @@ import { teaching } from "./teach.js";
 const PAUSE = 120; // milliseconds without a key before the server is asked
 const SETTLED = 1500; // milliseconds after which a case counts as looked at
 const MOST_RECENT = 12;
+const MOST_TRIES = 50; // times to ask whether a change is published
 const recent = [];
 let model = null;
 let form = null;
@@ -61,10 +62,14 @@ function about() {
   $("about").replaceChildren(parts.join(" · "));
 }
 
-// The model has changed: its counts and the answer are new, the form stays.
-async function refresh() {
-  const fresh = await getJson(at(model.name));
-  Object.assign(model, fresh);
+// The model has changed: its counts and the answer are new, the form stays. Predictions follow a change a moment after
+// its receipt, so wait for that.
+async function refresh(receipt) {
+  for (let tries = 0; tries < MOST_TRIES; tries++) {
+    Object.assign(model, await getJson(at(model.name)));
+    if (model.position >= receipt.position) break;
+    await new Promise((done) => setTimeout(done, PAUSE));
+  }
   about();
   await ask();
 }

@@ -21,7 +21,7 @@ export function teaching(model, row, done) {
       const receipt = await postJson(`${at(model.name)}/${operation}`, [content], { headers });
       box.replaceChildren(shown(receipt));
       last = operation === "learn" ? content : null;
-      await done();
+      await done(receipt);
     } catch (error) {
       box.replaceChildren(h("p", { class: "problem", role: "alert" }, error.message));
     }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from benchmarks import (
     cli,
+    defaults,
     engines,
     estimators,
     explain,
@@ -26,6 +27,7 @@ from benchmarks import (
 
 SUITES = {
     "foundation": (foundation.run, "fitting in one pass, and scoring, compared with scikit-learn"),
+    "defaults": (defaults.run, "the CPU time of a default fit beside a plain one, calibrated peers and their bounds"),
     "estimators": (estimators.run, "the estimators compared with the scikit-learn classes they replace"),
     "texts": (texts.run, "strings to a model and to probabilities, compared with CountVectorizer and MultinomialNB"),
     "memory": (memory.run, "files larger than the memory they are read in"),

@@ -26,7 +26,16 @@ from tallybayes import engines, kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_fading", "fit_weights", "less_last", "probabilities"]
+__all__ = [
+    "THRESHOLD",
+    "FittedWeights",
+    "Terms",
+    "fit_fading",
+    "fit_weights",
+    "less_last",
+    "probabilities",
+    "weighted_sum",
+]
 
 THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small draw in twenty lost more than 0.006
 
@@ -248,7 +257,7 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
     """Return the probabilities of the classes under fitted weights."""
     padded = less_last(np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))]).T)  # a code of −1 adds nothing
-    more = less_last(fitted.bias)[:, None] + np.tensordot(fitted.scale - terms.offset, terms.terms, 1)
+    more = less_last(fitted.bias)[:, None] + weighted_sum(fitted.scale - terms.offset, terms.terms)
     for codes in terms.codes:
         more += padded[:, codes]
     scores = np.zeros((len(terms.classes), len(fitted.bias)))
@@ -261,6 +270,21 @@ def _sum(one: kernels.WeighedTerms, other: kernels.WeighedTerms) -> kernels.Weig
     return kernels.WeighedTerms(
         one.loss + other.loss, one.slopes + other.slopes, one.curves + other.curves, one.all_curve + other.all_curve
     )
+
+
+def weighted_sum(weights: Floats, terms: Floats) -> Floats:
+    """Return Σ_u weights[u] · terms[u]; unlike BLAS, in the same order on every processor, and on one thread.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([1.0, 0.0, 2.0]), np.array([[1.0], [5.0], [3.0]]))
+    array([7.])
+    """
+    out = np.zeros(terms.shape[1:])
+    for weight, term in zip(weights.tolist(), terms, strict=True):
+        if weight:
+            out += term if weight == 1 else weight * term
+    return out
 
 
 def less_last(values: Floats) -> Floats:

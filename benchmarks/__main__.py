@@ -6,10 +6,13 @@ import argparse
 import os
 import platform
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
+import tallybayes as tb
 from benchmarks import (
     cli,
+    defaults,
     engines,
     estimators,
     explain,
@@ -28,6 +31,7 @@ from benchmarks import (
 
 SUITES = {
     "foundation": (foundation.run, "fitting in one pass, and scoring, compared with scikit-learn"),
+    "defaults": (defaults.run, "the CPU time of a default fit beside a plain one, calibrated peers and their bounds"),
     "estimators": (estimators.run, "the estimators compared with the scikit-learn classes they replace"),
     "texts": (texts.run, "strings to a model and to probabilities, compared with CountVectorizer and MultinomialNB"),
     "mail": (mail.run, "a mail filter compared with bogofilter, on the same messages"),
@@ -54,27 +58,39 @@ def main() -> None:
     unknown = set(arguments.suites) - set(SUITES)
     if unknown:
         parser.error(f"no suite {sorted(unknown)[0]!r}: there is {', '.join(SUITES)}")
-    command = " ".join(["python -m benchmarks", *arguments.suites])
-    text = [HEADER.format(command=command, machine=_machine())]
+    sections = {}
     for name in arguments.suites or SUITES:
         run, what = SUITES[name]
         print(f"\n{name}: {what}", flush=True)
-        text.append(f"## {name.capitalize()}\n\n{what[0].upper()}{what[1:]}.\n\n{run(arguments.repeat)}\n")
+        sections[name] = (
+            f"## {name.capitalize()}\n\n{what[0].upper()}{what[1:]}. *{_where()}.*\n\n{run(arguments.repeat)}\n"
+        )
     if arguments.markdown:
-        arguments.markdown.write_text("\n".join(text))
-    if any(estimators.MISSED in part for part in text):
+        write(arguments.markdown, sections)
+    if any(estimators.MISSED in part for part in sections.values()):
         sys.exit(f"some rows miss their target ({estimators.MISSED})")
 
 
-def _machine() -> str:
+def write(path: Path, sections: Mapping[str, str]) -> None:
+    """Write the sections of suites; those of suites that were not run stay as they are."""
+    before = path.read_text().split("\n## ")[1:] if path.exists() else []
+    kept = {text.split("\n", 1)[0].lower(): f"## {text.rstrip()}\n" for text in before}
+    parts = {**kept, **sections}
+    path.write_text("\n".join([HEADER, *(parts[name] for name in SUITES if name in parts)]))
+
+
+def _where() -> str:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
-    return f"{cores} cores, {platform.machine()}, {platform.system()}, Python {sys.version.split()[0]}"
+    machine = f"{cores} cores, {platform.machine()}, {platform.system()}, Python {sys.version.split()[0]}"
+    return f"tallybayes {tb.__version__}, {machine}"
 
 
 HEADER = """# Benchmarks
 
-Made by `{command} --markdown docs/benchmarks.md` on {machine}. Both sides are measured in the same run, and the best of
-several runs counts. *One pass* is NumPy's `X.sum()` over the same bytes: the cost of reading them.
+Made by `python -m benchmarks --markdown docs/benchmarks.md`; with names of suites, only their sections are made
+anew. Each section says what it was measured on. Both sides are measured in the same run, and the best of several
+runs counts. *One pass* is NumPy's `X.sum()` over the same bytes: the cost of reading them. A cross marks a bound
+that is missed, and fails the command.
 """
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ struct Sparse {
     std::int64_t n_entries;
 };
 
-enum class FaultKind : std::int32_t { none, bad_class, bad_weight, not_finite, bad_entry, bad_index, bad_indptr };
+enum class FaultKind : std::int32_t { none, bad_class, bad_weight, not_finite, bad_entry, bad_index, bad_indptr, bad_code };
 
 // Why a kernel stopped: the first offending cell in row order.
 struct Fault {
@@ -248,11 +248,13 @@ struct WeighTask {
     const double* bias;          // (C,)
     const double* table;         // (K, C)
     std::int64_t n_rows;
+    std::int64_t first, end;  // of the rows to add up
     std::int64_t n_classes;
     std::int64_t n_terms;
     std::int64_t n_tables;
     std::int64_t n_corrections;  // K
-    bool curved;      // whether to compute the curvature
+    bool sloped;      // whether to compute slopes
+    bool curved;      // whether to compute curvatures
     WeighSums* sums;  // OUT, added to
 };
 

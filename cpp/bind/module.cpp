@@ -75,6 +75,8 @@ void raise_fault(const Fault& fault) {
             refuse("weights", "finite numbers not below 0", text_of(nb::float_(fault.value)) + ", " + row);
         case FaultKind::bad_index:
             refuse("indices", "numbers from 0 to n_columns - 1", std::to_string(fault.column) + ", " + row);
+        case FaultKind::bad_code:
+            refuse("codes", "rows of the table, or -1", std::to_string(fault.column) + ", " + row);
         default: refuse("indptr", "row bounds that increase and stay within indices", "others, " + row);
     }
 }

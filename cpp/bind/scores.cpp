@@ -165,7 +165,7 @@ nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle 
 // Return loss, slopes by scale, bias and table, and (curved) their curvatures and that of all scales together.
 void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle classes, nb::handle weights,
                        nb::handle share, nb::handle scale, nb::handle bias, nb::handle table, nb::handle out,
-                       bool curved) {
+                       std::int64_t first, std::int64_t end, bool sloped, bool curved) {
     const Matrix from(base, "base", -1, -1);
     const std::int64_t C = from.size(0) + 1, n = from.size(1);
     const Buffer all_terms(terms, "terms"), all_codes(codes, "codes"), part(share, "share"), by(scale, "scale"),
@@ -178,11 +178,10 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
     if (all_codes.size(1) != n) refuse("codes", "one column for each row", std::to_string(all_codes.size(1)));
     const std::int64_t V = all_codes.size(0);
     const std::int32_t* code = all_codes.all<const std::int32_t>(Type::i32, "int32");
-    for (std::int64_t k = 0; k < V * n; ++k)
-        if (code[k] < -1 || code[k] >= K) refuse("codes", "rows of the table, or -1", std::to_string(code[k]));
+    if (first < 0 || end < first || end > n) refuse("rows", "a range of the rows", std::to_string(end));
     const ClassBuffer own(classes);
     own.need_length(n);
-    for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t i = first; i < end; ++i)
         if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
     const WeightBuffer weight(weights, n);
     const std::int64_t sizes[4] = {n, U, C, 2 + 2 * (U + C + K * C)};
@@ -202,7 +201,8 @@ void weigh_terms(nb::handle base, nb::handle terms, nb::handle codes, nb::handle
     run(&Kernels::weigh_terms,
         WeighTask{from.data, all_terms.all<const double>(Type::f64, "float64"), code, own.data, weight.data,
                   part.all<const double>(Type::f64, "float64"), by.all<const double>(Type::f64, "float64"),
-                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, C, U, V, K, curved, &where});
+                  per_class.all<const double>(Type::f64, "float64"), rows.data, n, first, end, C, U, V, K, sloped,
+                  curved, &where});
     sums[0] = where.loss;
     sums[1] = where.all_curve;
 }
@@ -246,7 +246,7 @@ void bind_scores(nb::module_& m) {
     m.def("softmax", &softmax);
     m.def("score_test", &score_test);
     m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
+          nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());
     m.def("temper", &temper, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg());
 }
 

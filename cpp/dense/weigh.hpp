@@ -19,6 +19,7 @@
 namespace tally::TALLY_ISA {
 
 constexpr i64 kWeighRows = 256;  // of a block: its terms stay in the second cache from scores to gradient
+constexpr i64 kTermsAtOnce = 4;  // so that scores are loaded and stored once for four terms
 
 // Sum of a * b over a block padded to a multiple of four; two sums, so that one need not wait for the other.
 inline double dot(const double* a, const double* b, i64 rows) {
@@ -36,28 +37,36 @@ inline double dot(const double* a, const double* b, i64 rows) {
 class WeighBlock {
 public:
     explicit WeighBlock(const WeighTask& task)
-        : task_(task), D_(task.n_classes - 1), U_(task.n_terms), p_(D_ * kWeighRows), r_(D_ * kWeighRows),
-          term_(D_ * kWeighRows), sum_(D_ * kWeighRows), last_(kWeighRows), spread_(kWeighRows), s_(kWeighRows),
-          bias_(D_), table_(task.n_corrections * D_), pointers_(D_) {
+        : task_(task), D_(task.n_classes - 1), U_(task.n_terms), width_(D_ == 1 ? 1 : (D_ + 3) / 4 * 4),
+          p_(D_ * kWeighRows), r_(D_ * kWeighRows), term_(D_ * kWeighRows), sum_(D_ * kWeighRows), last_(kWeighRows),
+          spread_(kWeighRows), s_(kWeighRows), bias_(D_), rows_(width_ * kWeighRows),
+          table_((task.n_corrections + 1) * width_), slopes_((task.n_corrections + 1) * width_), pointers_(D_) {
         for (i64 c = 0; c < D_; ++c) bias_[c] = task.bias[c] - task.bias[D_];
         for (i64 k = 0; k < task.n_corrections; ++k)
-            for (i64 c = 0; c < D_; ++c) table_[k * D_ + c] = task.table[k * (D_ + 1) + c] - task.table[k * (D_ + 1) + D_];
+            for (i64 c = 0; c < D_; ++c)
+                table_[(k + 1) * width_ + c] = task.table[k * (D_ + 1) + c] - task.table[k * (D_ + 1) + D_];
     }
 
-    void run(i64 start, i64 count) {
+    Fault run(i64 start, i64 count) {
         start_ = start;
         count_ = count;
         padded_ = (count + 3) / 4 * 4;
+        if (const Fault fault = check(); fault.kind != FaultKind::none) return fault;
         score();
         normalise();
-        slopes();
+        if (task_.sloped) slopes();
         if (task_.curved) curves();
+        return {};
     }
 
-    // The slopes by bias and table of the last class.
+    // The slopes by the table, and those of the last class.
     void finish() {
         subtract_others(task_.sums->bias);
-        for (i64 k = 0; k < task_.n_corrections; ++k) subtract_others(task_.sums->table + k * (D_ + 1));
+        for (i64 k = 0; k < task_.n_corrections; ++k) {
+            double* to = task_.sums->table + k * (D_ + 1);
+            for (i64 c = 0; c < D_; ++c) to[c] += slopes_[(k + 1) * width_ + c];
+            subtract_others(to);
+        }
     }
 
 private:
@@ -68,71 +77,134 @@ private:
         for (i64 c = 0; c < D_; ++c) {
             double* to = of(p_, c);
             for (i64 i = 0; i < kWeighRows; ++i) to[i] = bias_[c];
-            for (i64 u = 0; u < U_; ++u) {
-                const double *from = term(u, c), scale = task_.scale[u];
-                i64 i = 0;
-                for (; i + 4 <= count_; i += 4) store(to + i, load(to + i) + all(scale) * load(from + i));
-                for (; i < count_; ++i) to[i] += scale * from[i];
-            }
+            i64 u = 0;
+            for (; u + kTermsAtOnce <= U_; u += kTermsAtOnce) add_terms<kTermsAtOnce>(u, c, to);
+            for (; u < U_; ++u) add_terms<1>(u, c, to);
         }
-        for (i64 v = 0; v < task_.n_tables; ++v) {
-            const i32* code = task_.codes + v * task_.n_rows + start_;
-            for (i64 i = 0; i < count_; ++i) {
-                if (code[i] < 0) continue;
-                const double* row = table_.get() + code[i] * D_;
-                for (i64 c = 0; c < D_; ++c) of(p_, c)[i] += row[c];
-            }
-        }
+        if (task_.n_tables > 0) add_corrections();
         for (i64 c = 0; c < D_; ++c) {
             double* to = of(p_, c);
-            const double* base = task_.base + c * task_.n_rows + start_;
-            for (i64 i = 0; i < count_; ++i) to[i] = base[i] + task_.share[start_ + i] * to[i];
+            const double *base = task_.base + c * task_.n_rows + start_, *share = task_.share + start_;
+            for (i64 i = 0; i < count_; ++i) to[i] = base[i] + share[i] * to[i];
             for (i64 i = count_; i < padded_; ++i) to[i] = 0.0;
         }
     }
 
+    template <i64 Many>
+    void add_terms(i64 u, i64 c, double* to) {
+        const double* from[Many];
+        for (i64 k = 0; k < Many; ++k) from[k] = term(u + k, c);
+        i64 i = 0;
+        for (; i + 4 <= count_; i += 4) {
+            F4 sum = load(to + i);
+            for (i64 k = 0; k < Many; ++k) sum = sum + all(task_.scale[u + k]) * load(from[k] + i);
+            store(to + i, sum);
+        }
+        for (; i < count_; ++i)
+            for (i64 k = 0; k < Many; ++k) to[i] += task_.scale[u + k] * from[k][i];
+    }
+
+    // There are as many codes as terms: checked here, they are read from memory once.
+    Fault check() const {
+        for (i64 v = 0; v < task_.n_tables; ++v) {
+            const i32* code = codes(v);
+            i32 least = 0, most = -1;
+            for (i64 i = 0; i < count_; ++i) {
+                least = smaller(least, code[i]);
+                most = larger(most, code[i]);
+            }
+            if (least >= -1 && most < task_.n_corrections) continue;
+            const i32 bad = least < -1 ? least : most;
+            i64 i = 0;
+            while (code[i] != bad) ++i;
+            return {FaultKind::bad_code, start_ + i, bad, 0.0};
+        }
+        return {};
+    }
+
+    // Row 0 of `table_` is that of no code, so that no code needs a branch.
+    i64 place(const i32* code, i64 i) const { return (code[i] + 1) * width_; }
+    const i32* codes(i64 v) const { return task_.codes + v * task_.n_rows + start_; }
+
+    void add_corrections() {
+        if (D_ == 1) return add_numbers();
+        double* const to = rows_.get();
+        for (i64 k = 0; k < width_ * kWeighRows; ++k) to[k] = 0.0;
+        for (i64 v = 0; v < task_.n_tables; ++v) {
+            const i32* code = codes(v);
+            for (i64 i = 0; i < count_; ++i) add_row(table_.get() + place(code, i), to + i * width_);
+        }
+        for (i64 c = 0; c < D_; ++c)
+            for (i64 i = 0; i < count_; ++i) of(p_, c)[i] += to[i * width_ + c];
+    }
+
+    // The same for two classes: a correction is one number. Two tables at once wait for each other less.
+    void add_numbers() {
+        double *to = p_.get(), *table = table_.get() + 1;
+        i64 v = 0;
+        for (; v + 2 <= task_.n_tables; v += 2) {
+            const i32 *one = codes(v), *two = codes(v + 1);
+            for (i64 i = 0; i < count_; ++i) to[i] = to[i] + table[one[i]] + table[two[i]];
+        }
+        if (v == task_.n_tables) return;
+        const i32* one = codes(v);
+        for (i64 i = 0; i < count_; ++i) to[i] += table[one[i]];
+    }
+
+    void add_row(const double* from, double* to) const {
+        for (i64 c = 0; c < width_; c += 4) store(to + c, load(to + c) + load(from + c));
+    }
+
     // Scores become probabilities and residuals; their loss is added up.
     void normalise() {
-        double own[kWeighRows], mass[kWeighRows];
+        double own[kWeighRows], mass[kWeighRows], weight[kWeighRows], part[kWeighRows];
         for (i64 i = 0; i < padded_; ++i) {
-            double top = 0.0;
-            for (i64 c = 0; c < D_; ++c) top = larger(top, of(p_, c)[i]);
-            for (i64 c = 0; c < D_; ++c) of(p_, c)[i] -= top;
-            last_[i] = -top;
+            const bool real = i < count_;
+            weight[i] = !real ? 0.0 : task_.weights == nullptr ? 1.0 : task_.weights[start_ + i];
+            part[i] = real ? weight[i] * task_.share[start_ + i] : 0.0;
+            s_[i] = real ? part[i] * task_.share[start_ + i] : 0.0;
         }
-        for (i64 i = 0; i < count_; ++i) {
-            const i64 c = task_.classes[start_ + i];
+        for (i64 i = 0; i < padded_; i += 4) {
+            F4 top = all(0.0);
+            for (i64 c = 0; c < D_; ++c) top = greatest(top, load(of(p_, c) + i));
+            for (i64 c = 0; c < D_; ++c) store(of(p_, c) + i, load(of(p_, c) + i) - top);
+            store(last_.get() + i, all(0.0) - top);
+        }
+        for (i64 i = 0; i < padded_; ++i) {
+            const i64 c = i < count_ ? task_.classes[start_ + i] : D_;
             own[i] = c < D_ ? of(p_, c)[i] : last_[i];
         }
         for (i64 i = 0; i < padded_; i += 4) {
-            const F4 e = exponential(load(last_.get() + i));
-            store(last_.get() + i, e);
-            store(mass + i, e);
-        }
-        for (i64 c = 0; c < D_; ++c) {
-            double* to = of(p_, c);
-            for (i64 i = 0; i < padded_; i += 4) {
-                const F4 e = exponential(load(to + i));
-                store(to + i, e);
-                store(mass + i, load(mass + i) + e);
-            }
-        }
-        double logs[kWeighRows];
-        for (i64 i = 0; i < padded_; i += 4) store(logs + i, logarithm(load(mass + i)));
-        for (i64 i = 0; i < padded_; ++i) {
-            const bool real = i < count_;
-            const double w = !real ? 0.0 : task_.weights == nullptr ? 1.0 : task_.weights[start_ + i];
-            const double m = real ? task_.share[start_ + i] : 0.0;
-            if (real) task_.sums->loss += w * (logs[i] - own[i]);
-            s_[i] = w * m * m;
-            last_[i] = last_[i] / mass[i];
+            F4 sum = exponential(load(last_.get() + i));
+            store(last_.get() + i, sum);
             for (i64 c = 0; c < D_; ++c) {
-                const double p = of(p_, c)[i] / mass[i];
-                of(p_, c)[i] = p;
-                of(r_, c)[i] = w * m * p;
+                const F4 e = exponential(load(of(p_, c) + i));
+                store(of(p_, c) + i, e);
+                sum = sum + e;
             }
-            if (real && task_.classes[start_ + i] < D_) of(r_, task_.classes[start_ + i])[i] -= w * m;
+            store(mass + i, sum);
         }
+        for (i64 i = 0; i < padded_; i += 4) store(own + i, logarithm(load(mass + i)) - load(own + i));
+        task_.sums->loss += dot(weight, own, padded_);
+        for (i64 i = 0; i < padded_; i += 4) {
+            const F4 sum = load(mass + i), factor = load(part + i);
+            store(last_.get() + i, load(last_.get() + i) / sum);
+            for (i64 c = 0; c < D_; ++c) {
+                const F4 p = load(of(p_, c) + i) / sum;
+                store(of(p_, c) + i, p);
+                store(of(r_, c) + i, factor * p);
+            }
+        }
+        for (i64 i = 0; i < count_; ++i)
+            if (task_.classes[start_ + i] < D_) of(r_, task_.classes[start_ + i])[i] -= part[i];
+    }
+
+    // Ask for the same of the next block: runs this short start anew for each, too late for the processor to foresee.
+    template <class T>
+    void fetch_next(const T* now) const {
+        if (start_ + kWeighRows >= task_.end) return;
+        const char* next = reinterpret_cast<const char*>(now + kWeighRows);
+        for (i64 byte = 0; byte < kWeighRows * i64{sizeof(T)}; byte += 64) prefetch(next + byte);
     }
 
     // A term of the block, padded with zeros.
@@ -146,10 +218,43 @@ private:
 
     void slopes() {
         for (i64 u = 0; u < U_; ++u)
-            for (i64 c = 0; c < D_; ++c) task_.sums->scale[u] += dot(of(r_, c), block_of(u, c), padded_);
+            for (i64 c = 0; c < D_; ++c) {
+                fetch_next(term(u, c));
+                task_.sums->scale[u] += dot(of(r_, c), block_of(u, c), padded_);
+            }
         for (i64 c = 0; c < D_; ++c)
             for (i64 i = 0; i < count_; ++i) task_.sums->bias[c] += of(r_, c)[i];
-        for (i64 c = 0; c < D_; ++c) by_code(of(r_, c), task_.sums->table + c);
+        if (task_.n_tables > 0) slopes_by_code();
+    }
+
+    void slopes_by_code() {
+        if (D_ == 1) return slopes_of_numbers();
+        for (i64 c = 0; c < D_; ++c)
+            for (i64 i = 0; i < count_; ++i) rows_[i * width_ + c] = of(r_, c)[i];
+        for (i64 v = 0; v < task_.n_tables; ++v) {
+            const i32* code = codes(v);
+            fetch_next(code);
+            for (i64 i = 0; i < count_; ++i) add_row(rows_.get() + i * width_, slopes_.get() + place(code, i));
+        }
+    }
+
+    void slopes_of_numbers() {
+        const double* from = r_.get();
+        double* slopes = slopes_.get() + 1;
+        i64 v = 0;
+        for (; v + 2 <= task_.n_tables; v += 2) {
+            const i32 *one = codes(v), *two = codes(v + 1);
+            fetch_next(one);
+            fetch_next(two);
+            for (i64 i = 0; i < count_; ++i) {
+                const double r = from[i];
+                slopes[one[i]] += r;
+                slopes[two[i]] += r;
+            }
+        }
+        if (v == task_.n_tables) return;
+        const i32* one = codes(v);
+        for (i64 i = 0; i < count_; ++i) slopes[one[i]] += from[i];
     }
 
     // Add each row's value to its place of every table.
@@ -201,15 +306,18 @@ private:
     }
 
     const WeighTask& task_;
-    i64 D_, U_, start_ = 0, count_ = 0, padded_ = 0;
-    Scratch<double> p_, r_, term_, sum_, last_, spread_, s_, bias_, table_;
+    const i64 D_, U_, width_;  // of a row of the table: D, or a multiple of four
+    i64 start_ = 0, count_ = 0, padded_ = 0;
+    Scratch<double> p_, r_, term_, sum_, last_, spread_, s_, bias_, rows_, table_, slopes_;
     Scratch<const double*> pointers_;
 };
 
 inline Fault weigh_terms(const WeighTask& task) {
     WeighBlock block(task);
-    for (i64 start = 0; start < task.n_rows; start += kWeighRows)
-        block.run(start, smaller(kWeighRows, task.n_rows - start));
+    for (i64 start = task.first; start < task.end; start += kWeighRows) {
+        const Fault fault = block.run(start, smaller(kWeighRows, task.end - start));
+        if (fault.kind != FaultKind::none) return fault;
+    }
     block.finish();
     return {};
 }

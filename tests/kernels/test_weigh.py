@@ -79,3 +79,29 @@ def test_shapes_that_do_not_fit_are_refused():
         wrong[k] = np.zeros((*given[k].shape[:-1], given[k].shape[-1] + 1), given[k].dtype)
         with pytest.raises(ValueError, match="wanted"):
             kernels.weigh_terms(*wrong)
+
+
+@given(seed=st.integers(0, 2**32), cut=st.integers(0, 600), C=st.sampled_from([1, 2, 3, 6]))
+@settings(max_examples=30, deadline=None)
+def test_ranges_of_rows_add_up_to_all_rows(seed, cut, C):
+    given = _problem(seed, 600, C, 5, 3, True)
+    whole = kernels.weigh_terms(*given, curved=True)
+    parts = [kernels.weigh_terms(*given, rows=rows, curved=True) for rows in (slice(0, cut), slice(cut, None))]
+    for all_rows, first, second in zip(whole, *parts, strict=True):
+        np.testing.assert_allclose(first + second, all_rows, rtol=1e-9, atol=1e-7)
+
+
+def test_the_loss_alone_is_the_same():
+    given = _problem(3, 300, 4, 2, 3, True)
+    alone = kernels.weigh_terms(*given, sloped=False)
+    assert alone.loss == kernels.weigh_terms(*given).loss
+    assert not alone.slopes.any()
+
+
+@pytest.mark.parametrize("code", [-2, 6, 2**31 - 1])
+def test_a_code_outside_the_table_is_refused(code):
+    given = list(_problem(3, 300, 3, 2, 2, False))
+    given[2][1, 257] = code
+    with pytest.raises(ValueError, match=f"codes: wanted rows of the table, or -1, got {code}, row 257"):
+        kernels.weigh_terms(*given)
+    assert kernels.weigh_terms(*given, rows=slice(0, 257)).loss > 0  # the others are not read

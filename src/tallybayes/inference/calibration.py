@@ -239,7 +239,7 @@ class _Search:
             terms = self._terms(alphas, scored)
         classes, weights = self.classes[scored], self._weight(scored)
         common, precision = self.choices.calibrate == "one", _precision(classes, weights)
-        given, n_whole = terms.to_fit(classes, weights), len(classes)
+        given, n_whole = replace(terms.to_fit(classes, weights), threads=self.threads), len(classes)
         fitted = fit_fading(given, n_whole, common=common, precision=precision)
         whole = given.only(n_whole)
         before, after = whole.loss(), whole.faded(fitted.fading).loss(fitted)

@@ -21,7 +21,7 @@ from tallybayes.evidence.row_hash import mix, row_hashes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import CorrectionBins, bins_of, no_bins
 from tallybayes.inference.estimate import options_for
-from tallybayes.inference.fit_weights import FittedWeights, Terms, less_last
+from tallybayes.inference.fit_weights import FittedWeights, Terms, less_last, weighted_sum
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
@@ -202,7 +202,7 @@ class ColumnTerms:
         base, offset = np.empty((C - 1, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
         base[:, :n] = less_last(np.maximum(self.prior, -_LARGEST).T)
         base[:, n:] = base[:, some]
-        base += np.tensordot(offset, terms, 1)
+        base += weighted_sum(offset, terms)
         sizes = np.array([one.size for one in self.bins])
         starts, binned = np.cumsum(sizes) - sizes, np.flatnonzero(sizes)
         codes = np.empty((len(binned), n + m), np.int32)
@@ -239,7 +239,7 @@ class ColumnTerms:
 
     def plain_scores(self) -> Floats:  # (n, C)
         """Return the scores of the rows without weights, each left out; finite."""
-        return np.asarray(np.maximum(self.prior, -_LARGEST) + np.tensordot(self.offset, self.terms, 1).T)
+        return np.asarray(np.maximum(self.prior, -_LARGEST) + weighted_sum(self.offset, self.terms).T)
 
     def has_class(self, classes: ClassCodes) -> npt.NDArray[np.bool_]:  # (n,)
         """Return which rows have a possible class without themselves."""
@@ -266,9 +266,9 @@ class ColumnTerms:
 
     def scores(self, weights: ColumnWeights, corrections: Floats) -> Floats:  # (n, C)
         """Return the calibrated scores of the rows, each left out."""
-        more = np.tensordot(weights.of(self.columns, self.offset) - self.offset, self.terms, 1).T + corrections
+        more = weighted_sum(weights.of(self.columns, self.offset) - self.offset, self.terms).T + corrections
         return np.asarray(
-            self.prior + np.tensordot(self.offset, self.terms, 1).T + self.share[:, None] ** weights.fading * more
+            self.prior + weighted_sum(self.offset, self.terms).T + self.share[:, None] ** weights.fading * more
         )
 
     def weights(self, fitted: FittedWeights) -> ColumnWeights:

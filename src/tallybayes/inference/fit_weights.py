@@ -22,18 +22,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from tallybayes import kernels
+from tallybayes import engines, kernels
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.lbfgs import minimise
 
-__all__ = ["THRESHOLD", "FittedWeights", "Terms", "fit_fading", "fit_weights", "less_last", "probabilities"]
+__all__ = [
+    "THRESHOLD",
+    "FittedWeights",
+    "Terms",
+    "fit_fading",
+    "fit_weights",
+    "less_last",
+    "probabilities",
+    "weighted_sum",
+]
 
 THRESHOLD = 4.0  # τ, nats that an interaction must gain: with 3, one small draw in twenty lost more than 0.006
 
+_AT_ONCE = 1 << 19  # terms and codes of a slice of rows, 6 MB: some half a millisecond of work for a thread
 _ROUNDS = 4  # of fitting and choosing the precisions: further rounds no longer change them
 _SOME = 4096  # rows that find precisions and a first point just as well as more: the last rounds take all
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
-_STEPS, _GAIN, _NEAR = 60, 1e-6, 1e-4
+_STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-4
+_LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
 _FARTHEST, _LAST_STEP = 0.5, 1e-12  # of the common weight: the loss is convex, and shorter steps do not overshoot
 _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
@@ -70,6 +81,8 @@ class Terms:
         The rows' classes.
     weights : ndarray, shape (n,), or None
         The rows' weights.
+    threads : int
+        The number of threads that weigh them; results do not depend on it.
     """
 
     base: Floats
@@ -82,6 +95,7 @@ class Terms:
     share: Floats
     classes: npt.NDArray[np.int32]
     weights: Floats | None
+    threads: int = 1
 
     @classmethod
     def of_one(
@@ -115,9 +129,24 @@ class Terms:
             parts = np.zeros(U), np.zeros(C), np.zeros((self.corrections, C))
         else:
             parts = fitted.scale - self.offset, fitted.bias, fitted.table
-        given = self.base, self.terms, self.codes, self.classes, self.weights, self.share
-        total = len(self.classes) if self.weights is None else self.weights.sum()
-        return kernels.weigh_terms(*given, *parts).loss / float(total)
+        return self.weigh(*parts, sloped=False).loss / self.total
+
+    @property
+    def total(self) -> float:
+        """The weight of all rows."""
+        return float(len(self.classes) if self.weights is None else self.weights.sum())
+
+    def weigh(
+        self, scale: Floats, bias: Floats, table: Floats, *, sloped: bool = True, curved: bool = False
+    ) -> kernels.WeighedTerms:
+        """Return loss, slopes and curvatures where these are added to the weights; slices of rows on threads."""
+        given = self.base, self.terms, self.codes, self.classes, self.weights, self.share, scale, bias, table
+
+        def work(rows: slice) -> kernels.WeighedTerms:
+            return kernels.weigh_terms(*given, rows=rows, sloped=sloped, curved=curved)
+
+        n, rows = len(self.classes), max(1, _AT_ONCE // (len(self.terms) * len(self.base) + len(self.codes) + 1))
+        return work(slice(0, n)) if n <= rows else engines.fold_rows(n, work, _sum, threads=self.threads, rows=rows)
 
     def take(self, rows: slice) -> Terms:
         """Return the terms of some rows."""
@@ -132,6 +161,7 @@ class Terms:
             np.ascontiguousarray(self.share[rows]),
             np.ascontiguousarray(self.classes[rows]),
             None if self.weights is None else np.ascontiguousarray(self.weights[rows]),
+            self.threads,
         )
 
 
@@ -227,7 +257,7 @@ def _again(terms: Terms, start: FittedWeights) -> FittedWeights:
 def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
     """Return the probabilities of the classes under fitted weights."""
     padded = less_last(np.concatenate([fitted.table, np.zeros((1, len(fitted.bias)))]).T)  # a code of −1 adds nothing
-    more = less_last(fitted.bias)[:, None] + np.tensordot(fitted.scale - terms.offset, terms.terms, 1)
+    more = less_last(fitted.bias)[:, None] + weighted_sum(fitted.scale - terms.offset, terms.terms)
     for codes in terms.codes:
         more += padded[:, codes]
     scores = np.zeros((len(terms.classes), len(fitted.bias)))
@@ -236,12 +266,36 @@ def probabilities(terms: Terms, fitted: FittedWeights) -> Floats:  # (n, C)
     return scores
 
 
+def _sum(one: kernels.WeighedTerms, other: kernels.WeighedTerms) -> kernels.WeighedTerms:
+    return kernels.WeighedTerms(
+        one.loss + other.loss, one.slopes + other.slopes, one.curves + other.curves, one.all_curve + other.all_curve
+    )
+
+
+def weighted_sum(weights: Floats, terms: Floats) -> Floats:
+    """Return Σ_u weights[u] · terms[u]; unlike BLAS, in the same order on every processor, and on one thread.
+
+    Examples
+    --------
+    >>> weighted_sum(np.array([1.0, 0.0, 2.0]), np.array([[1.0], [5.0], [3.0]]))
+    array([7.])
+    """
+    out = np.zeros(terms.shape[1:])
+    for weight, term in zip(weights.tolist(), terms, strict=True):
+        if weight:
+            out += term if weight == 1 else weight * term
+    return out
+
+
 def less_last(values: Floats) -> Floats:
     """Return values of classes (C, ...) less those of the last: (C − 1, ...), in order in memory."""
     return np.ascontiguousarray(values[:-1] - values[-1:])
 
 
 _INTERACTION, _FREE = 4, 5  # the groups of weights of interactions, after t, ω, b and β
+
+
+_Drawn = Callable[[Floats, float, Floats], tuple[float, Floats]]
 
 
 class _Fit:
@@ -275,8 +329,7 @@ class _Fit:
     def evaluate(self, point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
         """Return loss, slope and curvature by t, ω, b and β."""
         terms, U = self.terms, self.sizes[0]
-        given = terms.base, terms.terms, terms.codes, terms.classes, terms.weights, terms.share
-        found = kernels.weigh_terms(*given, *self.parts(point), curved=curved)
+        found = terms.weigh(*self.parts(point), curved=curved)
         common = found.slopes[:U] @ terms.target
         slope = np.concatenate([[common], found.slopes])
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
@@ -286,7 +339,7 @@ class _Fit:
         """Fit all numbers, and the precisions of some groups after the first round."""
         soft, linear = self.group == _INTERACTION, np.zeros(len(self.group))
         for k in range(rounds):
-            curvature = self.evaluate(self.at, curved=True)[2]
+            loss, slope, curvature = self.evaluate(self.at, curved=True)
             if k:
                 self._choose_precisions(curvature, groups)
             elif soft.any():
@@ -294,15 +347,23 @@ class _Fit:
             each = self.precision[self.group]
             unit = 1 / np.sqrt(curvature + each)
 
-            def value(scaled: Floats, unit: Floats = unit, each: Floats = each) -> tuple[float, Floats]:
-                point = scaled * unit
-                loss, slope, _ = self.evaluate(point)
+            def drawn(
+                point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each
+            ) -> tuple[float, Floats]:
                 loss += 0.5 * float((each * point**2).sum()) + float(linear @ point)
                 return loss, (slope + each * point + linear) * unit
 
+            def value(scaled: Floats, unit: Floats = unit, drawn: _Drawn = drawn) -> tuple[float, Floats]:
+                point = scaled * unit
+                return drawn(point, *self.evaluate(point)[:2])
+
             start = self.at / unit
-            gain = _GAIN if k == rounds - 1 else _NEAR
-            found = _bounded(value, start, soft) if soft.any() else minimise(value, start, steps=_STEPS, gain=gain)
+            if soft.any():
+                found = _bounded(value, start, soft)
+            else:
+                gain = _GAIN if k == rounds - 1 else _NEAR
+                first, least = drawn(self.at, loss, slope), _LEAST_LOSS * self.terms.total
+                found = minimise(value, start, first, steps=_STEPS, gain=gain, least=least)
             self.at = found * unit
 
     def run_common(self) -> None:

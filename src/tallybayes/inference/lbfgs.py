@@ -15,7 +15,15 @@ _MEMORY = 8  # pairs of steps and changes of slope: more hardly save steps
 _ENOUGH = 1e-4  # the share of the decrease promised by the slope that a step must reach (Armijo)
 
 
-def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, *, steps: int, gain: float) -> Floats:
+def minimise(
+    function: Callable[[Floats], tuple[float, Floats]],
+    start: Floats,
+    first: tuple[float, Floats] | None = None,
+    *,
+    steps: int,
+    gain: float,
+    least: float = 1.0,
+) -> Floats:
     """Return a point near the minimum, where a step gains less than a share of the value.
 
     Parameters
@@ -24,10 +32,12 @@ def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
         Takes a point; returns value and gradient.
     start : ndarray, shape (K,)
         The first point; coordinates should be scaled to a curvature of about 1.
+    first : tuple of float and ndarray, optional
+        Value and gradient there, if they are known.
     steps : int
         The largest number of steps.
     gain : float
-        The decrease at which to end, relative to the value.
+        The decrease at which to end, relative to the value plus `least`.
 
     Examples
     --------
@@ -35,7 +45,7 @@ def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
     array([3., 3.])
     """
     at = start
-    value, slope = function(at)
+    value, slope = function(at) if first is None else first
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     for _ in range(steps):
         way = -_inverse_times(pairs, slope)
@@ -57,7 +67,7 @@ def minimise(function: Callable[[Floats], tuple[float, Floats]], start: Floats, 
             pairs.append((moved, turned, curved))
         gained = value - new
         at, value, slope = there, new, new_slope
-        if gained <= gain * (1 + abs(value)):
+        if gained <= gain * (least + abs(value)):
             break
     return at
 

@@ -143,6 +143,9 @@ def weigh_terms(
     bias: Any,
     table: Any,
     out: Any,
+    first: int,
+    end: int,
+    sloped: bool,
     curved: bool,
 ) -> None: ...
 

@@ -33,6 +33,8 @@ def weigh_terms(
     bias: Floats,
     table: Floats,
     *,
+    rows: slice | None = None,
+    sloped: bool = True,
     curved: bool = False,
 ) -> WeighedTerms:
     """Compute the loss of scores ``base + share * (bias + Σ scale * terms + Σ table[codes])``, and its derivatives.
@@ -50,8 +52,10 @@ def weigh_terms(
     weights : float64 ndarray, shape (n,), or None
     share : float64 ndarray, shape (n,)
     scale, bias, table : float64 ndarray, shapes (U,), (C,) and (K, C)
-    curved : bool
-        Whether to compute curvatures; otherwise they are 0.
+    rows : slice, optional
+        The rows to add up, with a step of 1; all of them by default.
+    sloped, curved : bool
+        Whether to compute slopes, and curvatures; otherwise they are 0.
 
     Examples
     --------
@@ -63,7 +67,9 @@ def weigh_terms(
     """
     size = len(scale) + len(bias) + table.size
     out = np.empty(2 + 2 * size)
-    _native.weigh_terms(base, terms, codes, classes, weights, share, scale, bias, table, out, curved)
+    first, end, _ = (slice(None) if rows is None else rows).indices(len(classes))
+    given = base, terms, codes, classes, weights, share, scale, bias, table
+    _native.weigh_terms(*given, out, first, max(first, end), sloped, curved)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
 
 

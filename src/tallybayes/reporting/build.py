@@ -15,6 +15,7 @@ import pyarrow as pa
 
 import tallybayes
 from tallybayes import sources
+from tallybayes.arguments import text, whole_number
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
@@ -93,6 +94,7 @@ def report(
     True
     """
     _check(label, model, fit_options)
+    seed = whole_number("seed", seed)
     weights = fit_options.pop("weights", None)
     if model is not None:
         weights = model.schema.weight if weights is None and label is None else weights
@@ -324,7 +326,8 @@ def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | N
 def _origin(
     rows: Any, scan: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
 ) -> Origin:
-    named = scan.source.name if source is None else source
+    named = scan.source.name if source is None else text("source", source)
+    command = None if command is None else text("command", command)
     written = {
         name: repr(value) if isinstance(value, str | int | float | dict) else str(value)
         for name, value in options.items()

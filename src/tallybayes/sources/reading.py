@@ -225,7 +225,7 @@ def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
 
 
 def _unreadable(column: pa.Array, wrong: pa.Array) -> Unreadable:
-    row = int(np.argmax(wrong.to_numpy(zero_copy_only=False)))
+    row = int(np.argmax(wrong.fill_null(False).to_numpy(zero_copy_only=False)))
     return Unreadable(row, str(column[row].as_py()))
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
+from tallybayes.arguments import listed, shown
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import Evaluation, evaluate
@@ -91,9 +92,11 @@ def compare(
     """
     if parse(how).kind != "folds":
         raise BadOption(wanted("how", "folds, such as '10-fold' or '10x10'", repr(how)))
+    want = f"some of {', '.join(PARTNERS)}"
+    partners = listed("partners", partners, want)
     for partner in partners:
-        if partner not in PARTNERS:
-            raise BadOption(wanted("partners", f"some of {', '.join(PARTNERS)}", repr(partner)))
+        if not isinstance(partner, str) or partner not in PARTNERS:
+            raise BadOption(wanted("partners", want, shown(partner)))
 
     fit_options = FitOptions.of(options)
     reading = fit_options.reading

@@ -93,7 +93,7 @@ def one_of(where: str, value: Any, allowed: Collection[Any]) -> Any:
     raise BadOption(wanted(where, f"{', '.join(first)} or {last}" if first else last, shown(value)))
 
 
-def whole_number(where: str, value: Any, least: int = 0) -> int:
+def whole_number(where: str, value: Any, least: int = 0, want: str = "") -> int:
     """Return a whole number not below a bound; NumPy's are as good as Python's, booleans are not.
 
     Examples
@@ -105,8 +105,8 @@ def whole_number(where: str, value: Any, least: int = 0) -> int:
     tallybayes.errors.BadOption: n: wanted a whole number not below 0, got 2.0.
     """
     if not is_number(value) or isinstance(value, float | np.floating) or value < least:
-        want = f"a whole number not below {least}" if least == 0 else f"a whole number from {least}"
-        raise BadOption(wanted(where, want, shown(value)))
+        usual = f"a whole number not below {least}" if least == 0 else f"a whole number from {least}"
+        raise BadOption(wanted(where, want or usual, shown(value)))
     return int(value)
 
 

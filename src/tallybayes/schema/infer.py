@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
-from tallybayes.arguments import listed, one_of, text
+from tallybayes.arguments import instance, listed, one_of, text
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events import Event, parse
 from tallybayes.kernels.text import Tokenizer
@@ -38,6 +38,9 @@ class SchemaOptions:
     tokenizer: Tokenizer | None = None
     keep: str | Sequence[str] = ()  # names or globs of columns to use although they look like ids
     label_as_is: bool = False  # take numbers as classes, however many
+
+    def __post_init__(self) -> None:
+        instance("label_as_is", self.label_as_is, bool, "True or False")
 
     def declared(self) -> Callable[[str], Event | str | None]:
         """Return a function that finds the declared event model of a column; None if it is to be inferred."""

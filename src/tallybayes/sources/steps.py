@@ -210,7 +210,7 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
     """Return the same rows in batches of at most `batch_rows`, without a copy."""
     if batch_rows is None:
         return source
-    batch_rows = whole_number("batch_rows", batch_rows, least=1)
+    batch_rows = whole_number("batch_rows", batch_rows, least=1, want="a number of rows, at least 1")
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:

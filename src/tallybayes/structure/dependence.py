@@ -112,7 +112,7 @@ class Dependence(Result):
     def pair(self, first: str, second: str) -> Pair:
         """Return the figures of two columns."""
         for name in (first, second):
-            if name not in self.columns:
+            if index_of(name, self.columns) is None:
                 do = did_you_mean(name, self.columns)
                 raise BadOption(wanted("pair", "two columns that were tested", repr(name), do))
         if first == second:

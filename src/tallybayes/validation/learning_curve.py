@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, sources
-from tallybayes.arguments import between_0_and_1, listed, one_of, shown, whole_number
+from tallybayes.arguments import between_0_and_1, is_number, listed, one_of, shown, whole_number
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
@@ -266,9 +266,11 @@ def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[
             default.append(min(most, int(np.ceil(default[-1] * _GROWTH))))
         return np.array(default, np.int64)
     want = f"whole numbers from 1 to {most}, the rows not held out"
-    sizes = sorted({whole_number("sizes", one, least=1) for one in listed("sizes", given, want)})
-    if not sizes or sizes[-1] > most:
-        raise BadOption(wanted("sizes", want, shown(sizes)))
+    items = listed("sizes", given, want)
+    whole = all(is_number(one) and not isinstance(one, float | np.floating) for one in items)
+    sizes = sorted({int(one) for one in items}) if whole else []
+    if not sizes or sizes[0] < 1 or sizes[-1] > most:
+        raise BadOption(wanted("sizes", want, shown(items)))
     return np.array(sizes, np.int64)
 
 

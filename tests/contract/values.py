@@ -94,7 +94,7 @@ def array(rng: Random) -> Any:
         lambda: np.asfortranarray(made),
         lambda: np.ma.masked_array(made, mask=numbers == 1),
         lambda: np.array(made.tolist(), object),
-        lambda: pa.array(made.tolist()) if made.ndim == 1 and made.dtype.kind in "iu?U" else made,
+        lambda: pa.array(made.tolist()) if made.ndim == 1 and made.dtype.kind in "i?U" else made,
         lambda: memoryview(made) if made.dtype.kind in "fiu?" else made,
     )
     return rng.choice(forms)()

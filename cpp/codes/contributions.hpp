@@ -88,7 +88,8 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
         const i64 count = smaller(kTile, n - start);
         if (rows)
             for (i64 i = 0; i < count; ++i)
-                std::memcpy(values.get() + i * padded, first->base + (start + i) * first->stride, F * sizeof(double));
+                std::memcpy(values.get() + i * padded, first->base + (start + i) * first->stride,
+                            static_cast<std::size_t>(F) * sizeof(double));
         else
             for (i64 f = 0; f < F; ++f)
                 for (i64 i = 0; i < count; ++i)

@@ -147,7 +147,8 @@ struct Pair {
 
 inline Pair multiply(u64 a, u64 b) {
 #if defined(__SIZEOF_INT128__)
-    const auto product = static_cast<unsigned __int128>(a) * b;
+    __extension__ using Wide = unsigned __int128;
+    const Wide product = static_cast<Wide>(a) * b;
     return {static_cast<u64>(product), static_cast<u64>(product >> 64)};
 #elif defined(_MSC_VER) && defined(_M_X64)
     Pair out;

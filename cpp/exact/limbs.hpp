@@ -65,7 +65,8 @@ public:
         const i64 length = high - low;
         auto* grown = static_cast<i64*>(zeroed(cells_ * length, sizeof(i64)));
         for (i64 i = 0; length_ != 0 && i < cells_; ++i)
-            std::memcpy(grown + i * length + (base_ - low), data_ + i * length_, length_ * sizeof(i64));
+            std::memcpy(grown + i * length + (base_ - low), data_ + i * length_,
+                        static_cast<std::size_t>(length_) * sizeof(i64));
         std::free(data_);
         data_ = grown;
         base_ = low;

@@ -325,7 +325,7 @@ inline Fault score_sparse_typed(const ScoreSparseTask& task) {
         F4 sum[N];
         for (int k = 0; k < N; ++k) sum[k] = all(0.0);
         for (i64 k = span.from; k < span.to; ++k) {
-            if (k + kAhead < matrix.n_entries) {
+            if (F > 0 && k + kAhead < matrix.n_entries) {
                 const u64 f = static_cast<u64>(static_cast<i64>(indices[k + kAhead]));
                 const double* ahead = task.scores + static_cast<i64>(f < F ? f : 0) * C;
                 for (i64 c = 0; c < C; c += 8) prefetch(ahead + c);

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, sources
+from tallybayes.arguments import check_keywords
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Column, Grid, Sheet, html, number
 from tallybayes.encoding import open_rows
@@ -308,7 +309,11 @@ class Model:
         for _, part, codes, w in self._labelled_parts(rows, label, weights):
             if (codes < 0).any():
                 raise BadData(wanted("leave-one-out", "rows that were learned", "a class that was not"))
+            if w is not None and (w > self.evidence.rows.to_float()[codes]).any():
+                raise BadData(wanted("leave-one-out", "rows that were learned", "a weight that was not"))
             parts.append(leave_one_out(self._viewed, self._resolved_choices, part, codes, w))
+            if np.isnan(parts[-1]).any():
+                raise BadData(wanted("leave-one-out", "rows that were learned, with their weights", "others"))
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
@@ -510,6 +515,7 @@ class Model:
         """
         from tallybayes.validation import validate_model
 
+        check_keywords("validate", validate_model, options)
         return validate_model(self, source, label, how, **options)
 
     def table(self, column: str) -> Table:
@@ -763,6 +769,7 @@ class Model:
         """
         from tallybayes.structure.dependence import of_model
 
+        check_keywords("dependence", of_model, options)
         return of_model(self, rows, label, **options)
 
     def drift(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Drift:

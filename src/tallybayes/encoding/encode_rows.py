@@ -33,6 +33,6 @@ def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], un
     if isinstance(rows, RowBatch):
         pairs = zip(schema.blocks, likelihoods, strict=True)
         return (rows.encode(block, own.categories or None, unseen=unseen) for block, own in pairs)
-    if not isinstance(rows, np.ndarray | list) or len(rows) > few_rows.MOST_ROWS:
+    if not isinstance(rows, np.ndarray | list) or getattr(rows, "ndim", 1) == 0 or len(rows) > few_rows.MOST_ROWS:
         return None
     return few_rows.encode(rows, schema, likelihoods, unseen)

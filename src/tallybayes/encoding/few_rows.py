@@ -145,7 +145,8 @@ def _array(
     block = schema.blocks[0]
     if block.event.input == "codes":
         return _whole_numbers(rows, likelihoods[0].categories, unseen) if rows.dtype.kind in "iu" else None
-    if rows.dtype not in (np.float64, np.float32) or not rows.flags.c_contiguous:
+    plain = type(rows) is np.ndarray and rows.dtype in (np.float64, np.float32) and rows.flags.c_contiguous
+    if not plain or block.event.input == "text":
         return None
     return _fit(block.event, Dense(rows))
 

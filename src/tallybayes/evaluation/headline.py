@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tallybayes.arguments import instance
 from tallybayes.evaluation.evaluate import Evaluation, evaluate
 from tallybayes.evaluation.inputs import class_names, places, row_weights
 from tallybayes.evaluation.proportions import LEVEL, wilson
@@ -71,7 +72,7 @@ def headline(seen: Evaluation, positive: Any = None, level: float = LEVEL) -> di
     (0.875, 0.75, 1.0)
     """
     z = z_of(level)
-    loss = seen.loss
+    loss = instance("seen", seen, Evaluation, "an Evaluation, as `evaluate` returns it").loss
     figures = {
         "accuracy": Figure(seen.accuracy, *seen.accuracy_interval(level)),
         "log-loss": Figure(loss.mean, loss.mean - z * loss.error, loss.mean + z * loss.error)

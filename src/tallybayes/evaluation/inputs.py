@@ -9,9 +9,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.arguments import index_of, listed, shown
 from tallybayes.categories import Categories, plain
 from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.sources.to_arrow import check_depth
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -22,10 +24,15 @@ _NOT_ONE = 1e-5
 
 def class_names(classes: Iterable[Any]) -> tuple[Any, ...]:
     """Return the classes as Python objects; at least two, all different."""
-    names = tuple(name.item() if isinstance(name, np.generic) else name for name in classes)
+    given = classes if isinstance(classes, str) else listed("classes", classes, "the names of the classes")
+    names = tuple(name.item() if isinstance(name, np.generic) else name for name in given)
     if len(names) < 2:
         raise BadOption(wanted("classes", "at least two", f"{len(names)}"))
-    if len(set(names)) < len(names):
+    try:
+        different = set(names)
+    except TypeError:
+        raise BadOption(wanted("classes", "the names of the classes", shown(names))) from None
+    if len(different) < len(names):
         twice = next(name for k, name in enumerate(names) if name in names[:k])
         raise BadOption(wanted("classes", "different names", f"{twice!r} twice"))
     _arrow(names, "classes")
@@ -69,9 +76,10 @@ def distinct(labels: Any) -> tuple[Any, ...]:
 
 def position(name: Any, classes: Sequence[Any], where: str) -> int:
     """Return the position of one class."""
-    if name not in classes:
-        raise BadOption(wanted(where, "one of the classes", repr(name), did_you_mean(name, map(str, classes))))
-    return classes.index(name)
+    found = index_of(name, classes)
+    if found is None:
+        raise BadOption(wanted(where, "one of the classes", shown(name), did_you_mean(name, map(str, classes))))
+    return found
 
 
 def row_weights(weights: Any, size: int) -> Floats | None:  # (n,)
@@ -123,8 +131,8 @@ def cost_matrix(costs: Any, size: int) -> Floats:  # (C, C)
     want = f"a {size} × {size} matrix of finite numbers not below 0, decided × true"
     try:
         matrix = np.asarray(costs, np.float64)
-    except (TypeError, ValueError):
-        raise BadOption(wanted("costs", want, repr(costs))) from None
+    except (TypeError, ValueError, ArithmeticError):
+        raise BadOption(wanted("costs", want, shown(costs))) from None
     if matrix.shape != (size, size):
         raise BadOption(wanted("costs", want, f"an array of shape {matrix.shape}"))
     bad = ~(np.isfinite(matrix) & (matrix >= 0))
@@ -137,7 +145,7 @@ def numbers(values: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Floa
     """Return numbers as an array of doubles."""
     try:
         array = np.asarray(values, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, ArithmeticError):
         raise BadData(wanted(where, "numbers", f"a {type(values).__name__} that is not numeric")) from None
     if array.ndim not in dimensions:
         raise BadData(wanted(where, "one number per row", f"an array of shape {array.shape}"))
@@ -147,10 +155,13 @@ def numbers(values: Any, where: str, dimensions: tuple[int, ...] = (1,)) -> Floa
 def _arrow(labels: Any, where: str) -> pa.Array:
     if isinstance(labels, pa.ChunkedArray | pa.Array):
         return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
+    if isinstance(labels, list | tuple):
+        check_depth(labels, where)
     try:
         array = pa.array(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype == object else labels)
-    except (pa.ArrowException, TypeError, ValueError):
-        got = f"an array of shape {np.shape(labels)}" if np.ndim(labels) != 1 else "values of several kinds"
+    except (pa.ArrowException, TypeError, ValueError, LookupError, OverflowError):
+        shape = getattr(labels, "shape", ())
+        got = f"an array of shape {shape}" if len(shape) > 1 else "values of several kinds"
         want = "names all of one kind" if where == "classes" else "one class per row, all of one kind"
         raise BadData(wanted(where, want, got)) from None
     return array.combine_chunks() if isinstance(array, pa.ChunkedArray) else array

@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.arguments import instance, whole_number
+from tallybayes.arguments import listed as items
 from tallybayes.display.tables import Grid, Result, number
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.errors import BadData, wanted
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 
@@ -82,15 +84,14 @@ def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:
     >>> mean.tpr.tolist(), mean.auc
     ([0.5, 0.75, 1.0], 0.75)
     """
-    listed = list(curves)
+    want = "curves, as `roc` returns them"
+    listed = [instance("curves", one, RocCurve, want) for one in items("curves", curves, want)]
     if not listed:
         raise BadData(wanted("curves", "at least one", "none"))
     if len({repr(curve.positive) for curve in listed}) > 1:
         first, other = listed[0].positive, next(c.positive for c in listed if c.positive != listed[0].positive)
         raise BadData(wanted("curves", f"all of one positive class, {first!r}", f"one of {other!r}"))
-    if not isinstance(grid, int) or grid < 2:
-        raise BadOption(wanted("grid", "at least 2 points", repr(grid)))
-    fpr = np.linspace(0.0, 1.0, grid)
+    fpr = np.linspace(0.0, 1.0, whole_number("grid", grid, least=2))
     # np.interp takes the last of several points with the same x, which is the upper end.
     heights = np.stack([np.interp(fpr, curve.fpr, curve.tpr) for curve in listed])  # (K, G)
     return AverageRoc(fpr, heights.mean(axis=0), _deviation(heights), np.array([curve.auc for curve in listed]))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.arguments import between_0_and_1, shown
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 
@@ -16,9 +17,7 @@ LEVEL = 0.95
 
 def checked(level: float) -> float:
     """Return the confidence level if it is valid, else raise."""
-    if not 0 < level < 1:
-        raise BadOption(wanted("level", "a number between 0 and 1, such as 0.95", repr(level)))
-    return level
+    return between_0_and_1("level", level)
 
 
 def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> tuple[Any, Any]:
@@ -48,12 +47,21 @@ def wilson(share: npt.ArrayLike, count: npt.ArrayLike, level: float = LEVEL) -> 
     (0.722, 1.0)
     """
     z = NormalDist().inv_cdf(0.5 + checked(level) / 2)
-    p, n = np.asarray(share, np.float64), np.asarray(count, np.float64)
+    p, n = _numbers("share", share), _numbers("count", count)
+    if p.shape != n.shape and p.ndim and n.ndim:
+        raise BadOption(wanted("count", f"one number, or an array of shape {p.shape}", f"one of shape {n.shape}"))
     with np.errstate(divide="ignore", invalid="ignore"):
         middle = p + z * z / (2 * n)
         spread = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
         low, high = (middle - spread) / (1 + z * z / n), (middle + spread) / (1 + z * z / n)
     return _clipped(low), _clipped(high)
+
+
+def _numbers(where: str, values: npt.ArrayLike) -> Floats:
+    try:
+        return np.asarray(values, np.float64)
+    except (TypeError, ValueError, ArithmeticError):
+        raise BadOption(wanted(where, "numbers", shown(values))) from None
 
 
 def _clipped(ends: Floats) -> Any:

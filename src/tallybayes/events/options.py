@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["is_finite", "is_number", "plain_option", "shown"]
+from tallybayes.arguments import is_number, shown
+from tallybayes.errors import BadOption, wanted
 
-# Characters of a value in a message.
-_MOST_SHOWN = 200
+__all__ = ["is_finite", "is_number", "plain_option", "shown"]
 
 
 def plain_option(value: Any) -> Any:
@@ -27,18 +27,18 @@ def plain_option(value: Any) -> Any:
         value = value[()]
     if isinstance(value, bool | np.bool_):
         return bool(value)
-    if isinstance(value, int | np.integer):
+    if isinstance(value, int | np.integer) and is_number(value):
         return int(value)
     if isinstance(value, float | np.floating):
         return float(value)
     if isinstance(value, str):
         return str.__str__(value)
-    return tuple(map(plain_option, value)) if isinstance(value, tuple | list | set | frozenset) else value
-
-
-def is_number(value: Any) -> bool:
-    """Return whether a value is a number, Python's or NumPy's, and no boolean."""
-    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not isinstance(value, tuple | list | set | frozenset):
+        return value
+    try:
+        return tuple(map(plain_option, value))
+    except RecursionError:
+        raise BadOption(wanted("option", "a list that does not hold itself", shown(value))) from None
 
 
 def is_finite(value: Any) -> bool:
@@ -53,17 +53,3 @@ def is_finite(value: Any) -> bool:
         return is_number(value) and math.isfinite(value)
     except OverflowError:
         return False
-
-
-def shown(value: Any) -> str:
-    """Return a value as a message shows it, shortened.
-
-    Examples
-    --------
-    >>> shown(10**9999), shown("a" * 999), shown(0.5)
-    ('a number of 33,216 bits', "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...", '0.5')
-    """
-    if isinstance(value, int) and abs(value) >= 1 << 1024:  # Python refuses to write thousands of digits
-        return f"a number of {value.bit_length():,} bits"
-    text = repr(value)
-    return text if len(text) <= _MOST_SHOWN else f"{text[:40]}..."

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from scipy.special import entr
 
 from tallybayes import kernels
+from tallybayes.arguments import index_of
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import weigh
@@ -131,8 +132,9 @@ class ClassContrast:
 
 
 def _place(where: str, name: Any, classes: tuple[Any, ...]) -> int:
-    if name in classes:
-        return classes.index(name)
+    found = index_of(name, classes)
+    if found is not None:
+        return found
     known = [str(one) for one in classes]
     shown = ", ".join(map(repr, classes[:10])) + (", ..." if len(classes) > 10 else "")
     raise BadOption(wanted(where, f"a class of the model ({shown})", repr(name), did_you_mean(str(name), known)))

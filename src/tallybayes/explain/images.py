@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.arguments import listed, shown
 from tallybayes.display.shades import shaded
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
@@ -158,7 +159,10 @@ def picture(
     if np.isnan(light.average).any():
         at = int(np.argmax(np.isnan(light.average).any(axis=0)))
         raise BadData(wanted(f"picture, column {names[at]!r}", "numbers or booleans", "values of another kind"))
-    order = [_place(model.classes, c) for c in (model.classes if classes is None else classes)]
+    order = [
+        _place(model.classes, c)
+        for c in (model.classes if classes is None else listed("picture classes", classes, "classes"))
+    ]
     if not order:
         raise BadOption(wanted("picture classes", "at least one class", "none"))
     images = (part[order].reshape(len(order), *shape) for part in (light.average, light.dark, light.lit))
@@ -170,7 +174,7 @@ def _pixel_columns(model: Model, columns: str | Sequence[str] | None) -> Sequenc
     if columns is None:
         return model.schema.columns
     if not isinstance(columns, str):
-        return list(columns)
+        return listed("picture columns", columns, "a glob or names of columns")
     found = [name for name in model.schema.columns if fnmatchcase(name, columns)]
     if not found:
         do = did_you_mean(columns, model.schema.columns)
@@ -217,9 +221,9 @@ def _places(model: Model, names: Sequence[str]) -> list[tuple[int, int]]:
     """Return the block of each column, and its position in the block."""
     places = {name: (b, f) for b, block in enumerate(model.schema.blocks) for f, name in enumerate(block.columns)}
     for name in names:
-        if name not in places:
+        if not isinstance(name, str) or name not in places:
             do = did_you_mean(str(name), places)
-            raise BadOption(wanted("picture columns", "columns of the model", repr(name), do))
+            raise BadOption(wanted("picture columns", "columns of the model", shown(name), do))
     return [places[name] for name in names]
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.arguments import listed, shown
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.encoding.row_batch import RowBatch
@@ -147,7 +148,10 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
         columns = own[: _number(columns, len(own))]
     elif isinstance(columns, str):
         columns = [columns]
-    if not len(columns):
+    columns = listed("select", columns, "a whole number or names of columns")
+    if not all(isinstance(one, str) for one in columns):
+        raise BadOption(wanted("select", "names of columns", shown(columns)))
+    if not columns:
         raise BadOption(wanted("select", "at least one column", "none"))
     columns = [*columns, *_products_of(model, columns)]
     stale = None if model.calibration is None else model.calibration.outdated()

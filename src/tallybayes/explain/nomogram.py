@@ -7,7 +7,7 @@ column with the widest span reaches 100. Nothing is rounded: the sum of points g
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,6 +21,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Codes, Floats
+from tallybayes.events.options import is_finite, shown
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.weights import share_of_others
@@ -90,6 +91,8 @@ class Nomogram(Result):
         >>> chart.points("x", "q"), chart.points("x", "p"), chart.points("x", None)
         (100.0, 0.0, 50.0)
         """
+        if not isinstance(value, Hashable):
+            raise BadOption(wanted(f"column {column!r}", "one value", shown(value)))
         log_odds = self._odds.of_missing(column) if _is_missing(value) else self._odds.of_value(column, value)
         return (log_odds - self._least[column]) / self.per_point
 
@@ -115,6 +118,8 @@ class Nomogram(Result):
 
     def probability(self, total: float, size: float | None = None) -> float:
         """Return the probability for a sum of points; `size` is that of the row, by default the number of columns."""
+        if not is_finite(total) or not (size is None or is_finite(size)):
+            raise BadOption(wanted("probability", "a number of points, and one of values", shown((total, size))))
         return float(expit(self._odds.tempered(self.start + self.per_point * total, size)))
 
     def points_of(self, probability: float) -> float:
@@ -205,7 +210,11 @@ class _Odds:
 
     def of_value(self, column: str, value: Any, belief: Belief | None = None) -> float:
         b, f = self.model.schema.place(column)
-        return float(self.difference((belief or self.belief).likelihoods[b].of_cell(f, value)[0][None, :])[0])
+        try:
+            terms = (belief or self.belief).likelihoods[b].of_cell(f, value)[0]
+        except (TypeError, ValueError, ArithmeticError):
+            raise BadOption(wanted(f"column {column!r}", "a value of its kind", shown(value))) from None
+        return float(self.difference(terms[None, :])[0])
 
     def of_missing(self, column: str) -> float:
         b, f = self.model.schema.place(column)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 
+from tallybayes.arguments import instance, text
 from tallybayes.errors import BadOption, wanted
 from tallybayes.model import Model
 from tallybayes.predictions import Answers
@@ -41,7 +42,10 @@ def register_duckdb(connection: duckdb.DuckDBPyConnection, model: Model, name: s
     """
     if not hasattr(connection, "create_function"):
         raise BadOption(wanted("register_duckdb", "a connection of DuckDB", type(connection).__name__))
-    answers = Answers(model, ("predict", "predict_proba"), {"predict_proba": {"threads": 1}})
+    text("name", name, "the name of a function")
+    answers = Answers(
+        instance("model", model, Model, "a Model"), ("predict", "predict_proba"), {"predict_proba": {"threads": 1}}
+    )
     kind = _TYPES.get(model.evidence.classes.kind, "DOUBLE")
     fields = {one.name: "DOUBLE" if k else kind for k, one in enumerate(answers.fields)}
 

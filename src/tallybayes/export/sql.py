@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tallybayes.arguments import instance, listed, text
 from tallybayes.encoding.product import values_of
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
@@ -43,7 +44,9 @@ _GRID, _MOST_STEPS = 4096, 12  # places of a grid; edges in one place of it that
 
 def to_sql(card: Scorecard, dialect: str, table: str, *, keep: Sequence[str] | None, contributions: bool) -> str:
     """Return the query that scores a table's rows; see `Model.to_sql`."""
-    return _Query(card, Dialect(dialect), contributions).text(table, card.schema.columns if keep is None else keep)
+    kept = card.schema.columns if keep is None else [text("keep", one) for one in listed("keep", keep, "columns")]
+    instance("contributions", contributions, bool, "True or False")
+    return _Query(card, Dialect(dialect), contributions).text(text("table", table, "the name of a table"), kept)
 
 
 @dataclass

@@ -12,9 +12,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.arguments import index_of, shown
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
+from tallybayes.events.options import is_finite
 from tallybayes.inference.uncertainty import z_of
 
 __all__ = ["ABSTAIN", "decide"]
@@ -74,7 +76,7 @@ def decide(
     else:
         best = np.argmax(probabilities, axis=1)
     if abstain is not None:
-        if not 0 <= abstain <= 1:
+        if not is_finite(abstain) or not 0 <= abstain <= 1:
             raise BadOption(wanted("abstain", "a probability from 0 to 1", repr(abstain)))
         unsure = np.take_along_axis(probabilities, best[:, None], axis=1)[:, 0] < abstain
         best = np.where(unsure, ABSTAIN, best)
@@ -97,12 +99,14 @@ def _costs(costs: npt.ArrayLike, size: int) -> Floats:
 
 def _past(threshold: Mapping[Any, float], probabilities: Floats, classes: Categories) -> Floats:
     """Return scores that put classes past their threshold first, and those not past it last."""
+    if not isinstance(threshold, Mapping):
+        raise BadOption(wanted("threshold", "a probability for each class", shown(threshold)))
     scores = probabilities.copy()
     for name, least in threshold.items():
-        if name not in classes.values:
-            raise BadOption(wanted("threshold", "a class", repr(name), did_you_mean(name, map(str, classes.values))))
-        if not 0 <= least <= 1:
-            raise BadOption(wanted("threshold", "a probability from 0 to 1", repr(least)))
-        c = classes.values.index(name)
+        c = index_of(name, classes.values)
+        if c is None:
+            raise BadOption(wanted("threshold", "a class", shown(name), did_you_mean(name, map(str, classes.values))))
+        if not is_finite(least) or not 0 <= least <= 1:
+            raise BadOption(wanted("threshold", "a probability from 0 to 1", shown(least)))
         scores[:, c] += np.where(probabilities[:, c] >= least, 2.0, -2.0)
     return scores

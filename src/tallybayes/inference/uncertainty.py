@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.arguments import between_0_and_1
 from tallybayes.display.tables import Column, Grid, Result, plain
-from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.kernels import log_softmax
 
@@ -166,9 +166,7 @@ def z_of(level: float, where: str = "level") -> float:
     """
     from scipy.special import ndtri
 
-    if isinstance(level, bool) or not isinstance(level, int | float | np.floating) or not 0 < level < 1:
-        raise BadOption(wanted(where, "a number between 0 and 1, such as 0.95", repr(level)))
-    return float(ndtri((1 + level) / 2))
+    return float(ndtri((1 + between_0_and_1(where, level)) / 2))
 
 
 def _log_odds(scores: Floats, *variances: Floats) -> tuple[Floats, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes.arguments import instance
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.options import is_finite
@@ -80,7 +81,7 @@ class Learner:
         >>> learner.classes, model.classes
         (('maybe', 'no', 'yes'), ('no', 'yes'))
         """
-        learner = cls(model.schema.label, refresh=refresh)
+        learner = cls(instance("model", model, Model, "a Model").schema.label, refresh=refresh)
         learner._begin(model)
         return learner
 

@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from scipy.special import betaincinv
 
 from tallybayes import engines, sources
+from tallybayes.arguments import one_of
 from tallybayes.categories import kind
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
@@ -85,8 +86,7 @@ def probability(
     reading = sources.ReadOptions(missing_values, errors)
     question, workers = parse(query, given), engines.default_threads(threads)
     checked(level)
-    if interval not in ("wilson", "beta"):
-        raise BadOption(wanted("interval", "'wilson' or 'beta'", repr(interval)))
+    one_of("interval", interval, ("wilson", "beta"))
 
     def counted(types: open_rows.Types | None) -> tuple[Tally, list[str], str]:
         rows = sources.open_source(source, reading, types=types)

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
+from tallybayes import arguments
 from tallybayes.errors import BadOption, wanted
 
 _TOKEN = re.compile(
@@ -75,13 +76,13 @@ def parse(text: str, given: str | Mapping[str, Any] | None = None) -> Query:
     >>> parse("play=yes", {"outlook": "sunny", "wind": None}).given
     (Term(column='outlook', operator='=', value='sunny'),)
     """
-    if not isinstance(text, str):
-        raise BadOption(wanted("query", "a text such as 'play=yes | outlook=sunny'", repr(text)))
+    arguments.text("query", text, "a text such as 'play=yes | outlook=sunny'")
     whole = re.fullmatch(r"\s*P\s*\((.*)\)\s*", text, re.DOTALL)
     target, more = _Reader(whole[1] if whole else text, "query").sides()
     if isinstance(given, Mapping):
         more += tuple(Term(str(k), "=", _text(v)) for k, v in given.items() if v is not None)
     elif isinstance(given, str):
+        arguments.text("given", given, "terms such as 'outlook=sunny, windy=false'")
         first, second = _Reader(given, "given").sides()
         if second:
             raise BadOption(wanted("given", "terms such as 'outlook=sunny, windy=false'", f"{given!r}, with a '|'"))

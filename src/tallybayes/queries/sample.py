@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
+from tallybayes.arguments import instance, whole_number
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.inference.posterior import normalise
@@ -29,13 +30,12 @@ def sample(
     is that of the random numbers. Fixed values do not change the other columns, since columns are independent given the
     class. So are the counts of a bag whose total is Poisson distributed.
     """
-    for name, value in (("n", n), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise BadOption(wanted(f"sample {name}", "a whole number not below 0", repr(value)))
+    n, seed = whole_number("sample n", n), whole_number("sample seed", seed)
+    instance("sample missing", missing, bool, "True or False")
     check_independent(model.schema, "sample")
-    rng = np.random.default_rng(int(seed))
+    rng = np.random.default_rng(seed)
     fixed = dict(given) if isinstance(given, Mapping) else {} if given is None else {model.schema.label: given}
-    codes = _classes(model, int(n), fixed, rng)
+    codes = _classes(model, n, fixed, rng)
     columns = _features(model, codes, rng, missing=missing)
     for name, value in fixed.items():
         if name != model.schema.label:

@@ -15,6 +15,7 @@ import pyarrow as pa
 
 import tallybayes
 from tallybayes import sources
+from tallybayes.arguments import text, whole_number
 from tallybayes.drift.drift import drift
 from tallybayes.drift.result import Drift
 from tallybayes.encoding import open_rows
@@ -98,6 +99,7 @@ def report(
     True
     """
     _check(label, model, fit_options)
+    seed = whole_number("seed", seed)
     weights = fit_options.pop("weights", None)
     if model is not None:
         weights = model.schema.weight if weights is None and label is None else weights
@@ -332,7 +334,8 @@ def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | N
 def _origin(
     rows: Any, scan: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
 ) -> Origin:
-    named = scan.source.name if source is None else source
+    named = scan.source.name if source is None else text("source", source)
+    command = None if command is None else text("command", command)
     written = {
         name: repr(value) if isinstance(value, str | int | float | dict) else str(value)
         for name, value in options.items()

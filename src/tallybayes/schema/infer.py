@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
+from tallybayes.arguments import instance, listed, one_of, text
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events import Event, parse
 from tallybayes.kernels.text import Tokenizer
@@ -38,6 +39,9 @@ class SchemaOptions:
     keep: str | Sequence[str] = ()  # names or globs of columns to use although they look like ids
     label_as_is: bool = False  # take numbers as classes, however many
 
+    def __post_init__(self) -> None:
+        instance("label_as_is", self.label_as_is, bool, "True or False")
+
     def declared(self) -> Callable[[str], Event | str | None]:
         """Return a function that finds the declared event model of a column; None if it is to be inferred."""
         return _EventFinder(self.events, None, "histogram").match
@@ -46,13 +50,16 @@ class SchemaOptions:
     def texts(self) -> tuple[str, ...]:
         """The names or globs of columns that are declared text."""
         given = self.events if isinstance(self.events, Mapping) else {"*": self.events}
-        specs = ((name, one) for name, one in given.items() if one is not None and one != _IGNORE)
+        specs = (
+            (name, one) for name, one in given.items() if not (one is None or (isinstance(one, str) and one == _IGNORE))
+        )
         return tuple(name for name, one in specs if parse(one, f"events[{name!r}]").input == "text")
 
     def keeps(self, name: str) -> bool:
         """Return whether a column is used even if it looks like an id."""
-        kept = (self.keep,) if isinstance(self.keep, str) else self.keep
-        return any(name == one or fnmatchcase(name, one) for one in kept)
+        want = "names or globs of columns"
+        kept = [self.keep] if isinstance(self.keep, str) else listed("keep", self.keep, want)
+        return any(fnmatchcase(name, text("keep", one, want)) or name == one for one in kept)
 
 
 def infer(
@@ -94,8 +101,7 @@ def infer(
     >>> infer(fields, "play").events()
     {'outlook': 'categorical', 'humidity': 'histogram'}
     """
-    if missing not in get_args(Missing):
-        raise BadOption(wanted("missing", "'skip', 'category' or 'error'", repr(missing)))
+    one_of("missing", missing, get_args(Missing))
     for role, name in (("label", label), ("weight", weight)):
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))

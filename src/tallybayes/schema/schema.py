@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias
 
 import pyarrow as pa
 
+from tallybayes.arguments import index_of, shown
 from tallybayes.errors import BadOption, CannotMerge, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.text.text import Text
@@ -111,9 +112,10 @@ class Schema:
     def place(self, column: str) -> tuple[int, int]:
         """Return the index of a column's block, and the column's index in it."""
         for b, block in enumerate(self.blocks):
-            if column in block.columns:
-                return b, block.columns.index(column)
-        raise BadOption(wanted("column", "a column of the model", repr(column), did_you_mean(column, self.terms)))
+            found = index_of(column, block.columns)
+            if found is not None:
+                return b, found
+        raise BadOption(wanted("column", "a column of the model", shown(column), did_you_mean(column, self.terms)))
 
     def events(self) -> dict[str, str]:
         """Return the event model of every column, as text."""

@@ -12,7 +12,8 @@ from typing import Any, Literal
 import numpy as np
 import pyarrow as pa
 
-from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.arguments import instance, listed, shown
+from tallybayes.errors import BadData, BadOption, TallyError, wanted
 from tallybayes.sources import arrays, frames, steps
 from tallybayes.sources.array_columns import (
     is_prose,
@@ -37,7 +38,7 @@ from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
 from tallybayes.sources.take import gather, plain, take
-from tallybayes.sources.to_arrow import is_scipy_sparse
+from tallybayes.sources.to_arrow import check_depth, is_scipy_sparse
 from tallybayes.sources.where import Where
 
 __all__ = [
@@ -59,6 +60,7 @@ __all__ = [
     "gather",
     "is_path",
     "is_prose",
+    "is_scipy_sparse",
     "kind_of",
     "matrix_of",
     "names_of",
@@ -173,7 +175,12 @@ def open_source(
     """
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
+    columns, names = _list_of_names("columns", columns), _list_of_names("names", names)
     errors, connection = options.errors, options.connection
+    if types is not None and not (
+        isinstance(types, Mapping) and all(isinstance(kind, pa.DataType) for kind in types.values())
+    ):
+        raise BadOption(wanted("types", "a type of Arrow for each name", shown(types)))
     markers = Markers(options.missing_values, label, documents)
     predicate = None if options.where is None else Where(options.where)
     needed = columns
@@ -203,9 +210,19 @@ def open_source(
     return steps.slice_rows(rows, batch_rows)
 
 
+def _list_of_names(where: str, given: Sequence[str] | None) -> Sequence[str] | None:
+    if given is None or (isinstance(given, Sequence) and all(isinstance(one, str) for one in given)):
+        return given
+    want = "a list of names"
+    return [instance(where, one, str, want) for one in listed(where, given, want)]
+
+
 def _in_memory(source: Any, names: Sequence[str] | None) -> Source:
     if isinstance(source, list | tuple):
         return _of_list(source, names)
+    if isinstance(source, np.ma.MaskedArray) and source.dtype.names is None:  # a masked value is a missing one
+        numbers = source.dtype.kind in "biuf"
+        source = np.ma.filled(source.astype(float if numbers else object), np.nan if numbers else None)
     if isinstance(source, np.ndarray) and source.dtype.names is None:
         return arrays.of_array(source, names)
     if is_scipy_sparse(source):
@@ -235,10 +252,16 @@ def _of_list(rows: Sequence[Any], names: Sequence[str] | None) -> Source:
     if not rows:
         raise BadData(wanted("the list", "at least one row", "none"))
     first = next((row for row in rows if row is not None), None)
-    if isinstance(first, list | tuple | np.ndarray) and np.ndim(rows[0]) > 0:
+    check_depth(rows, "the list")
+    if isinstance(first, list | tuple) or (isinstance(first, np.ndarray) and first.ndim > 0):
         return arrays.of_rows(rows, names)
     if isinstance(first, Mapping):
         return frames.of_dicts(rows)
     if isinstance(first, str):
         return frames.of_text(rows)
-    return arrays.of_array(np.asarray(rows), names, "the list")
+    try:
+        return arrays.of_array(np.asarray(rows), names, "the list")
+    except (TypeError, ValueError, ArithmeticError) as error:
+        if isinstance(error, TallyError):
+            raise
+        raise BadData(wanted("the list", "rows of one kind", shown(rows))) from None

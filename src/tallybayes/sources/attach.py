@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
+from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.source import Source
 from tallybayes.sources.to_arrow import column_of
@@ -28,9 +28,10 @@ def attach(source: Source, name: str, values: Any) -> Source:
     """
     if name in source.schema.names:
         raise BadData(wanted(f"column '{name}'", f"a name that {source.name} does not have", "one that it has already"))
-    if np.ndim(values) != 1 if isinstance(values, np.ndarray) else not hasattr(values, "__len__"):
-        got = f"shape {values.shape}" if isinstance(values, np.ndarray) else repr(values)
-        raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if np.ndim(values) else ""))
+    shape = getattr(values, "shape", None)
+    if len(shape) != 1 if isinstance(shape, tuple) else not hasattr(values, "__len__"):
+        got = shown(values) if not shape else f"shape {shape}"
+        raise BadData(wanted(f"column '{name}'", "one value a row", got, "Pass x.ravel()" if shape else ""))
     field, column = column_of(name, values, "the values passed separately")
     chunks = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
     if source.rows is not None and source.rows != len(chunks):

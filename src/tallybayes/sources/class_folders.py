@@ -22,7 +22,7 @@ def class_folders(path: str) -> dict[str, list[Path]] | None:
     The files of a folder may lie in folders of their own.
     """
     full = Path(path).expanduser()
-    if not full.is_dir():
+    if not os.path.isdir(full):  # False for a name that no file can have, where Path.is_dir raises
         return None
     folders = sorted(one for one in full.iterdir() if one.is_dir() and not one.name.startswith((".", "_")))
     found = {folder.name: sorted(file for file in folder.rglob("*") if file.is_file()) for folder in folders}

@@ -44,7 +44,7 @@ def _of_arrow(frame: Any) -> Source:
     check_distinct([str(column) for column in getattr(frame, "columns", [])], name)
     try:
         return _of_stream(frame, name) if hasattr(frame, "__arrow_c_stream__") else _of_struct(frame, name)
-    except (*BROKEN, ValueError, TypeError) as error:
+    except (*BROKEN, ValueError, TypeError, OverflowError) as error:
         if isinstance(error, BadData):
             raise
         got = f"values that cannot be converted ({_one_line(error)})"

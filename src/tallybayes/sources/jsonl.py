@@ -152,7 +152,7 @@ def _explain(
                 continue
             kind = types.get(column)
             if kind is None and others == "infer":
-                types[column] = pa.float64() if type(value) is int else pa.array([value]).type
+                types[column] = pa.float64() if type(value) is int else _type_of(value, path, column, row)
             elif kind is None or not _fits(value, kind):
                 where, got = f"{path}, column '{column}'", f"{value!r} (row {row})"
                 want = "no such column" if kind is None else type_in_words(kind)
@@ -174,6 +174,8 @@ def _object(path: str, line: bytes, row: int) -> dict[str, Any]:
         raise BadData(wanted(path, "text in UTF-8", got, do)) from None
     if value is None:
         raise BadData(wanted(path, "one JSON object in each line", f"{_start(line)} (row {row})", CURE))
+    if fault := _fault(line):
+        raise BadData(wanted(path, "text that is Unicode", f"a line that {fault} (row {row})", CURE))
     return value
 
 
@@ -189,6 +191,14 @@ def _load(line: bytes) -> dict[str, Any] | None:
 
 def _start(line: bytes) -> str:
     return repr(line.decode(errors="replace").strip()[:60])
+
+
+def _type_of(value: Any, path: str, column: str, row: int) -> pa.DataType:
+    try:
+        return pa.array([value]).type
+    except BROKEN:
+        where, got = f"{path}, column '{column}'", f"{_start(json.dumps(value).encode())} (row {row})"
+        raise BadData(wanted(where, "values of one type", got, "Make its values of one type")) from None
 
 
 def _fits(value: Any, kind: pa.DataType) -> bool:

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Literal, TypeAlias
 
+from tallybayes.arguments import listed, text
+
 MissingValues: TypeAlias = Literal["auto"] | Sequence[str]
 
 AUTO: Literal["auto"] = "auto"
@@ -28,7 +30,8 @@ def checked(given: MissingValues) -> Literal["auto"] | tuple[str, ...]:
     """
     if isinstance(given, str):
         return AUTO if given == AUTO else (given,)
-    return tuple(given)
+    want = "texts that mean a missing value"
+    return tuple(text("missing_values", one, want) for one in listed("missing_values", given, want))
 
 
 def markers_of_numbers(missing: MissingValues) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from tallybayes.errors import BadOption, wanted
+from tallybayes.arguments import one_of
 from tallybayes.sources.missing import AUTO, MissingValues, checked
 from tallybayes.sources.text_format import TextFormat
 
@@ -31,11 +31,9 @@ class ReadOptions:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "missing_values", checked(self.missing_values))
+        one_of("errors", self.errors, ("strict", "replace"))
+        one_of("bad_lines", self.bad_lines, ("error", "skip"))
         _ = self.form  # raises for what is no encoding and no delimiter
-        if self.errors not in ("strict", "replace"):
-            raise BadOption(wanted("errors", "'strict' or 'replace'", repr(self.errors)))
-        if self.bad_lines not in ("error", "skip"):
-            raise BadOption(wanted("bad_lines", "'error' or 'skip'", repr(self.bad_lines)))
 
 
 PLAIN_OPTIONS = ReadOptions()

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import pyarrow as pa
 
+from tallybayes.arguments import whole_number
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.sources.array_columns import is_prose
 from tallybayes.sources.missing import AUTO, Markers
@@ -209,8 +210,7 @@ def slice_rows(source: Source, batch_rows: int | None) -> Source:
     """Return the same rows in batches of at most `batch_rows`, without a copy."""
     if batch_rows is None:
         return source
-    if batch_rows < 1:
-        raise BadOption(wanted("batch_rows", "a number of rows, at least 1", str(batch_rows)))
+    batch_rows = whole_number("batch_rows", batch_rows, least=1, want="a number of rows, at least 1")
 
     def start() -> Iterator[pa.RecordBatch]:
         for batch in source:

@@ -6,6 +6,7 @@ import codecs
 import warnings
 from dataclasses import dataclass
 
+from tallybayes.arguments import shown
 from tallybayes.errors import BadData, BadOption, GuessedEncodingWarning, wanted
 
 _UTF16 = (b"\xff\xfe", b"\xfe\xff")
@@ -41,8 +42,9 @@ class TextFormat:
             except (LookupError, TypeError):
                 want = "the name of an encoding, such as 'utf-8' or 'latin-1'"
                 raise BadOption(wanted("encoding", want, repr(self.encoding))) from None
-        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\n\r'):
-            raise BadOption(wanted("delimiter", "one character, such as ';'", repr(self.delimiter)))
+        one = isinstance(self.delimiter, str) and len(self.delimiter) == 1 and self.delimiter not in '"\n\r'
+        if self.delimiter is not None and not one:
+            raise BadOption(wanted("delimiter", "one character, such as ';'", shown(self.delimiter)))
 
     def encoding_of(self, head: bytes, path: str) -> str | None:
         """Return the encoding of a text with these first bytes; None for UTF-8, which needs no conversion."""

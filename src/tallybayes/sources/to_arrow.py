@@ -10,12 +10,16 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import matrix_field, sparse_field
 from tallybayes.sources.source import check_distinct
 from tallybayes.sources.steps import BROKEN, in_words
 
 Array = npt.NDArray[Any]
+_NESTED = (list, tuple, set, frozenset, Mapping)
+_MOST_LEVELS = 32  # no format that we read nests its values this deep
+_MOST_NESTED = 1 << 16  # lists looked into on each level: a list of itself twice doubles on each
 
 
 def table_of(columns: Mapping[str, Any], name: str) -> pa.Table:
@@ -42,14 +46,16 @@ def column_of(name: str, values: Any, where: str) -> tuple[pa.Field, pa.Array]:
         )
         return field, matrix_column(values, field)
     array = _arrow(values, f"{where}, column '{name}'")
+    if array.type == pa.string_view():  # pyarrow can neither take nor filter string views, which polars uses
+        array = array.cast(pa.large_string())
     return pa.field(name, array.type), array
 
 
 def _arrow(values: Any, where: str) -> pa.Array:
     if isinstance(values, pa.Array | pa.ChunkedArray):
         return values
-    if isinstance(values, str | bytes) or not hasattr(values, "__len__"):
-        raise BadData(wanted(where, "a list or an array of values", repr(values)))
+    if isinstance(values, str | bytes | Mapping) or not (hasattr(values, "__len__") and hasattr(values, "__iter__")):
+        raise BadData(wanted(where, "a list or an array of values", shown(values)))
     try:
         if hasattr(values, "__arrow_c_stream__"):
             return pa.chunked_array(values)
@@ -61,18 +67,33 @@ def _arrow(values: Any, where: str) -> pa.Array:
             values = values.astype(values.dtype.newbyteorder("="), copy=False)
         # Among objects, NaN is how pandas and NumPy write a missing string. Among floats it stays NaN, without a copy.
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
+        if objects:
+            check_depth(values, where)
         try:
             return pa.array(values, from_pandas=objects)
         except pa.ArrowCapacityError:  # one text of two gigabytes or more
             return pa.array(values, pa.large_string(), from_pandas=objects)
     except UnicodeEncodeError as error:
-        row = next(at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
-        got = f"a lone surrogate, {error.object[error.start]!a} (row {row})"
+        wrong = (at for at, value in enumerate(values, 1) if isinstance(value, str) and _has_surrogate(value))
+        row = next((f" (row {at})" for at in wrong), "")  # none if it is inside of a list
+        got = f"a lone surrogate, {error.object[error.start]!a}{row}"
         raise BadData(wanted(where, "text that is Unicode", got, "Decode it with errors='replace'")) from None
     except (*BROKEN, OverflowError, TypeError) as error:
         empty = next((v for v in values if isinstance(v, Decimal) and not v.is_finite()), None)
         got = f"values that cannot be converted ({in_words(error) if empty is None else repr(empty)})"
         raise BadData(wanted(where, "values of one type", got)) from None
+
+
+def check_depth(values: Any, where: str) -> None:
+    """Raise BadData if a value is nested deeper than any data is: Arrow would overflow the stack and crash."""
+    nested = tuple(kind for kind in set(map(type, values)) if issubclass(kind, _NESTED))
+    level = [value for value in values if isinstance(value, nested)] if nested else []
+    for _ in range(_MOST_LEVELS):
+        if not level:
+            return
+        inner = (one.values() if isinstance(one, Mapping) else one for one in level)
+        level = [value for one in inner for value in one if isinstance(value, _NESTED)][:_MOST_NESTED]
+    raise BadData(wanted(where, f"values nested at most {_MOST_LEVELS} deep", "values nested deeper"))
 
 
 def _has_surrogate(text: str) -> bool:

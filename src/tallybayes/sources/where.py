@@ -17,6 +17,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tallybayes import arguments
+from tallybayes.arguments import shown
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.source import Source
 from tallybayes.sources.steps import BROKEN, columns_to_read, retype, type_in_words
@@ -79,8 +81,8 @@ class Where:
 
     def __init__(self, text: str) -> None:
         if not isinstance(text, str) or not text.strip():
-            raise BadOption(wanted("where", _FORM, repr(text)))
-        self.text = text
+            raise BadOption(wanted("where", _FORM, shown(text)))
+        self.text = arguments.text("where", text, _FORM)
         try:
             reader = _Reader(text)
             self._test = reader.test(reader.tree)

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
+from tallybayes.arguments import shown
 from tallybayes.errors import BadOption, wanted
 
 __all__ = ["local_path", "remove_temporaries", "replacing", "write"]
@@ -38,6 +39,8 @@ def local_path(path: str | os.PathLike[str], what: str) -> Path:
         found = Path(path).expanduser()
         if b"\0" in os.fsencode(found):
             got = "a zero byte"
+    except TypeError:
+        raise BadOption(wanted(what, "the name of a file", shown(path))) from None
     except UnicodeEncodeError:
         got = "characters that are no Unicode"
     except RuntimeError:

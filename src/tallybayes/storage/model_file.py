@@ -37,8 +37,9 @@ _AUTO = "automatic"
 
 def save(model: Model, path: str | os.PathLike[str]) -> None:
     """Write a model to a file, atomically, if it can be read back."""
+    where = f"model file {str(atomic_write.local_path(path, 'model file'))!r}"
     content = dump(model)
-    _read_back(content, model, f"model file {os.fspath(path)!r}")
+    _read_back(content, model, where)
     atomic_write.write(content, path, "model file")
 
 

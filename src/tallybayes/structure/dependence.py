@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines, sources
+from tallybayes.arguments import between_0_and_1, index_of, listed, shown, whole_number
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Column, Grid, Result, number
 from tallybayes.encoding import open_rows
@@ -106,12 +107,12 @@ class Dependence(Result):
 
     def worst(self, k: int = 5) -> tuple[Pair, ...]:
         """Return the k pairs that depend most on each other given the class."""
-        return tuple(self._pair(i) for i in range(min(k, len(self))))
+        return tuple(self._pair(i) for i in range(min(whole_number("k", k), len(self))))
 
     def pair(self, first: str, second: str) -> Pair:
         """Return the figures of two columns."""
         for name in (first, second):
-            if name not in self.columns:
+            if index_of(name, self.columns) is None:
                 do = did_you_mean(name, self.columns)
                 raise BadOption(wanted("pair", "two columns that were tested", repr(name), do))
         if first == second:
@@ -121,7 +122,9 @@ class Dependence(Result):
 
     def broken(self, level: float = LEVEL) -> tuple[Pair, ...]:
         """Return the pairs that break conditional independence; the chance of any false alarm is at most `level`."""
-        return tuple(self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= level))
+        return tuple(
+            self._pair(int(k)) for k in np.flatnonzero(self.figures.given_holm <= between_0_and_1("level", level))
+        )
 
     def learn(self, source: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Dependence:
         """Return the result with further rows, counted in the same bins."""
@@ -332,12 +335,13 @@ def _select(schema: Schema, columns: Sequence[str] | None) -> tuple[tuple[str, .
     if isinstance(columns, str):
         raise BadOption(wanted("columns", "a list of names", repr(columns), f"Pass [{columns!r}]"))
     texts = set(schema.texts)
+    columns = None if columns is None else listed("columns", columns, "a list of names")
     for name in columns or ():
-        if name in texts:
+        if isinstance(name, str) and name in texts:
             do = "Leave it out: words are many columns, not one"
             raise BadOption(wanted("columns", "columns of values or numbers", f"{name!r}, which is text", do))
-        if name not in schema.columns:
-            raise BadOption(wanted("columns", "columns of the rows", repr(name), did_you_mean(name, schema.columns)))
+        if index_of(name, schema.columns) is None:
+            raise BadOption(wanted("columns", "columns of the rows", shown(name), did_you_mean(name, schema.columns)))
     names = schema.columns if columns is None else dict.fromkeys(columns)
     kept = tuple(name for name in names if name not in texts)
     if len(kept) < 2:

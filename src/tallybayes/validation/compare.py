@@ -103,8 +103,7 @@ def compare(
     """
     if parse(how).kind != "folds":
         raise BadOption(wanted("how", "folds, such as '10-fold' or '10x10'", repr(how)))
-    partners = default_partners() if partners is None else partners
-    check_partners("partners", partners)
+    partners = default_partners() if partners is None else check_partners("partners", partners)
 
     fit_options = FitOptions.of(options)
     reading = fit_options.reading

@@ -12,9 +12,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from tallybayes import engines, sources
+from tallybayes.arguments import between_0_and_1, is_number, listed, one_of, shown, whole_number
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation.losses import log_loss, true_probabilities
 from tallybayes.events.inputs import Floats
 from tallybayes.fitting import FitOptions
@@ -76,8 +77,7 @@ class LearningCurve(Result):
         return middle - spread, middle + spread
 
     def _of(self, figure: str) -> Floats:
-        if figure not in _TITLES:
-            raise BadOption(wanted("figure", f"one of {', '.join(map(repr, _TITLES))}", repr(figure)))
+        one_of("figure", figure, _TITLES)
         return self.accuracy if figure == "accuracy" else self.log_loss
 
     def ahead(self, figure: Figure = "log_loss") -> dict[str, int | None]:
@@ -214,10 +214,8 @@ def learning_curve(
 
 
 def _check(shuffles: Any, share: Any, compare: Any) -> None:
-    if isinstance(shuffles, bool) or not isinstance(shuffles, int) or shuffles < 1:
-        raise BadOption(wanted("shuffles", "a whole number from 1", repr(shuffles)))
-    if not isinstance(share, (int, float)) or not 0 < share < 1:
-        raise BadOption(wanted("holdout", "a number above 0 and below 1", repr(share)))
+    whole_number("shuffles", shuffles, least=1)
+    between_0_and_1("holdout", share, "a number above 0 and below 1")
     check_partners("compare", compare)
 
 
@@ -266,10 +264,13 @@ def _sizes(given: Sequence[int] | None, most: int, classes: int) -> npt.NDArray[
         while default[-1] < most:
             default.append(min(most, int(np.ceil(default[-1] * _GROWTH))))
         return np.array(default, np.int64)
-    sizes = np.unique(np.asarray(given))
-    if not len(sizes) or sizes.dtype.kind not in "iu" or sizes[0] < 1 or sizes[-1] > most:
-        raise BadOption(wanted("sizes", f"whole numbers from 1 to {most}, the rows not held out", repr(list(given))))
-    return sizes.astype(np.int64)
+    want = f"whole numbers from 1 to {most}, the rows not held out"
+    items = listed("sizes", given, want)
+    whole = all(is_number(one) and not isinstance(one, float | np.floating) for one in items)
+    sizes = sorted({int(one) for one in items}) if whole else []
+    if not sizes or sizes[0] < 1 or sizes[-1] > most:
+        raise BadOption(wanted("sizes", want, shown(items)))
+    return np.array(sizes, np.int64)
 
 
 @dataclass(frozen=True)
@@ -324,5 +325,7 @@ class _Shuffle:
         true = info.classes[self.held].astype(np.intp)
         weights = None if info.weights is None else info.weights[self.held]
         some = (true >= 0) if weights is None else (true >= 0) & (weights > 0)
+        if not some.any():
+            raise BadData(wanted("learning curve", "held-out rows with a weight above 0", "none", "Raise holdout"))
         true, p, w = true[some], probabilities[some], None if weights is None else weights[some]
         return float(np.average(p.argmax(axis=1) == true, weights=w)), log_loss(true_probabilities(true, p), w).mean

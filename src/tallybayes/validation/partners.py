@@ -16,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 from scipy import sparse
 
+from tallybayes.arguments import listed, shown
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import ClassCodes, Weights
 from tallybayes.events.inputs import Floats
@@ -71,17 +72,18 @@ def default_partners() -> tuple[str, ...]:
     return "ridge", "forest", *(name for name in others if _is_installed(name))
 
 
-def check_partners(option: str, names: Any) -> None:
-    """Raise unless all are partners that are installed."""
-    known = ", ".join(PARTNERS)
-    if isinstance(names, str) or not all(isinstance(name, str) and name in PARTNERS for name in names):
-        unknown = names if isinstance(names, str) else next(n for n in names if n not in PARTNERS)
-        raise BadOption(wanted(option, f"some of {known}", repr(unknown)))
+def check_partners(option: str, given: Any) -> tuple[str, ...]:
+    """Return names of partners; raise unless all are installed."""
+    want = f"some of {', '.join(PARTNERS)}"
+    names: tuple[str, ...] = tuple(listed(option, given, want))
     for name in names:
+        if not isinstance(name, str) or name not in PARTNERS:
+            raise BadOption(wanted(option, want, shown(name)))
         if not _is_installed(name):
             package = PARTNERS[name].module.partition(".")[0]
             do = f"pip install {package}"
             raise BadOption(wanted(option, f"{name!r} with the package {package!r}", "no such package", do))
+    return names
 
 
 def _is_installed(name: str) -> bool:

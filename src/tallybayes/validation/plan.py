@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tallybayes.arguments import whole_number
 from tallybayes.errors import BadOption, wanted
 
 _FORMS = "'loo', '10-fold', '10x10', 'holdout', 'holdout(0.25)', '10xholdout', 'prequential' or 'prequential(500)'"
@@ -60,9 +61,7 @@ def parse(how: Any) -> Plan:
 
 def check_seed(seed: Any) -> int:
     """Return the seed as an int; raise unless it is a whole number not below 0."""
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or int(seed) < 0:
-        raise BadOption(wanted("seed", "a whole number not below 0", repr(seed)))
-    return int(seed)
+    return whole_number("seed", seed)
 
 
 def _folds(how: str, repeats: int, folds: int) -> Plan:

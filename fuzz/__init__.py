@@ -1,0 +1,1 @@
+"""Coverage-guided fuzzing: `python -m fuzz NAME --minutes N`; see docs/trust.md."""

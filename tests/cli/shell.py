@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import mailbox
 import shlex
 import sys
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 
 from tallybayes.cli.main import main
+from tests.mail.messages import message
 
 WEATHER = """\
 outlook,temperature,humidity,windy,play
@@ -33,6 +35,16 @@ rainy,71,91,true,no
 DAYS = "outlook,temperature,humidity,windy\nsunny,66,90,true\novercast,70,,false\n"
 BAD = "outlook,play\nsunny,no\nrainy,yes,perhaps\novercast,yes\n"
 WEEK = "\n".join(WEATHER.splitlines()[:6]) + "\n"
+
+
+def write_mailboxes() -> None:
+    """Write a mailbox for each class, and a message, into the current folder."""
+    for kind in ("spam", "ham", "news"):
+        box = mailbox.mbox(f"{kind}.mbox")
+        for seed in range(40):
+            box.add(message(kind, seed))
+        box.close()
+    Path("message.eml").write_bytes(message("spam", 77))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import mailbox
 import subprocess
 import sys
 from importlib import import_module
@@ -15,22 +14,17 @@ import pytest
 from tallybayes.cli.mail.command import COMMANDS
 from tests.mail.messages import SHAPES, message
 
-from .shell import Shell
+from .shell import Shell, write_mailboxes
 
 
 @pytest.fixture
 def mail(tally: Shell) -> Shell:
     """A shell in a folder with mailboxes and a filter."""
-    for kind in ("spam", "ham", "news"):
-        box = mailbox.mbox(f"{kind}.mbox")
-        for seed in range(40):
-            box.add(message(kind, seed))
-        box.close()
+    write_mailboxes()
     for kind in ("spam", "ham"):
         Path("sorted", kind).mkdir(parents=True)
         for seed in range(30):
             Path("sorted", kind, f"{seed}.eml").write_bytes(message(kind, seed))
-    Path("message.eml").write_bytes(message("spam", 77))
     tally.done("mail train --spam spam.mbox --ham ham.mbox -o mail.tally")
     tally.done("mail train --spam sorted/spam --ham sorted/ham -o other.tally")
     return tally

@@ -37,12 +37,12 @@ def test_the_page_prints_what_the_commands_print(
         Path(name).write_text(content)
     shown = 0
     for line, printed in transcripts(page):
-        assert _rounded(run_line(line, main, capfd, monkeypatch)) == _rounded(printed), line
+        assert rounded(run_line(line, main, capfd, monkeypatch)) == rounded(printed), line
         shown += bool(printed)
     assert shown > 10
 
 
-def _rounded(text: str) -> str:
+def rounded(text: str) -> str:
     """Drop the last digits of numbers, which may differ on another machine."""
     return re.sub(r"\d+\.\d{7,}", lambda found: f"{float(found[0]):.6f}", text)
 

@@ -65,7 +65,7 @@ class MailExplanation(Result):
             for one in self.tokens[: self.most]
         )
         grid = Grid("", ("token", "in", *classes, f"towards {self.towards}"), rows)
-        return Sheet(f"{self.verdict.label}: {self.verdict.line}", (grid,), tuple(self._notes()))
+        return Sheet(self.verdict.line, (grid,), tuple(self._notes()))
 
     def _notes(self) -> list[str]:
         listed = ", ".join(f"{n:,} {name}" for name, n in self.messages.items())

@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +23,8 @@ from tallybayes.mail.verdict import UNSURE, Verdict
 
 __all__ = ["MAX_TOKENS", "SPAM", "MailFilter", "Pair", "check_name"]
 
-Pair = tuple[str, bytes]  # a class and a message
+Pair: TypeAlias = tuple[str, bytes]  # a class and a message
+T = TypeVar("T", bytes, Pair)
 
 MAX_TOKENS = 2_000_000  # about 64 MB with two classes
 SPAM = "spam"
@@ -122,7 +124,7 @@ class MailFilter:
         return new
 
     def learn(self, messages: Iterable[Pair], *, threads: int | None = None) -> None:
-        """Learn messages, each with its class."""
+        """Learn messages, each with its class; if reading them fails, those read before stay learned."""
         self._check_version("learn")
         for tokens, codes in self._batches(messages, threads):
             self._add(tokens, codes, room=1 / _SLACK)
@@ -370,9 +372,9 @@ def _focus(classes: Sequence[str]) -> str:
     return SPAM if SPAM in classes or not classes else classes[-1]
 
 
-def _batched(messages: Iterable[Pair] | Iterable[bytes]) -> Iterator[list]:  # type: ignore[type-arg]
+def _batched(messages: Iterable[T]) -> Iterator[list[T]]:
     """Yield lists of messages, neither long nor large."""
-    batch: list[Pair | bytes] = []
+    batch: list[T] = []
     size = 0
     for one in messages:
         batch.append(one)

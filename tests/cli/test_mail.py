@@ -13,6 +13,7 @@ import pytest
 
 from tallybayes.cli.mail.command import COMMANDS
 from tests.mail.messages import SHAPES, message
+from tests.mail.served import launch
 
 from .shell import Shell, write_mailboxes
 
@@ -49,6 +50,12 @@ def test_every_example_runs_and_is_in_the_help(mail: Shell, name: str, line: str
         Path("mail.tally").unlink()
     if name == "forget":
         mail.done("mail learn mail.tally --spam message.eml")
+    if name == "serve":  # until it is terminated
+        daemon = launch(*command.removeprefix("tally ").split())
+        daemon.terminate()
+        daemon.communicate(timeout=60)
+        assert daemon.returncode == 0
+        return
     mail.done(command.removeprefix("tally "), stdin=Path(stdin).read_bytes() if stdin else None)
 
 

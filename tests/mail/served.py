@@ -49,8 +49,12 @@ def trained(n: int = 30) -> MailFilter:
 
 def start(path: Path, address: Path, *options: str) -> subprocess.Popen[str]:
     """Start a daemon, and return it once it listens."""
-    command = [sys.executable, "-c", START, "mail", "serve", str(path), "--socket", str(address), *options]
-    daemon = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    return launch("mail", "serve", str(path), "--socket", str(address), *options)
+
+
+def launch(*words: str) -> subprocess.Popen[str]:
+    """Run a command that listens, and return it once it does."""
+    daemon = subprocess.Popen([sys.executable, "-c", START, *words], stderr=subprocess.PIPE, text=True)
     assert daemon.stderr is not None
     first = daemon.stderr.readline()
     assert first.startswith("listening at"), first + daemon.stderr.read()

@@ -230,3 +230,20 @@ def test_a_request_in_progress_is_answered_before_the_daemon_ends(tmp_path: Path
         raise
     assert daemon.returncode == 0
     assert snapshot(tmp_path).totals == {"ham": 30, "spam": 31}
+
+
+def test_a_snapshot_that_fails_is_reported_and_nothing_is_lost(tmp_path: Path, short: Path) -> None:
+    trained().save(tmp_path / "mail.tally")
+    daemon = start(tmp_path / "mail.tally", short, "--snapshot-every", "1")
+    assert daemon.stderr is not None
+    away = tmp_path / "away"
+    (tmp_path / "mail.journal").rename(away)  # the database stays open
+    assert ask(short, "learn spam", message("spam", 1)) == (0, b"learn 1\n")
+    assert daemon.stderr.readline().startswith("no snapshot: ")
+    away.rename(tmp_path / "mail.journal")
+    daemon.terminate()
+    daemon.communicate(timeout=60)
+    again = start(tmp_path / "mail.tally", short)
+    assert b"30 ham, 31 spam" in ask(short, "ping")[1]
+    again.terminate()
+    again.communicate(timeout=60)

@@ -169,7 +169,7 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
         journal, follower = (open_journal(folder / "journal.sqlite", path.stem) for _ in range(2))
         try:
             kept = JournaledFilter(path, journal, folder, every=every)
-            writer = Writer(kept, follower)
+            writer = Writer(kept, follower, _Warning())
             asyncio.run(_run(Daemon(kept, writer), sock, f"listening at {address}: {kept.mail!r}"))
             writer.close()
             kept.save_changes()
@@ -177,6 +177,18 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
             journal.close()
             follower.close()
     print(f"stopped at record {kept.position}", file=sys.stderr, flush=True)
+
+
+class _Warning:
+    """Says on standard error that snapshots fail, once for each reason."""
+
+    def __init__(self) -> None:
+        self._last: TallyError | None = None
+
+    def __call__(self, kept: JournaledFilter) -> None:
+        if kept.snapshot_error is not None and kept.snapshot_error is not self._last:
+            print(f"no snapshot: {kept.snapshot_error}", file=sys.stderr, flush=True)
+        self._last = kept.snapshot_error
 
 
 async def _run(daemon: Daemon, sock: socket.socket, announcement: str) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 
 import tallybayes as tb
 from tallybayes.reporting import ReportData
+from tallybayes.reporting.sections import SECTIONS
 
 HOSTILE = "<script>window.pwned = 1</script>"
+SHOWN = [(name, title) for name, title, _ in SECTIONS if name != "drift"]  # which needs new rows
 
 
 def patients(n: int = 300, seed: int = 0) -> dict[str, Any]:
@@ -61,6 +63,19 @@ def hostile() -> ReportData:
 
 
 @cache
+def wide() -> ReportData:
+    """Return a report of 15 columns, some with heavy tails, and eight classes with long names."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 8, 600)
+    rows: dict[str, Any] = {f"amount {k}": rng.lognormal(y * 0.1 * k, 2.0) for k in range(8)}
+    rows |= {
+        f"code {k}": [f"a value with a long name {(c + v) % 5}" for c, v in zip(y, rng.integers(0, 3, 600))]
+        for k in range(7)
+    }
+    return tb.report(rows | {"y": [f"a class with a rather long name, number {c}" for c in y]}, "y", how="3-fold")
+
+
+@cache
 def page_of(name: str) -> str:
     """Return the page of one of the reports above."""
-    return {"mixed": mixed, "flowers": flowers, "hostile": hostile}[name]().to_html()
+    return {"wide": wide, "mixed": mixed, "flowers": flowers, "hostile": hostile}[name]().to_html()

@@ -15,7 +15,7 @@ from tallybayes.reporting.sections.format import CLASSES, Figures, legend_classe
 _HIGH, _WIDE = 26, 132  # pixels of a small picture; its units are those of the drawing
 _OTHER = 7  # the colour of all classes that have none of their own
 _BOUND = 0.9995  # a higher bound would be written as 100 %
-_LEAKS = 6  # more would not be read
+_LEAKS = 3  # more would not be read
 _FEW = 20  # rows of a class; shares of fewer are chance
 _UNEVEN = 0.1  # difference between classes in the share of missing values that is worth a sentence
 

@@ -149,7 +149,6 @@ def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
         )
         blocks.append(
             {"name": str(name), "chart": drawn, "precision": beside, "steps": steps, "middle": middle, "area": area}
-            | {"summary": f"AUC {curve.auc:.3f}, average precision {curve.average_precision:.3f}"}
         )
     return {"blocks": blocks, "more": max(0, len(curves) - _CURVES)}
 

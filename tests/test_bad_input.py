@@ -186,7 +186,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "alpha for a column that is not there": (
         lambda: tb.fit(GOOD, "y", alpha={"z": 1.0}),
-        "alpha: wanted names or globs of columns, got 'z'. There is 'x', 's'.",
+        "alpha: wanted names or globs of columns, got 'z'. There are 'x' and 's'.",
     ),
     "a prior that does not sum to 1": (
         lambda: model(prior=[0.5, 0.6]).predict([{"x": 1.0}]),
@@ -211,7 +211,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "rows that have none of the columns": (
         lambda: model().predict([{"q": 3}]),
-        "the list: wanted the columns of the model, got none of them. There is 'x', 's'.",
+        "the list: wanted the columns of the model, got none of them. There are 'x' and 's'.",
     ),
     "values of another kind than in training": (
         lambda: model().predict([{"s": 3}]),
@@ -219,7 +219,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "unknown column": (
         lambda: model().table("nope"),
-        "column: wanted a column of the model, got 'nope'. There is 'x', 's'.",
+        "column: wanted a column of the model, got 'nope'. There are 'x' and 's'.",
     ),
     "no such model file": (
         lambda: tb.load("nowhere/m.tally"),
@@ -248,7 +248,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a threshold for no class": (
         lambda: model().predict([{"x": 1.0}], threshold={"r": 0.5}),
-        "threshold: wanted a class, got 'r'. There is 'p', 'q'.",
+        "threshold: wanted a class, got 'r'. There are 'p' and 'q'.",
     ),
     "lists in a column": (
         lambda: tb.fit({"x": [[1], [2]], "y": ["a", "b"]}, "y"),

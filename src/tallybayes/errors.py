@@ -123,6 +123,9 @@ def wanted(where: str, want: str, got: str, do: str = "") -> Sentence:
     return sentence
 
 
+_LISTED = 8  # names in a sentence; more would not be read
+
+
 def did_you_mean(name: str, among: Iterable[str]) -> str:
     """Return a sentence with the most similar names, for errors about unknown names.
 
@@ -130,10 +133,15 @@ def did_you_mean(name: str, among: Iterable[str]) -> str:
     --------
     >>> did_you_mean("outlok", ["outlook", "windy"])
     "Did you mean 'outlook'?"
+    >>> did_you_mean("x", ["outlook", "windy"]), did_you_mean("x", ["outlook"])
+    ("There are 'outlook' and 'windy'.", "There is only 'outlook'.")
     """
     listed = [str(one) for one in among]
     near = get_close_matches(str(name), listed, n=3, cutoff=0.6)
     if near:
         return f"Did you mean {' or '.join(map(repr, near))}?"
-    shown = ", ".join(map(repr, listed[:8])) + (", ..." if len(listed) > 8 else "")
-    return f"There is {shown}."
+    if len(listed) < 2:
+        return f"There is only {listed[0]!r}." if listed else "There is none."
+    shown = [repr(one) for one in listed[:_LISTED]]
+    last = f"{len(listed) - _LISTED:,} more" if len(listed) > _LISTED else shown.pop()
+    return f"There are {', '.join(shown)} and {last}."

@@ -27,7 +27,7 @@ def left(folder: str = ".") -> set[str]:
         ("", "bad.csv: wanted a header line, got an empty file."),
         ("\n\n", "bad.csv: wanted a header line, got blank lines only."),
         ("a,b,play\n", "bad.csv: wanted rows to learn from, got none."),
-        ("a,b\n1,2\n", "bad.csv: wanted a column 'play' for --label, got none of that name. There is 'a', 'b'."),
+        ("a,b\n1,2\n", "bad.csv: wanted a column 'play' for --label, got none of that name. There are 'a' and 'b'."),
         ("a,plya\n1,x\n", "bad.csv: wanted a column 'play' for --label, got none of that name. Did you mean 'plya'?"),
         ("a,play\n1,yes\n2,yes\n", "label 'play': wanted at least two classes, got only 'yes'."),
         (

@@ -63,15 +63,15 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a prediction that is no class": (
         lambda: confusion(LABELS, ["ham", "eggs"], LABELS),
-        "predicted: wanted one of the classes, got 'eggs' (row 2). There is 'ham', 'spam'.",
+        "predicted: wanted one of the classes, got 'eggs' (row 2). There are 'ham' and 'spam'.",
     ),
     "labels of another kind": (
         lambda: evaluate([0, 1]),
-        "labels: wanted one of the classes, got 0 (row 1). There is 'ham', 'spam'.",
+        "labels: wanted one of the classes, got 0 (row 1). There are 'ham' and 'spam'.",
     ),
     "a missing label": (
         lambda: evaluate(["ham", None]),
-        "labels: wanted one of the classes, got None (row 2). There is 'ham', 'spam'.",
+        "labels: wanted one of the classes, got None (row 2). There are 'ham' and 'spam'.",
     ),
     "labels of several kinds": (
         lambda: evaluate(["ham", 1]),

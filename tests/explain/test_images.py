@@ -107,7 +107,7 @@ def test_what_is_impossible_is_drawn_as_far_as_the_scale_goes() -> None:
         ({"shape": (1, 1), "columns": "pixel*"}, "picture columns: wanted a glob or names of columns, got 'pixel*'."),
         ({"shape": (1, 1), "columns": ["x9"]}, "picture columns: wanted columns of the model, got 'x9'."),
         ({"shape": (2, 3), "classes": ()}, "picture classes: wanted at least one class, got none."),
-        ({"shape": (2, 3), "classes": (0, 7)}, "picture classes: wanted a class, got 7. There is '0', '1'."),
+        ({"shape": (2, 3), "classes": (0, 7)}, "picture classes: wanted a class, got 7. There are '0' and '1'."),
     ],
 )
 def test_columns_that_form_no_picture_are_refused_in_one_sentence(call: dict[str, Any], sentence: str) -> None:

@@ -9,8 +9,10 @@ import numpy as np
 
 import tallybayes as tb
 from tallybayes.reporting import ReportData
+from tallybayes.reporting.sections import SECTIONS
 
 HOSTILE = "<script>window.pwned = 1</script>"
+SHOWN = [(name, title) for name, title, _ in SECTIONS if name != "drift"]  # which needs new rows
 
 
 def patients(n: int = 300, seed: int = 0) -> dict[str, Any]:
@@ -64,7 +66,31 @@ def hostile() -> ReportData:
     return tb.report(rows, "y", source="<b>rows</b>", command="tally report '<i>'", new_rows=new)
 
 
+def _fifteen(classes: int) -> ReportData:
+    """Return a report of 15 columns, some with heavy tails, and classes with long names."""
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, classes, 600)
+    names = np.array([f"a value with a long name {k}" for k in range(5)])
+    rows: dict[str, Any] = {f"amount {k}": rng.lognormal(y * 0.1 * k, 2.0) for k in range(8)}
+    rows |= {f"code {k}": names[(y + rng.integers(0, 3, 600)) % 5].tolist() for k in range(7)}
+    return tb.report(rows | {"y": [f"a class with a rather long name, number {c}" for c in y]}, "y", how="3-fold")
+
+
+@cache
+def fifteen() -> ReportData:
+    """Return a report of 15 columns and two classes."""
+    return _fifteen(2)
+
+
+@cache
+def eight() -> ReportData:
+    """Return a report of 15 columns and eight classes."""
+    return _fifteen(8)
+
+
 @cache
 def page_of(name: str) -> str:
     """Return the page of one of the reports above."""
-    return {"mixed": mixed, "flowers": flowers, "hostile": hostile}[name]().to_html()
+    return {"fifteen": fifteen, "eight": eight, "mixed": mixed, "flowers": flowers, "hostile": hostile}[
+        name
+    ]().to_html()

@@ -11,9 +11,7 @@ from typing import Any
 
 import pytest
 
-from tallybayes.reporting.sections import SECTIONS
-
-from .rows import page_of
+from .rows import SHOWN, page_of
 
 PAGES = ["mixed", "flowers", "hostile"]
 DRAWN = "document.documentElement.dataset.drawn === 'all'"
@@ -75,7 +73,7 @@ def test_it_draws_everything_in_silence_and_without_network(opened: Any, name: s
 def test_nothing_is_wider_than_the_screen_and_every_section_is_seen(opened: Any, name: str, width: int) -> None:
     page = opened(name, width).page
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    for section, title, _ in SECTIONS:
+    for section, title in SHOWN:
         assert page.locator(f"section#{section}").is_visible()
         assert page.locator(f"section#{section} h2").inner_text() == title
 
@@ -143,3 +141,45 @@ def test_it_can_be_printed(opened: Any) -> None:
     assert printed.startswith(b"%PDF")
     page.emulate_media(media="print")
     assert not page.locator("nav").is_visible()
+
+
+BOXES = """[...document.querySelectorAll('.legend')].map((list) => [...list.children].map((one) => {
+  const box = one.getBoundingClientRect(); return [box.left, box.top, box.right, box.bottom]; }))"""
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "highest"), [("fifteen", 1280, 6200), ("eight", 1280, 7200), ("eight", 390, 15_000)]
+)
+def test_a_page_of_fifteen_columns_is_short_and_its_legends_do_not_overlap(
+    opened: Any, name: str, width: int, highest: int
+) -> None:
+    page = opened(name, width).page
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.documentElement.scrollHeight") <= highest
+    legends = page.evaluate(BOXES)
+    assert max(map(len, legends)) == (8 if name == "eight" else 2)
+    for boxes in legends:
+        assert all(0 <= left < right <= width for left, _, right, _ in boxes)
+        for k, (left, top, right, bottom) in enumerate(boxes):
+            for left2, top2, right2, bottom2 in boxes[k + 1 :]:
+                assert right <= left2 or right2 <= left or bottom <= top2 or bottom2 <= top
+
+
+def test_the_index_follows_the_reading(opened: Any) -> None:
+    page = opened("flowers").page
+    here = "document.querySelector('nav a.here')?.textContent"
+    assert page.evaluate(here) is None
+    page.evaluate("document.documentElement.style.scrollBehavior = 'auto'")
+    for section, title in (SHOWN[3], SHOWN[6], SHOWN[-1]):
+        page.evaluate(f"document.getElementById('{section}').scrollIntoView()")
+        page.wait_for_function(f"{here} === {title!r}", timeout=10_000)
+
+
+def test_the_point_moves_on_both_curves(opened: Any) -> None:
+    page = opened("mixed").page
+    block = page.locator("[data-roc]").first
+    block.locator("input[type=range]").fill("0")
+    name = block.get_attribute("data-precision")
+    point = page.evaluate(f"views['{name}'].data('point')[0]")
+    assert block.locator("[data-show=sensitivity]").inner_text() == f"{point['recall']:.1%}".replace("%", " %")
+    assert block.locator("[data-show=precision]").inner_text() == f"{point['precision']:.1%}".replace("%", " %")

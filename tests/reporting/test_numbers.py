@@ -103,8 +103,29 @@ def test_tables_importance_weights_dependence_and_nomogram_are_the_models() -> N
         for name, one in model.calibration.weights.columns.items()  # type: ignore[union-attr]
     }
     assert data.dependence.to_dict() == model.dependence(rows).to_dict()  # type: ignore[union-attr]
-    assert data.nomogram.to_dict() == model.nomogram("well", "ill").to_dict()  # type: ignore[union-attr]
+    drawn, whole, day = data.nomogram, model.nomogram("well", "ill"), {"age": 51.0, "smoker": "yes", "ward": "east"}
+    assert drawn is not None
+    assert drawn.probability(drawn.total(day)) == pytest.approx(whole.probability(whole.total(day)))
     assert (data.prior.rows == model.tables().prior.rows).all()
+
+
+def test_densities_and_nomogram_stay_within_observed_values() -> None:
+    rng = np.random.default_rng(3)
+    y = np.array(["low", "high"])[rng.integers(0, 2, 400)]
+    pay = np.where(y == "high", rng.lognormal(8, 1, 400), rng.lognormal(7, 1, 400))
+    pay[:3] = 1e9  # tails so heavy that the whole range would show one bar
+    size = rng.uniform(2.0, 3.0, 400)
+    data = tb.report({"pay": pay, "size": size, "y": y}, "y", events="gaussian", how="5-fold")
+    drawn = {one.column: np.array(one.profile.values, float) for one in data.tables}
+    assert drawn["size"].min() == pytest.approx(size.min())
+    assert drawn["size"].max() == pytest.approx(size.max())
+    assert np.percentile(pay, 99) == pytest.approx(drawn["pay"].max())
+    assert data.nomogram is not None
+    scales = {one.column: one.values for one in data.nomogram.scales}
+    assert size.min() <= min(scales["size"]) <= max(scales["size"]) <= size.max()
+    assert max(scales["pay"]) <= drawn["pay"].max()
+    [cut] = [one.cut for one in data.before.distributions if one.column == "pay"]
+    assert cut
 
 
 def test_densities_stand_over_histograms_that_count_every_row() -> None:

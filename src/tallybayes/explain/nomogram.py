@@ -259,8 +259,13 @@ class _Odds:
         return log_odds * float(temperature.at(np.array([size]))[0])
 
 
-def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
-    """Return a nomogram of one class against another: see `Model.nomogram`."""
+def nomogram(
+    model: Model, of: Any, against: Any, observed: Mapping[str, tuple[float, float]] | None = None
+) -> Nomogram:
+    """Return a nomogram of one class against another: see `Model.nomogram`.
+
+    Scales of numbers stay within the observed ranges, where given.
+    """
     question = ClassContrast.about(of, against, model.classes)
     if len(model.classes) > 2 and (question.of is None or question.against is None):
         want = "two of the model's classes, as in nomogram('a', 'b')"
@@ -269,7 +274,7 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
     odds = _Odds(model, one, 1 - one if question.against is None else question.against)
     least, raw, start = {}, [], odds.difference(odds.belief.log_prior[None, :])[0].item()
     for name in model.schema.terms:
-        kind, values, log_odds, low = _column_odds(odds, name)
+        kind, values, log_odds, low = _column_odds(odds, name, (observed or {}).get(name))
         if not np.isfinite(log_odds).all():
             got = f"a value of {name!r} that is impossible under one of them"
             raise BadData(wanted("nomogram", "values possible under both classes", got, "Smooth (alpha above 0)"))
@@ -285,7 +290,9 @@ def nomogram(model: Model, of: Any, against: Any) -> Nomogram:
     return Nomogram(model.classes[one], model.classes[odds.against], ordered, start, per_point, odds, least)
 
 
-def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats, float]:
+def _column_odds(
+    odds: _Odds, column: str, observed: tuple[float, float] | None
+) -> tuple[str, tuple[Any, ...], Floats, float]:
     """Return the kind of a column, values to show, their log-odds, and the shift that makes points start at 0."""
     model = odds.model
     b, f = model.schema.place(column)
@@ -305,6 +312,8 @@ def _column_odds(odds: _Odds, column: str) -> tuple[str, tuple[Any, ...], Floats
     both = profile.log[:, [odds.of, odds.against]]
     likely = np.flatnonzero(both.max(axis=1) >= both.max() + np.log(_RARE))
     low, high = float(profile.values[likely[0]]), float(profile.values[likely[-1]])
+    if observed is not None:
+        low, high = min(max(low, observed[0]), observed[1]), max(min(high, observed[1]), observed[0])
     values = _round_values(low, high, whole=profile.kind == "counts")
     log_odds = odds.difference(likelihood.profile(f, values).log)
     return profile.kind, values, log_odds, float(log_odds.min())

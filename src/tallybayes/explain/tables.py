@@ -18,6 +18,7 @@ from tallybayes.events.likelihood import Profile
 from tallybayes.model import Model
 
 _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
+_DRAWN_VALUES = 120  # points of a curve; more would not be seen
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -268,12 +269,14 @@ class Tables(Result):
         return Sheet("", tuple(grids), (f"and {more} more columns",) if more > 0 else ())
 
 
-def table(model: Model, column: str) -> Table:
-    """Return the table of one column."""
+def table(model: Model, column: str, within: tuple[float, float] | None = None) -> Table:
+    """Return the table of one column; its density is drawn within a range, if given."""
     b, f = model.schema.place(column)
     event, likelihood = model.schema.blocks[b].event, model.belief.likelihoods[b]
     rows, counts, values = likelihood.table(f)
     profile = likelihood.profile(f)
+    if within is not None and profile.kind in ("numbers", "counts"):
+        profile = likelihood.profile(f, _inside(profile, *within))
     if profile.kind != "words":
         return Table(column, event.name, rows, model.classes, counts, values, profile)
     statistic = likelihood.statistic
@@ -281,6 +284,15 @@ def table(model: Model, column: str) -> Table:
     documents = statistic.sums["documents"].take(place, axis=1).to_float().T
     odds = _odds_against_others(profile.log, np.exp(model.belief.log_prior))
     return WordTable(column, event.name, rows, model.classes, counts, values, profile, documents, odds)
+
+
+def _inside(profile: Profile, low: float, high: float) -> tuple[Any, ...]:
+    """Return the values of a profile within a range, with its ends; more of them if few are left."""
+    if profile.kind == "counts":
+        return tuple(value for value in profile.values if low <= value <= high) or (int(low),)
+    inside = {low, high, *(value for value in profile.values if low < value < high)}
+    more = np.linspace(low, high, _DRAWN_VALUES).tolist() if len(inside) < _DRAWN_VALUES // 2 else ()
+    return tuple(sorted(inside.union(more)))
 
 
 def _odds_against_others(log: Floats, prior: Floats) -> Floats:  # (K, C)

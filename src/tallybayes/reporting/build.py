@@ -6,7 +6,7 @@ import glob
 import hashlib
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,7 @@ from tallybayes.arguments import text, whole_number
 from tallybayes.drift.drift import drift
 from tallybayes.drift.result import Drift
 from tallybayes.encoding import open_rows
+from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.evidence.evidence import Evidence
@@ -31,8 +32,12 @@ from tallybayes.explain.weight_table import weight_table
 from tallybayes.fitting import FitOptions, fit_with
 from tallybayes.model import Model
 from tallybayes.reporting.columns import Remark, facts_of, remarks_on
-from tallybayes.reporting.data import Origin, ReportData
+from tallybayes.reporting.data import BeforeModelling, Origin, ReportData
+from tallybayes.reporting.distributions import ClassedRows, as_numbers, distributions, observed_range, present
+from tallybayes.reporting.duplicates import duplicates
 from tallybayes.reporting.first_pass import FirstPass, look_at
+from tallybayes.reporting.leaks import leaks
+from tallybayes.reporting.missing import missing_pattern
 from tallybayes.reporting.mistakes import worst_mistakes
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, default_how
 from tallybayes.structure.dependence import Dependence, of_model
@@ -179,15 +184,16 @@ def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
     if len(ranking) > _DRAWN:
         left_out.append(f"Only the {_DRAWN} most important of {len(ranking):,} columns are drawn.")
     kept = set(ranking[:_LISTED])
-    facts = facts_of(scan, model.schema, [name for name in model.schema.columns if name in kept])
-    tables = tuple(table(model, name) for name in ranking[:_DRAWN])
+    before = _before(case, [name for name in model.schema.columns if name in kept])
+    observed = _observed(case, [one.name for one in before.facts])
+    tables = tuple(table(model, name, observed.get(name)) for name in ranking[:_DRAWN])
     bits = dict(zip(model.schema.terms, mattering.information.tolist(), strict=True))
-    remarks = remarks_on(scan, model, facts, bits | counted_information(tables), inferred=case.fitted)
+    remarks = remarks_on(scan, model, before.facts, bits | counted_information(tables), inferred=case.fitted)
     return ReportData(
         label=scan.label,
         rows=scan.rows,
         columns=len(model.schema.columns),
-        facts=facts,
+        before=before,
         remarks=(*_on_the_model(case), *remarks),
         prior=prior_table(model),
         answer=answer,
@@ -197,12 +203,39 @@ def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
         importance=mattering,
         weights=weight_table(model),
         dependence=_dependence(case, ranking, left_out),
-        nomogram=_nomogram(model, answer, left_out),
+        nomogram=_nomogram(model, answer, observed, left_out),
         drift=changed,
         mistakes=worst_mistakes(model, scan, answer, _MISTAKES, learned=case.learned),
         origin=origin,
         left_out=tuple(left_out),
     )
+
+
+def _before(case: _Case, columns: list[str]) -> BeforeModelling:
+    """Return what the rows look like, in these columns."""
+    scan, schema = case.scan, case.model.schema
+    own = replace(schema, label=scan.label, weight=scan.weight)
+    sample = ClassedRows.of(scan.sample, own, case.model.classes)
+    return BeforeModelling(
+        rows=scan.sample.num_rows,
+        facts=facts_of(scan, schema, columns),
+        distributions=distributions(sample, columns),
+        missing=missing_pattern(sample, columns),
+        duplicates=duplicates(scan.source, own),
+        leaks=leaks(sample, [name for name in columns if name not in schema.texts]),
+    )
+
+
+def _observed(case: _Case, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
+    """Return the ranges of columns of numbers, to draw densities only where there are rows."""
+    rows = RowBatch(case.scan.sample, 0, case.model.schema.missing)
+    found = {}
+    for name in columns:
+        numbers = as_numbers(present(rows.column(name)))
+        finite = np.zeros(0) if numbers is None else numbers[np.isfinite(numbers)]
+        if len(finite):
+            found[name] = observed_range(finite)[:2]
+    return found
 
 
 def _on_the_model(case: _Case) -> list[Remark]:
@@ -318,14 +351,16 @@ def _dependence(case: _Case, ranking: Sequence[str], left_out: list[str]) -> Dep
     return of_model(case.model, scan.source, scan.label, weights=scan.weight, columns=columns, threads=case.threads)
 
 
-def _nomogram(model: Model, answer: Answer, left_out: list[str]) -> Nomogram | None:
+def _nomogram(
+    model: Model, answer: Answer, observed: Mapping[str, tuple[float, float]], left_out: list[str]
+) -> Nomogram | None:
     """Return the nomogram of the positive class, else of the two most frequent classes."""
     support = dict(zip(model.classes, model.evidence.rows.to_float(), strict=True))
     first, second = sorted(model.classes, key=lambda name: -support[name])[:2]
     if answer.positive is not None:
         first, second = answer.positive, next(name for name in model.classes if name != answer.positive)
     try:
-        return nomogram(model, first, second)
+        return nomogram(model, first, second, observed)
     except BadData as error:  # without smoothing, a value that one of the classes never had
         left_out.append(f"No nomogram: {error}")
         return None

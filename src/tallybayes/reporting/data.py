@@ -13,6 +13,10 @@ from tallybayes.explain.nomogram import Nomogram
 from tallybayes.explain.tables import Prior, Table
 from tallybayes.explain.weight_table import WeightTable
 from tallybayes.reporting.columns import ColumnFacts, Remark
+from tallybayes.reporting.distributions import Distribution
+from tallybayes.reporting.duplicates import Duplicates
+from tallybayes.reporting.leaks import Leak
+from tallybayes.reporting.missing import MissingPattern
 from tallybayes.reporting.mistakes import Mistake
 from tallybayes.reporting.performance import Answer
 from tallybayes.structure.dependence import Dependence
@@ -32,6 +36,41 @@ class Origin:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
+class BeforeModelling(Result):
+    """What a sample of the rows looks like, before any model.
+
+    Attributes
+    ----------
+    rows : int
+        The number of rows of the sample.
+    facts : tuple of ColumnFacts
+        Facts about each column.
+    distributions : tuple of Distribution
+        The values of each of these columns, by class.
+    missing : MissingPattern
+        The columns that are missing together.
+    duplicates : Duplicates
+        Rows that repeat or contradict others, of all rows.
+    leaks : tuple of Leak
+        Columns that alone tell one class from all others.
+    """
+
+    rows: int
+    facts: tuple[ColumnFacts, ...]
+    distributions: tuple[Distribution, ...]
+    missing: MissingPattern
+    duplicates: Duplicates
+    leaks: tuple[Leak, ...]
+
+    def shown(self) -> Sheet:
+        """Return tables of the columns, and of what is missing together."""
+        heads = ("column", Column("values", right=False), "missing", "distinct")
+        facts = tuple((one.name, one.kind, f"{one.missing:,}", f"{one.distinct:,}") for one in self.facts)
+        missing = (self.missing.shown(),) if self.missing.patterns else ()
+        return Sheet("", (Grid("", heads, facts), *missing))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class ReportData(Result):
     """The contents of a report.
 
@@ -41,8 +80,8 @@ class ReportData(Result):
         The column that the model predicts.
     rows, columns : int
         The number of rows that were read, and of columns that the model has.
-    facts : tuple of ColumnFacts
-        Facts about each column; for a wide table, about the most important ones.
+    before : BeforeModelling
+        What the rows look like: facts about each column, or about the most important ones of a wide table.
     remarks : tuple of Remark
         Warnings that a reader should know before trusting the figures.
     prior : Prior
@@ -76,7 +115,7 @@ class ReportData(Result):
     label: str
     rows: int
     columns: int
-    facts: tuple[ColumnFacts, ...]
+    before: BeforeModelling
     remarks: tuple[Remark, ...]
     prior: Prior
     answer: Answer
@@ -91,6 +130,11 @@ class ReportData(Result):
     mistakes: tuple[Mistake, ...]
     origin: Origin
     left_out: tuple[str, ...] = ()
+
+    @property
+    def facts(self) -> tuple[ColumnFacts, ...]:
+        """Facts about each column, or about the most important ones of a wide table."""
+        return self.before.facts
 
     def to_html(self) -> str:
         """Return the report as one HTML page that needs no network and no other file."""
@@ -107,7 +151,9 @@ class ReportData(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain values for `json.dumps`."""
-        facts = self._named("label", "rows", "columns", "facts", "remarks", classes=self.prior, answer=self.answer)
+        facts = self._named(
+            "label", "rows", "columns", "facts", "before", "remarks", classes=self.prior, answer=self.answer
+        )
         facts |= self._named(learning_curve=self.learning)
         return facts | self._named(
             "tables",

@@ -36,8 +36,8 @@ def page(data: ReportData) -> str:
     """Render the page: one file that needs no other file and no network."""
     charts = Charts()
     with unchecked():
-        kept = (one for one in SECTIONS if one[0] != "drift" or data.drift is not None)
-        sections = [(name, title, make(data, charts)) for name, title, make in kept]
+        made = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
+        sections = [one for one in made if one[2] is not None]
     drawn = {"config": CONFIG, "specs": charts.specs, "sliders": charts.sliders}
     return (
         _environment()

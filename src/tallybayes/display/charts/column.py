@@ -6,16 +6,25 @@ from typing import Any
 
 import altair as alt
 
-from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH
+from tallybayes.display.charts.theme import COLOURS, HEIGHT, WIDTH, colour_of
+
+SMALL_HEIGHT = 130  # pixels of a chart among many
+_SHORT_NUMBER = "abs(datum.value) < 10000 ? format(datum.value, '~g') : format(datum.value, '~s')"
 
 
 def column_chart(
-    points: list[dict[str, Any]], column: str, classes: list[str], kind: str, spread: list[dict[str, Any]] | None = None
+    points: list[dict[str, Any]],
+    column: str,
+    classes: list[str],
+    kind: str,
+    spread: list[dict[str, Any]] | None = None,
+    *,
+    small: bool = False,
 ) -> Any:
     """Draw bars side by side for each value, or a curve for each class.
 
     `points` come from `Table.points`, the kind from `Profile.kind`; `spread`, from `Histogram.points`, is a histogram
-    drawn behind the curves.
+    drawn behind the curves. A small chart has no scale of densities, whose numbers are in its tooltips.
     """
     # Altair copies a chart with its data at every step, so data is added last.
     drawn = {"data": alt.InlineData(values=points), "title": column}
@@ -26,24 +35,29 @@ def column_chart(
             x=alt.X("value:N", title=None, sort=None).axis(labelAngle=0, labelLimit=120),
             xOffset=alt.XOffset("class:N", sort=classes),
             y=alt.Y("probability:Q", title="probability in the class"),
-            color=_colour(classes),
+            color=colour_of("class", classes),
             tooltip=tips,
         )
         return chart.configure_view(stroke=None).configure_title(anchor="start").properties(height=HEIGHT, **drawn)
     y = alt.Y("probability:Q", title="density in the class" if kind == "numbers" else "probability in the class")
     x = alt.X("value:Q", title=None).scale(zero=False, nice=False).axis(grid=False)
+    if small:
+        x, y = (
+            x.axis(grid=False, tickCount=4, labelExpr=_SHORT_NUMBER),
+            y.title(None).axis(labels=False, ticks=False, domain=False),
+        )
     line = base.mark_line(strokeWidth=2, interpolate="monotone", point=kind == "counts").encode(
-        x=x, y=y, color=_colour(classes), tooltip=tips
+        x=x, y=y, color=colour_of("class", classes), tooltip=tips
     )
-    area = _spread(spread, x, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
-        x=x, y=y.stack(None), color=_colour(classes)
+    area = _spread(spread, y, classes) or base.mark_area(opacity=0.15, interpolate="monotone").encode(
+        x=x, y=y.stack(None), color=colour_of("class", classes)
     )
     both = (area + line).configure_view(stroke=None).configure_title(anchor="start")
-    return both.properties(width=WIDTH + 80, height=HEIGHT, **drawn)
+    return both.properties(width=WIDTH + 80, height=SMALL_HEIGHT if small else HEIGHT, **drawn)
 
 
 def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> Any:
-    """Draw horizontal bars for each value; long names fit even on a narrow page."""
+    """Draw thin horizontal bars for each value; long names fit even on a narrow page."""
     values = list(dict.fromkeys(str(point["value"]) for point in points))
     tips = [alt.Tooltip("value:N"), alt.Tooltip("class:N"), alt.Tooltip("probability:Q", format=".4f")]
     drawn = alt.InlineData(values=[{**point, "value": str(point["value"])} for point in points])
@@ -51,17 +65,18 @@ def horizontal_bar_chart(points: list[dict[str, Any]], classes: list[str]) -> An
         alt.Chart()
         .mark_bar()
         .encode(
-            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=130, ticks=False, domain=False),
+            y=alt.Y("value:N", sort=values, title=None).axis(labelLimit=96, ticks=False, domain=False),
             yOffset=alt.YOffset("class:N", sort=classes),
-            x=alt.X("probability:Q", title="probability in the class").axis(format="~%", tickCount=5),
-            color=_colour(classes),
+            x=alt.X("probability:Q", title=None).axis(format="~%", tickCount=4),
+            color=colour_of("class", classes),
             tooltip=tips,
         )
     )
-    return chart.properties(data=drawn, width=WIDTH, height=alt.Step(max(9, 22 // len(classes)), **{"for": "offset"}))
+    step = min(9.0, max(3.0, SMALL_HEIGHT / (len(values) * len(classes) * 1.25)))
+    return chart.properties(data=drawn, width=WIDTH, height=alt.Step(step, **{"for": "offset"}))
 
 
-def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> Any:
+def _spread(spread: list[dict[str, Any]] | None, y: Any, classes: list[str]) -> Any:
     if not spread:
         return None
     tips = [
@@ -72,8 +87,9 @@ def _spread(spread: list[dict[str, Any]] | None, x: Any, classes: list[str]) -> 
     ]
     bars = alt.Chart(alt.InlineData(values=spread)).mark_bar(opacity=0.22, stroke=None, binSpacing=0)
     ends = {"x": alt.X("from:Q", title=None).scale(zero=False, nice=False), "x2": "to:Q"}
-    height = alt.Y("density:Q", title="density in the class").stack(None)
-    return bars.encode(**ends, y=height, y2=alt.Y2Datum(0), color=_colour(classes), tooltip=tips)
+    height = y.copy()
+    height.shorthand = "density:Q"
+    return bars.encode(**ends, y=height.stack(None), y2=alt.Y2Datum(0), color=colour_of("class", classes), tooltip=tips)
 
 
 def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -> Any:
@@ -93,9 +109,3 @@ def words_chart(points: list[dict[str, Any]], column: str, classes: list[str]) -
         )
     whole = alt.concat(*panels, columns=4, title=column) if len(panels) > 1 else panels[0]
     return whole.configure_view(stroke=None).configure_title(anchor="start")
-
-
-def _colour(classes: list[str]) -> Any:
-    return alt.Color("class:N", sort=classes, scale=alt.Scale(domain=classes, range=COLOURS), title=None).legend(
-        orient="top", symbolOpacity=1
-    )

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 
 # Pixels: smallest and largest cell, and the width of a map. Few columns do not make huge cells, many stay on the page.
-_CELL, _MOST_CELL, _WIDTH = 14, 34, 420
+_CELL, _MOST_CELL, _WIDTH = 14, 26, 420
 # Almost no dependence is almost white.
 _FROM_NONE_TO_MOST = ["#f1f5fa", "#0072b2", "#00284a"]
 

@@ -31,5 +31,5 @@ def explanation_chart(points: list[dict[str, Any]], title: str) -> Any:
         for side, align, dx in sides
     ]
     zero = alt.Chart(alt.InlineData(values=[{"x": 0}])).mark_rule(color="#888").encode(x="x:Q")
-    chart = alt.layer(bars, zero, *beside).properties(width=WIDTH + 80, height=alt.Step(20))
+    chart = alt.layer(bars, zero, *beside).properties(width=WIDTH + 80, height=alt.Step(17))
     return chart.configure_view(stroke=None).configure_title(anchor="start")

@@ -17,7 +17,7 @@ def importance_chart(points: list[dict[str, Any]], *, left_out: bool) -> Any:
     )
     tips = [alt.Tooltip("column:N"), alt.Tooltip("bits:Q", format=".4f")]
     bits = base.mark_bar(color=FOR).encode(x=alt.X("bits:Q", title="bits about the class"), tooltip=tips)
-    bits = bits.properties(width=WIDTH, height=alt.Step(20))
+    bits = bits.properties(width=WIDTH, height=alt.Step(16))
     if not left_out:
         return bits.configure_view(stroke=None)
     tips = [*tips, alt.Tooltip("change:Q", format="+.4f")]
@@ -26,7 +26,7 @@ def importance_chart(points: list[dict[str, Any]], *, left_out: bool) -> Any:
         x=alt.X("change:Q", title="log-loss rises by, without it"), color=colour, tooltip=tips
     )
     error = base.mark_rule(color="#333").encode(x=alt.X("low:Q", title="log-loss rises by, without it"), x2="high:Q")
-    change = (bars + error).properties(width=WIDTH, height=alt.Step(20))
+    change = (bars + error).properties(width=WIDTH, height=alt.Step(16))
     return alt.hconcat(change, bits.encode(y=alt.Y("column:N", sort=names, title=None, axis=None))).configure_view(
         stroke=None
     )

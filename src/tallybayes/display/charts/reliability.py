@@ -39,4 +39,4 @@ def reliability_chart(points: list[dict[str, Any]], when: Sequence[str], of: str
         base.mark_line(strokeWidth=2).encode(y=y),
         base.mark_point(filled=True, size=60, opacity=1).encode(y=y),
     )
-    return chart.properties(width=WIDTH, height=HEIGHT + 60).configure_view(stroke=None)
+    return chart.properties(width=WIDTH, height=HEIGHT - 40).configure_view(stroke=None)

@@ -72,8 +72,9 @@ def panels(chart: Any) -> list[dict[str, Any]]:
 
 def _alone(spec: dict[str, Any]) -> dict[str, Any]:
     kept = {key: value for key, value in spec.items() if key not in ("$schema", "config")}
+    # A legend of many long names would not fit: the page has its own, which wraps.
     fitted = {"width": "container", "autosize": {"type": "fit-x", "contains": "padding"}}
-    return {**_named(_coloured(kept)), **fitted, **_height(kept)}
+    return {**_named(_coloured(_without_legends(kept))), **fitted, **_height(kept)}
 
 
 def _height(spec: dict[str, Any]) -> dict[str, float]:
@@ -94,16 +95,29 @@ def _height(spec: dict[str, Any]) -> dict[str, float]:
 
 
 def _named(part: Any) -> Any:
-    """Add labels to every y-axis; a panel that relied on its neighbour's now stands alone."""
+    """Add labels to every y-axis of names; a panel that relied on its neighbour's now stands alone."""
     if isinstance(part, list):
         return [_named(one) for one in part]
     if not isinstance(part, dict):
         return part
     found = {key: value if key == "data" else _named(value) for key, value in part.items()}
     y = found.get("y")
-    if isinstance(y, dict) and "axis" in y:
+    if isinstance(y, dict) and "axis" in y and y.get("type") == "nominal":
         axis = y["axis"] or {"ticks": False, "domain": False}
         found["y"] = {**y, "axis": {key: value for key, value in axis.items() if key != "labels"}}
+    return found
+
+
+def _without_legends(part: Any) -> Any:
+    """Remove the legends of names."""
+    if isinstance(part, list):
+        return [_without_legends(one) for one in part]
+    if not isinstance(part, dict):
+        return part
+    found = {key: value if key == "data" else _without_legends(value) for key, value in part.items()}
+    colour = found.get("color")
+    if isinstance(colour, dict) and colour.get("type") == "nominal":
+        found["color"] = {**colour, "legend": None}
     return found
 
 

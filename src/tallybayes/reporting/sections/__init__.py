@@ -1,6 +1,7 @@
 """The contents of each section of the page: text, tables and charts for the template.
 
-Nothing is computed here. A section is a dict, read by the block of the same name in ``template/page.html``.
+Nothing is computed here. A section is a dict, or None if there is nothing to show;
+a dict is read by the block of the same name in ``template/page.html``.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from tallybayes.reporting.sections.quality import the_answer, the_confusion, the
 
 __all__ = ["SECTIONS"]
 
-SECTIONS: tuple[tuple[str, str, Callable[[ReportData, Figures], dict[str, Any]]], ...] = (
-    ("data", "Data", the_data),
+SECTIONS: tuple[tuple[str, str, Callable[[ReportData, Figures], dict[str, Any] | None]], ...] = (
+    ("data", "Before modelling", the_data),
     ("answer", "Performance", the_answer),
     ("reliability", "Reliability", the_reliability),
-    ("costs", "Thresholds and costs", the_costs),
     ("confusion", "Confusion", the_confusion),
+    ("costs", "Thresholds and costs", the_costs),
     ("learning", "Learning curve", the_learning),
     ("columns", "Columns by class", the_columns),
     ("importance", "Importance", the_importance),

@@ -7,24 +7,28 @@ from dataclasses import replace
 from typing import Any
 
 from tallybayes.display.charts.column import column_chart, horizontal_bar_chart, words_chart
+from tallybayes.display.charts.importance import importance_chart
 from tallybayes.display.tables import Grid, Sheet, number
 from tallybayes.explain.tables import Table, WordTable
 from tallybayes.reporting.data import ReportData
-from tallybayes.reporting.sections.format import VALUES, Figures
+from tallybayes.reporting.sections.format import VALUES, Figures, legend_classes
 
-_LEGEND = 6  # most classes in a legend
+_CARDS = 8  # columns that are drawn at once; the others are folded
+_RANKED = 15  # columns whose importance is drawn; all are in the table
+_WORDS = 8  # of each class that are drawn
+_BARS = 40  # of a small chart: values × classes
 _SHORT = 8  # columns; a longer nomogram is folded
 
 
 def the_columns(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return the distribution of each column in each class."""
-    support = dict(zip(data.prior.classes, data.prior.rows, strict=True))
-    keep = sorted(data.prior.classes, key=lambda name: -support[name])[:_LEGEND]
-    kept = [name for name in data.prior.classes if name in keep]
+    kept = legend_classes(data)
     cards = [_card(data, charts, k, one.of_classes(kept)) for k, one in enumerate(data.tables)]
     return {
-        "cards": cards,
-        "classes": len(kept) if len(kept) < len(support) else 0,
+        "cards": cards[:_CARDS],
+        "folded": cards[_CARDS:],
+        "legend": [*map(str, kept)],
+        "classes": len(kept) if len(kept) < len(data.prior.classes) else 0,
         "more": data.columns - len(data.tables),
     }
 
@@ -32,18 +36,21 @@ def the_columns(data: ReportData, charts: Figures) -> dict[str, Any]:
 def _card(data: ReportData, charts: Figures, k: int, table: Table) -> dict[str, Any]:
     names = list(map(str, table.classes))
     if isinstance(table, WordTable):
-        chart = words_chart(table.points(), table.column, names)
+        points = table.points()
+        some = [one for name in names for one in [p for p in points if p["class"] == name][:_WORDS]]
+        chart = words_chart(some, table.column, names)
         return {"name": table.column, "event": table.event, "words": True, "table": _words(table)} | {
             "charts": charts.add(f"column-{k}", chart)
         }
-    note = f"and {len(table.rows) - VALUES} more values" if len(table.rows) > VALUES else ""
-    table = table.frequent(VALUES)
+    most = min(VALUES, max(2, _BARS // len(names)))
+    note = f"and {len(table.rows) - most} more values" if len(table.rows) > most else ""
+    table = table.frequent(most)
     if table.profile.kind == "values":
         chart = horizontal_bar_chart(table.points(), names)
     else:
         spread = data.histograms.get(table.column)
         points = [] if spread is None else [p for p in spread.points() if p["class"] in names]
-        chart = column_chart(table.points(), "", names, table.profile.kind, points)
+        chart = column_chart(table.points(), "", names, table.profile.kind, points, small=True)
     shown = table.shown()
     grid = Grid("", shown.columns, shown.rows, (note,) if note and table.counts is not None else ())  # type: ignore[union-attr]
     return {"name": table.column, "event": table.event, "words": False, "table": grid} | {
@@ -60,8 +67,11 @@ def the_importance(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return the importance of each column."""
     table = replace(data.importance.shown(), title="")
     left_out = data.importance.change is not None
-    return {"charts": charts.add("importance", data.importance.chart()), "table": table, "left_out": left_out} | {
-        "words": any(isinstance(one, WordTable) for one in data.tables)
+    points = data.importance.points()
+    chart = importance_chart(points[:_RANKED], left_out=left_out)
+    return {"charts": charts.add("importance", chart), "table": table, "left_out": left_out} | {
+        "drawn": _RANKED if len(points) > _RANKED else 0,
+        "words": any(isinstance(one, WordTable) for one in data.tables),
     }
 
 
@@ -73,9 +83,9 @@ def the_dependence(data: ReportData, charts: Figures) -> dict[str, Any]:
         return {"charts": [], "table": None, "said": (), "broken": 0, "weights": weights}
     broken = found.broken()
     shown = found.shown()
-    worst = [found.meaning(pair) for pair in found.worst(5) if pair.holm <= 0.05]
+    worst = [found.meaning(pair) for pair in found.worst(3) if pair.holm <= 0.05]
     return {
-        "charts": charts.add("dependence", found.chart(most=16)),
+        "charts": charts.add("dependence", found.chart(most=12)),
         "table": Grid("", shown.columns, shown.rows),
         "said": worst,
         "broken": len(broken),
@@ -98,11 +108,11 @@ def the_nomogram(data: ReportData, charts: Figures) -> dict[str, Any]:
     }
 
 
-def the_drift(data: ReportData, charts: Figures) -> dict[str, Any]:
-    """Return what has changed in new rows."""
+def the_drift(data: ReportData, charts: Figures) -> dict[str, Any] | None:
+    """Return what has changed in new rows; None without new rows."""
     found = data.drift
     if found is None:
-        return {"table": None}
+        return None
     shown = found.shown()
     return {
         "rows": number(found.new_rows, 1),

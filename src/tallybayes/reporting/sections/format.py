@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from typing import Any, Protocol
 
+from tallybayes.reporting.data import ReportData
+
 # Classes in tables, and values of a column: more would not be read.
 CLASSES, VALUES = 12, 12
+_COLOURS = 8  # ; the last one is for all other classes, if there are more
 
 
 class Figures(Protocol):
@@ -17,6 +20,16 @@ class Figures(Protocol):
 
     def add(self, name: str, chart: Any) -> list[str]:
         """Add a chart, and return the names of its panels."""
+
+
+def legend_classes(data: ReportData) -> tuple[Any, ...]:
+    """Return the classes that have a colour: all, or the most frequent ones, in the order of the model."""
+    names, rows = data.prior.classes, data.prior.rows
+    if len(names) <= _COLOURS:
+        return names
+    support = dict(zip(names, rows, strict=True))
+    keep = set(sorted(names, key=lambda name: -support[name])[: _COLOURS - 1])
+    return tuple(name for name in names if name in keep)
 
 
 def percent(share: float) -> str:

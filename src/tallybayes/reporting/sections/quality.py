@@ -7,10 +7,12 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from tallybayes.display.charts.reliability import reliability_chart
-from tallybayes.display.charts.roc import roc_chart
+from tallybayes.display.charts.roc import precision_chart, roc_chart
 from tallybayes.display.tables import Grid, number
-from tallybayes.evaluation import Calibration
+from tallybayes.evaluation import Calibration, OperatingPoint
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import Answer, CostStep, Figure
@@ -18,6 +20,9 @@ from tallybayes.reporting.sections.format import CLASSES, Figures, finite, perce
 
 # Most ROC curves and notes: more would not be read.
 _CURVES, _NOTES = 6, 3
+_MODELS = {"ridge": "logistic regression"}
+_RARE = 3  # rows; all rows of such a class may be held out together
+_BESIDE = 4  # classes; a wider confusion matrix does not fit beside another section
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
 
@@ -48,7 +53,12 @@ def _behind(answer: Answer) -> str:
     """Return a sentence on a model whose probabilities are worse than the class shares."""
     loss = answer["log-loss"]
     if math.isinf(loss.value):
-        return "Their log-loss is infinite: a true class had probability 0. Smoothing (alpha above 0) avoids this."
+        rare = answer.evaluation.confusion.support[np.unique(answer.true[np.isposinf(answer.losses)])].max() < _RARE
+        return "Their log-loss is infinite: a true class had probability 0. " + (
+            f"It is a class with fewer than {_RARE} rows, all of them held out at once: leave such classes out."
+            if rare
+            else "Smoothing (alpha above 0) avoids this."
+        )
     by = f"{number(answer.behind, 3)} ± {number(answer.behind_error, 3)} nats per row"
     return (
         f"Their log-loss is {number(loss.value, 3)}; the class shares alone, without any column, have "
@@ -104,6 +114,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     return {
         "of": of,
         "charts": charts.add("reliability", reliability_chart(points, list(stages), of)),
+        "stages": list(stages),
         "tables": [(when, replace(bins.shown(), title="")) for when, bins in reversed(stages.items())],
         "before": number(answer.before.ece, 3),
         "after": number(answer.after.ece, 3),
@@ -125,17 +136,20 @@ def the_costs(data: ReportData, charts: Figures) -> dict[str, Any]:
     curves = sorted(answer.evaluation.curves.items(), key=lambda item: -support[item[0]])
     blocks = []
     for k, (name, curve) in enumerate(curves[:_CURVES]):
-        steps = [_step(step, str(name)) for step in answer.costs[name]]
+        steps = [_step(step, str(name), curve) for step in answer.costs[name]]
         middle = len(steps) // 2
+        share = curve.positives / (curve.positives + curve.negatives)
         [drawn] = charts.add(f"roc-{k}", roc_chart(_curve(curve), steps[middle]["point"], steps[middle]["line"]))
+        [beside] = charts.add(f"precision-{k}", precision_chart(_precision(curve), steps[middle]["found"], share))
         charts.sliders[drawn] = steps
         low, high = curve.interval()
-        share = curve.positives / (curve.positives + curve.negatives)
         area = (
             f"{curve.auc:.3f} ({low:.3f} to {high:.3f}); under the hull {curve.hull.auc:.3f}. Average precision: "
             f"{curve.average_precision:.3f}, where guessing has {share:.3f}"
         )
-        blocks.append({"name": str(name), "chart": drawn, "steps": steps, "middle": middle, "area": area})
+        blocks.append(
+            {"name": str(name), "chart": drawn, "precision": beside, "steps": steps, "middle": middle, "area": area}
+        )
     return {"blocks": blocks, "more": max(0, len(curves) - _CURVES)}
 
 
@@ -149,7 +163,16 @@ def _curve(curve: RocCurve) -> list[dict[str, Any]]:
     ]
 
 
-def _step(step: CostStep, name: str) -> dict[str, Any]:
+def _precision(curve: RocCurve) -> list[dict[str, Any]]:
+    thin = curve.thinned(200)
+    columns = (thin.recall, thin.precision, thin.thresholds)
+    return [
+        {"at": k, "recall": float(x), "precision": float(y), "threshold": finite(float(t))}
+        for k, (x, y, t) in enumerate(zip(*columns, strict=True))
+    ]
+
+
+def _step(step: CostStep, name: str, curve: RocCurve) -> dict[str, Any]:
     point = step.point
     if step.false_positive == step.false_negative:
         said = f"A missed {name} and a false alarm cost the same."
@@ -157,26 +180,36 @@ def _step(step: CostStep, name: str) -> dict[str, Any]:
         said = f"A missed {name} costs as much as {step.false_negative:g} false alarms."
     else:
         said = f"A false alarm costs as much as {step.false_positive:g} missed rows of {name}."
-    rule = "never" if math.isinf(point.threshold) else f"probability ≥ {point.threshold:.3g}"
+    rule = "never" if math.isinf(point.threshold) else f"P ≥ {point.threshold:.3g}"
     return {
         "said": said,
         "threshold": rule,
         "sensitivity": percent(point.tpr),
         "specificity": percent(point.specificity),
+        "precision": percent(_found(point, curve)["precision"]),
         "cost": number(point.cost, 4),
         "point": [{"fpr": point.fpr, "tpr": point.tpr, "threshold": finite(point.threshold)}],
+        "found": [_found(point, curve)],
         "line": [{"fpr": x, "tpr": y} for x, y in step.line],
     }
+
+
+def _found(point: OperatingPoint, curve: RocCurve) -> dict[str, Any]:
+    """Return the point of the precision-recall curve at the same threshold."""
+    right, wrong = point.tpr * curve.positives, point.fpr * curve.negatives
+    precision = right / (right + wrong) if right + wrong > 0 else 1.0
+    return {"recall": point.tpr, "precision": precision, "threshold": finite(point.threshold)}
 
 
 def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return the confusion matrix, or the most frequent mistakes if it is too wide."""
     seen = data.answer.evaluation.confusion
     if len(seen.classes) > CLASSES:
-        return {"classes": [], "table": seen.shown()}
+        return {"classes": [], "narrow": False, "table": seen.shown()}
     rows = zip(seen.classes, seen.matrix, seen.shares, strict=True)
     return {
         "classes": [str(name) for name in seen.classes],
+        "narrow": len(seen.classes) <= _BESIDE,
         "rows": [
             (str(name), [_confused(n, share, c == k) for c, (n, share) in enumerate(zip(counts, shares, strict=True))])
             for k, (name, counts, shares) in enumerate(rows)
@@ -195,4 +228,9 @@ def the_learning(data: ReportData, charts: Figures) -> dict[str, Any]:
     if data.learning is None:
         return {"charts": [], "table": None}
     names = charts.add("learning", data.learning.chart())
-    return {"charts": names, "table": data.learning.shown(), "compared": len(data.learning.models) > 1}
+    return {
+        "charts": names,
+        "models": [_MODELS.get(name, name) for name in data.learning.models],
+        "table": data.learning.shown(),
+        "compared": len(data.learning.models) > 1,
+    }

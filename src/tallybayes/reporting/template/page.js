@@ -1,14 +1,25 @@
 "use strict";
-// Draws the charts in order, moves the cheapest point of a ROC curve with its slider, and marks the current section.
+// Draws charts on demand: those in view, those of a fold when it opens, the others when nothing else is to do. Moves the
+// chosen point of the curves with its slider, and marks the section that is read.
 // Tables are filtered and sorted here; every number was computed before the page was written.
 const drawn = JSON.parse(document.getElementById("drawn").textContent);
 const views = {};
 
-async function draw(figure) {
+const started = new Map();
+
+function draw(figure) {
+  if (!started.has(figure)) started.set(figure, embed(figure));
+  return started.get(figure);
+}
+
+async function embed(figure) {
   const name = figure.dataset.chart;
   const options = { mode: "vega-lite", renderer: "svg", actions: false, logLevel: 1, config: drawn.config, tooltip: { disableDefaultStyle: true } };
   const result = await vegaEmbed(figure.querySelector(".canvas"), drawn.specs[name], options);
   views[name] = result.view;
+  figure.classList.add("drawn");
+  const block = figure.closest("[data-roc]");
+  if (block) choose(block, block.querySelector("input").value);
 }
 
 function choose(block, position) {
@@ -16,6 +27,8 @@ function choose(block, position) {
   const step = drawn.sliders[name][position];
   for (const place of block.querySelectorAll("[data-show]")) place.textContent = step[place.dataset.show];
   if (views[name]) views[name].data("point", step.point).data("line", step.line).run();
+  const beside = views[block.dataset.precision];
+  if (beside) beside.data("point", step.found).run();
 }
 
 for (const block of document.querySelectorAll("[data-roc]")) {
@@ -23,15 +36,25 @@ for (const block of document.querySelectorAll("[data-roc]")) {
   slider.addEventListener("input", () => choose(block, slider.value));
 }
 
+// The section that is read is the last one that has begun above a quarter of the screen; at the end of the page, the last.
 const links = new Map([...document.querySelectorAll("nav a")].map((link) => [link.hash.slice(1), link]));
-const watch = new IntersectionObserver((entries) => {
-  for (const entry of entries) {
-    if (!entry.isIntersecting) continue;
-    for (const link of links.values()) link.classList.remove("here");
-    links.get(entry.target.id).classList.add("here");
+const sections = [...document.querySelectorAll("section[id]")];
+function follow() {
+  const end = window.innerHeight + window.scrollY >= document.documentElement.scrollHeight - 2;
+  const begun = sections.filter((one) => one.getBoundingClientRect().top < window.innerHeight / 4);
+  const read = end && window.scrollY > 0 ? sections.at(-1) : begun.at(-1);
+  for (const [id, link] of links) {
+    const here = read !== undefined && id === read.id;
+    if (here === link.classList.contains("here")) continue;
+    link.classList.toggle("here", here);
+    if (here) link.setAttribute("aria-current", "true"); else link.removeAttribute("aria-current");
+    const list = link.closest("nav");
+    if (here) list.scrollTo({ left: link.offsetLeft - 24, top: Math.max(0, link.offsetTop - list.clientHeight / 2) });
   }
-}, { rootMargin: "-10% 0px -80% 0px" });
-for (const section of document.querySelectorAll("section")) watch.observe(section);
+}
+window.addEventListener("scroll", follow, { passive: true });
+window.addEventListener("resize", follow);
+follow();
 
 for (const field of document.querySelectorAll("[data-find]")) {
   const table = document.getElementById(field.dataset.find);
@@ -61,15 +84,37 @@ for (const table of document.querySelectorAll(".sortable table")) {
   }
 }
 
-// A chart inside a closed fold has no width, so all are open while they are drawn, and when the page is printed.
 const folds = [...document.querySelectorAll("details")];
-for (const fold of folds) fold.addEventListener("toggle", () => fold.open && window.dispatchEvent(new Event("resize")));
+for (const fold of folds) {
+  if ("open" in fold.dataset) fold.open = true;
+  fold.addEventListener("toggle", async () => {
+    if (!fold.open || fold.classList.contains("measured")) return;
+    for (const figure of fold.querySelectorAll("figure.chart")) if (shown(figure)) await draw(figure);
+    window.dispatchEvent(new Event("resize"));
+  });
+}
 window.addEventListener("beforeprint", () => { for (const fold of folds) fold.open = true; });
 
+const closed = (figure) => folds.filter((fold) => !fold.open && fold.contains(figure));
+const shown = (figure) => closed(figure).length === 0;
+const idle = () => new Promise((done) => (window.requestIdleCallback || setTimeout)(done));
+
+// A chart inside a closed fold has no width: the fold is open, unseen and without a place, while the chart is drawn.
+async function drawUnseen(figure) {
+  const around = closed(figure);
+  for (const fold of around) { fold.classList.add("measured"); fold.open = true; }
+  await draw(figure);
+  for (const fold of around) { fold.open = false; fold.classList.remove("measured"); }
+}
+
+const near = new IntersectionObserver((entries) => {
+  for (const entry of entries) if (entry.isIntersecting && shown(entry.target)) { near.unobserve(entry.target); draw(entry.target); }
+}, { rootMargin: "300px" });
+
 (async () => {
-  for (const fold of folds) fold.open = true;
-  for (const figure of document.querySelectorAll("figure.chart")) await draw(figure);
-  for (const block of document.querySelectorAll("[data-roc]")) choose(block, block.querySelector("input").value);
-  for (const fold of folds) fold.open = "open" in fold.dataset;
+  const figures = [...document.querySelectorAll("figure.chart")];
+  for (const figure of figures) near.observe(figure);
+  for (const figure of figures.filter(shown)) { await idle(); await draw(figure); }
+  for (const figure of figures.filter((one) => !started.has(one))) { await idle(); await (shown(figure) ? draw(figure) : drawUnseen(figure)); }
   document.documentElement.dataset.drawn = "all";
 })();

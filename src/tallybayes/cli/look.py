@@ -109,7 +109,7 @@ class Look(Result):
         if marked:
             each = ((one.name, ", ".join(f"{text!r} {n:,}" for text, n in one.markers.items())) for one in marked)
             listed = ", ".join(f"{name} ({texts})" for name, texts in each)
-            notes.append(f"Taken as missing: {listed}. To choose other texts, name them with --missing.")
+            notes.append(f"Taken as missing: {listed}. --missing TEXT names other texts, in place of this list.")
         unused = [one.name for one in self.columns if one.event == "not used"]
         if unused:
             notes.append(f"Not used: {', '.join(unused)}. To use it: --keep {shlex.quote(unused[0])}.")

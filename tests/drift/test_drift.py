@@ -357,7 +357,8 @@ def test_the_result_says_what_it_found(mixed: tb.Model) -> None:
     found = mixed.drift({name: [values[0]] * 60 for name, values in MIXED.items()})
     text = str(found)
     assert "3 of 3 columns changed: p ≤ 0.05" in text
-    assert repr(found) == "<Drift: 3 of 3 columns, 60 new rows>"
+    assert repr(found) == str(found)
+    assert found.to_arrow().num_rows == 3
     assert found.to_dict()["drifted"] == [one.column for one in found.drifted()]
     assert json.loads(json.dumps(found.to_dict()))["prior"]["classes"] == ["a", "b"]
     with pytest.raises(BadOption, match="colour"):

@@ -116,8 +116,9 @@ class Drift(Result):
         grids = [grid for grid in (self._classes_shown(), self._columns_shown()) if grid is not None]
         return Sheet(f"Drift of {self.label!r}: {rows}", tuple(grids), self._notes())
 
-    def __repr__(self) -> str:
-        return f"<Drift: {len(self.drifted())} of {len(self.columns)} columns, {self.new_rows:g} new rows>"
+    def _columns(self) -> dict[str, Any]:
+        names = ("column", "distance", "chance", "p", "adjusted")
+        return {name: [getattr(one, name) for one in self.columns] for name in names}
 
     def _classes_shown(self) -> Grid | None:
         if self.classes is None and self.prior is None:

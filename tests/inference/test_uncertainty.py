@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
-from scipy.special import logit, softmax
+from scipy.special import logit, softmax, zeta
 
 import tallybayes as tb
+from tallybayes.events.families.variance import trigamma
 from tallybayes.inference.posterior import Temperature
 from tallybayes.inference.uncertainty import intervals, lead
 
@@ -242,3 +243,9 @@ def test_a_few_plain_rows_have_the_same_intervals_as_many(calibrate):
     many = model.predict_interval(pa.Table.from_pylist(asked))
     for name in ("probability", "low", "high", "rows"):
         np.testing.assert_array_equal(getattr(few, name), getattr(many, name))
+
+
+def test_the_variance_of_many_counts_is_that_of_each():
+    counts = np.random.default_rng(0).poisson(2.0, (100_000, 2)) + 0.25
+    counts[7] = 0.0
+    np.testing.assert_array_equal(trigamma(counts), zeta(2.0, counts))

@@ -12,7 +12,7 @@ from tallybayes.display.tables import plain
 from tallybayes.predictions import Answers
 from tallybayes.server.published import Published
 from tallybayes.server.rows import ARROW
-from tallybayes.sources.source import of_table
+from tallybayes.sources.source import Source
 
 __all__ = ["LEVEL", "explanation", "predictions", "table_answer"]
 
@@ -64,8 +64,10 @@ def explanation(published: Published, row: dict[str, Any], of: Any = None) -> di
     }
 
 
-def table_answer(published: Published, rows: pa.Table, form: str, *, only: bool, level: float | None) -> bytes:
-    """Return predictions as columns beside the rows, or alone, in the form in which the rows came."""
+def table_answer(
+    published: Published, rows: Source, form: str, *, only: bool, level: float | None
+) -> tuple[int, bytes]:
+    """Return the number of rows, and predictions as columns beside them, or alone, in the form in which they came."""
     numbers = "predict_proba" if level is None else "predict_interval"
     options: dict[str, dict[str, Any]] = {} if level is None else {numbers: {"level": level}}
     answers = Answers(published.model, ("predict", numbers), options, "the request")
@@ -74,7 +76,9 @@ def table_answer(published: Published, rows: pa.Table, form: str, *, only: bool,
     sink = pa.BufferOutputStream() if form == ARROW else io.BytesIO()
     open_writer = pa.ipc.new_stream if form == ARROW else pa.csv.CSVWriter
     with open_writer(sink, schema) as writer:
-        for batch in of_table(rows, "the request"):
+        n = 0
+        for batch in rows:
+            n += batch.num_rows
             own = [batch.column(one.name) for one in fields]
             writer.write_batch(pa.RecordBatch.from_arrays([*own, *answers.of(batch).columns], schema=schema))
-    return memoryview(sink.getvalue()) if form == ARROW else sink.getvalue()  # type: ignore[return-value]
+    return n, memoryview(sink.getvalue()) if form == ARROW else sink.getvalue()  # type: ignore[return-value]

@@ -25,13 +25,23 @@ from tallybayes.errors import BadOption, TallyError, did_you_mean, wanted
 from tallybayes.inference.uncertainty import z_of
 from tallybayes.server.answers import LEVEL, explanation, predictions, table_answer
 from tallybayes.server.batcher import Batcher
-from tallybayes.server.body import Limits, read_body
+from tallybayes.server.body import BodyStream, Limits, read_body, read_parts
 from tallybayes.server.guard import Guard
 from tallybayes.server.metrics import Metrics
 from tallybayes.server.openapi import openapi
 from tallybayes.server.problem import Problem, answer, problem, unexpected
-from tallybayes.server.rows import JSON, form_of, labelled_table, parse_to_score, table_of
+from tallybayes.server.rows import (
+    ARROW,
+    JSON,
+    arrow_rows,
+    form_of,
+    labelled_table,
+    parse_to_score,
+    reading_arrow,
+    table_of,
+)
 from tallybayes.server.served_model import ServedModel
+from tallybayes.sources.source import of_table
 from tallybayes.storage.journal.record import Change, pack_rows
 from tallybayes.storage.model_file import dump
 
@@ -137,9 +147,9 @@ class _Server:
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
         level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
-        body = await read_body(request, self._limits)
         if form != JSON:
-            return await self._predict_table(served, body, form, only=only, level=_given_level(request))
+            return await self._predict_table(request, served, form, only=only, level=_given_level(request))
+        body = await read_body(request, self._limits)
         published = served.published
         rows = parse_to_score(body, published.names, published.model)
         if len(rows) <= MOST_ROWS and len(body) <= _QUICK_BYTES:
@@ -153,15 +163,32 @@ class _Server:
         return answer(found)
 
     async def _predict_table(
-        self, served: ServedModel, body: bytes, form: str, *, only: bool, level: float | None
+        self, request: Request, served: ServedModel, form: str, *, only: bool, level: float | None
     ) -> Response:
         published = served.published
 
-        def work() -> tuple[int, bytes]:
-            rows = table_of(body, form, published.model)
-            return rows.num_rows, table_answer(published, rows, form, only=only, level=level)
+        def csv(body: bytes) -> tuple[int, bytes]:
+            rows = of_table(table_of(body, form, published.model), "the request")
+            return table_answer(published, rows, form, only=only, level=level)
 
-        n, content = await run_in_threadpool(work)
+        def arrow(stream: BodyStream) -> tuple[int, bytes]:
+            with reading_arrow():
+                return table_answer(published, arrow_rows(stream, published.model), form, only=only, level=level)
+
+        if form != ARROW:
+            n, content = await run_in_threadpool(csv, await read_body(request, self._limits))
+        else:  # rows are scored while others still come
+            stream = BodyStream()
+            work = asyncio.ensure_future(run_in_threadpool(arrow, stream))
+            try:
+                async for part in read_parts(request, self._limits):
+                    stream.feed(part)
+            except BaseException:
+                work.add_done_callback(lambda done: done.cancelled() or done.exception())  # what is torn is no matter
+                raise
+            finally:
+                stream.feed(None)
+            n, content = await work
         self.metrics.rows[served.name, "predict"] += n
         return Response(content, media_type=form)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import queue
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from starlette.requests import ClientDisconnect, Request
@@ -10,7 +12,7 @@ from starlette.requests import ClientDisconnect, Request
 from tallybayes.errors import wanted
 from tallybayes.server.problem import Problem
 
-__all__ = ["Limits", "read_body"]
+__all__ = ["BodyStream", "Limits", "read_body", "read_parts"]
 
 
 @dataclass(frozen=True)
@@ -34,27 +36,58 @@ class Limits:
 
 async def read_body(request: Request, limits: Limits) -> bytes:
     """Return the body of a request; raise if it is too long, or comes too slowly."""
+    parts = [part async for part in read_parts(request, limits)]
+    return parts[0] if len(parts) == 1 else b"".join(parts)
+
+
+async def read_parts(request: Request, limits: Limits) -> AsyncIterator[bytes]:
+    """Yield the body of a request as it comes, within the same bounds."""
     if int(request.headers.get("content-length", 0)) > limits.body:
         raise _too_long(limits)
-    parts: list[bytes] = []
     size, clock = 0, asyncio.get_running_loop().time
     began = clock()
-    try:
-        async with asyncio.timeout(limits.patience) as bound:
-            while True:
+    more = True
+    while more:
+        try:
+            async with asyncio.timeout_at(min(clock(), began + size / limits.slowest) + limits.patience):
                 message = await request.receive()
-                if message["type"] == "http.disconnect":
-                    raise ClientDisconnect
-                parts.append(message["body"])
-                size += len(message["body"])
-                if size > limits.body:
-                    raise _too_long(limits)
-                if not message.get("more_body"):
-                    return parts[0] if len(parts) == 1 else b"".join(parts)
-                bound.reschedule(min(clock(), began + size / limits.slowest) + limits.patience)
-    except TimeoutError:
-        want = f"at least {limits.slowest:,.0f} bytes a second"
-        raise Problem(408, wanted("the request", want, f"{size:,} bytes in {clock() - began:.0f} s")) from None
+        except TimeoutError:
+            want = f"at least {limits.slowest:,.0f} bytes a second"
+            raise Problem(408, wanted("the request", want, f"{size:,} bytes in {clock() - began:.0f} s")) from None
+        if message["type"] == "http.disconnect":
+            raise ClientDisconnect
+        size += len(message["body"])
+        if size > limits.body:
+            raise _too_long(limits)
+        more = bool(message.get("more_body"))
+        yield message["body"]
+
+
+class BodyStream:
+    """A body that a thread reads as a file while it still comes."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self._parts: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._part, self._at, self._ended = b"", 0, False
+
+    def feed(self, part: bytes | None) -> None:
+        """Add a part; None ends the body."""
+        self._parts.put(part)
+
+    def read(self, size: int) -> bytes:
+        """Return as many bytes as asked for; fewer at the end."""
+        found, left = [], size
+        while left > 0 and not self._ended:
+            if self._at == len(self._part):
+                part = self._parts.get()
+                self._part, self._at, self._ended = part or b"", 0, part is None
+            piece = memoryview(self._part)[self._at : self._at + left]
+            found.append(piece)
+            self._at += len(piece)
+            left -= len(piece)
+        return b"".join(found)
 
 
 def _too_long(limits: Limits) -> Problem:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,12 +25,14 @@ __all__ = [
     "ARROW",
     "CSV",
     "JSON",
+    "arrow_rows",
     "form_of",
     "labelled_table",
     "names_of",
     "no_class",
     "parse_json",
     "parse_to_score",
+    "reading_arrow",
     "table_of",
     "types_of",
 ]
@@ -94,13 +97,26 @@ def table_of(body: bytes, form: str, model: Model) -> pa.Table:
         rows = parse_json(body, names_of(model))
         return _read(rows, model) if rows else pa.table({name: pa.nulls(0) for name in model.schema.inputs})
     if form == ARROW:
-        try:
-            table = pa.ipc.open_stream(pa.py_buffer(body)).read_all()
-        except (pa.ArrowException, OSError) as error:
-            got = f"something else ({str(error).splitlines()[0]})"
-            raise Problem(400, wanted(_BODY, "an Arrow stream", got)) from None
-        return _read(table, model)
+        with reading_arrow():
+            source = arrow_rows(pa.BufferReader(body), model)
+            return pa.Table.from_batches(list(source), source.schema)
     return _csv(body, model)
+
+
+def arrow_rows(stream: object, model: Model) -> sources.Source:
+    """Return the rows of an Arrow stream as they are read, with missing values blank."""
+    file = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, "r")
+    return _open(pa.ipc.open_stream(file), model)
+
+
+@contextmanager
+def reading_arrow() -> Iterator[None]:
+    """Refuse what is no Arrow stream."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        got = f"something else ({str(error).splitlines()[0]})"
+        raise Problem(400, wanted(_BODY, "an Arrow stream", got)) from None
 
 
 def labelled_table(body: bytes, form: str, model: Model, types: Mapping[str, pa.DataType]) -> pa.Table:
@@ -211,10 +227,14 @@ def _no_class(label: str, row: int) -> BadData:
 
 
 def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
+    source = _open(rows, model, types)
+    return pa.Table.from_batches(list(source), source.schema)
+
+
+def _open(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> sources.Source:
     schema = model.schema
     options = sources.ReadOptions(schema.missing_values)
-    source = sources.open_source(rows, options, types=types, label=schema.label, documents=schema.texts)
-    return pa.Table.from_batches(list(source), source.schema)
+    return sources.open_source(rows, options, types=types, label=schema.label, documents=schema.texts)
 
 
 def _csv(body: bytes, model: Model) -> pa.Table:

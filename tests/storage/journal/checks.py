@@ -160,6 +160,18 @@ def a_long_journal_is_replayed_page_by_page(opened: Open, folder: Path) -> None:
     assert again.model == kept.model
 
 
+def buckets_that_have_widened_are_replayed(opened: Open, folder: Path) -> None:
+    """Learn more numbers than a histogram has buckets, and forget them in between: the order matters then."""
+    kept = JournaledModel(model(), opened(), folder)
+    many = [{**DAYS[0], "temperature": k / 7} for k in range(1500)]
+    for start in range(0, 1500, 500):
+        receipts(kept.change([learn(*many[start : start + 500])]))
+        receipts(kept.change([forget(*many[start : start + 450]), learn(DAYS[0])]))
+    again = JournaledModel(model(), opened(), folder)
+    assert again.hash == kept.hash
+    assert again.model == kept.model
+
+
 def another_model_is_refused(opened: Open, folder: Path) -> None:
     JournaledModel(model(), opened(), folder)
     with pytest.raises(JournalError, match="the journal began with"):
@@ -225,6 +237,7 @@ CHECKS = [
     a_calibration_is_a_record_and_grows_stale,
     two_processes_arrive_at_the_same_hash,
     a_long_journal_is_replayed_page_by_page,
+    buckets_that_have_widened_are_replayed,
     another_model_is_refused,
     a_snapshot_that_the_journal_lacks_is_refused,
     a_writer_serves_many_threads,

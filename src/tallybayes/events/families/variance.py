@@ -7,11 +7,14 @@ function, ψ₁: about 1/n for a count of n, and ∞ for a count of 0 without a 
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from tallybayes.events.inputs import Floats
 
 __all__ = ["minus_variance", "trigamma"]
+
+_MANY = 1 << 16  # counts: most of so many are equal, and looking them up is quicker than ψ₁
 
 
 def trigamma(x: ArrayLike) -> Floats:
@@ -24,7 +27,11 @@ def trigamma(x: ArrayLike) -> Floats:
     """
     from scipy.special import zeta  # slow to import, and only needed for variances
 
-    return np.asarray(zeta(2.0, x), np.float64)
+    x = np.asarray(x, np.float64)
+    if x.size < _MANY:
+        return np.asarray(zeta(2.0, x), np.float64)
+    each = pa.array(x.ravel()).dictionary_encode()
+    return np.asarray(zeta(2.0, each.dictionary.to_numpy())[each.indices.to_numpy()].reshape(x.shape))
 
 
 def minus_variance(

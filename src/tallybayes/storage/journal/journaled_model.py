@@ -82,12 +82,18 @@ class JournaledModel:
     def follow(self) -> bool:
         """Make the changes that others have appended; return whether there were any."""
         first, page = self.position, list[Record]()
-        # A receipt has the hash after its whole transaction, so a page ends where a transaction does.
+        # Transactions are replayed as they were made, since buckets that a forgotten row has widened stay wide. Those
+        # that only learn add up in any grouping, and are counted together.
         for _, records in groupby(
             self._journal.read(self.position), lambda one: (one.receipt.before, one.receipt.after)
         ):
-            page += records
-            if len(page) >= _PAGE:
+            transaction = list(records)
+            learns = all(one.receipt.operation == "learn" for one in transaction)
+            if page and (not learns or len(page) >= _PAGE):
+                self._replay(page)
+                page = []
+            page += transaction
+            if not learns:
                 self._replay(page)
                 page = []
         if page:
@@ -202,7 +208,7 @@ class JournaledModel:
 def apply(model: Model, changes: Iterable[Change]) -> Model:
     """Return a model with changes made: rows of the same columns are counted together.
 
-    Between two calibrations all rows are learned before any are forgotten, which changes no bit of the evidence.
+    All rows are learned before any are forgotten.
     """
     for is_calibration, run in groupby(changes, key=lambda one: one.calibration is not None):
         part = list(run)
@@ -239,12 +245,13 @@ def _apply_valid(model: Model, changes: dict[int, Change]) -> tuple[Model, dict[
         return apply(model, [changes[i] for i in ordered]), {}
     except TallyError:  # one by one, then
         refused: dict[int, Receipt | TallyError] = {}
+        tried = model
         for i in ordered:
             try:
-                model = apply(model, [changes[i]])
+                tried = apply(tried, [changes[i]])
             except TallyError as error:
                 refused[i] = error
-        return model, refused
+        return apply(model, [changes[i] for i in ordered if i not in refused]), refused
 
 
 def _reused(key: str) -> KeyReused:

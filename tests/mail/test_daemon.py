@@ -187,7 +187,9 @@ def test_a_stale_socket_is_replaced(tmp_path: Path, short: Path) -> None:
 def test_a_live_socket_and_another_file_are_refused(
     address: Path, path: Path, short: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    umask = os.umask(0o022)
     assert main(["mail", "serve", str(path), "--socket", str(address)]) == 2
+    assert os.umask(umask) == 0o022  # the process is left as it was
     assert "where a daemon listens" in capsys.readouterr().err
     assert ask(address, "ping")[0] == 0
     short.write_text("precious")

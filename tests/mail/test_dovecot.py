@@ -117,7 +117,9 @@ def test_moving_into_junk_learns_and_moving_out_unlearns(system: System) -> None
 def test_what_the_filter_put_into_junk_is_learned_as_ham_when_it_is_moved_out(system: System) -> None:
     one, expected = message("spam", 1004), system.filter()
     system.dovecot.deliver(one)
-    stored = system.messages("Junk")[message_id(one)]
+    junk = system.messages("Junk")
+    assert message_id(one) in junk, (system.messages("INBOX").get(message_id(one)), system.dovecot.log())
+    stored = junk[message_id(one)]
     system.move(one, "Junk", "INBOX", how="COPY")
     expected.learn([("ham", stored)])
     assert dump(system.filter()) == dump(expected), system.dovecot.log()

@@ -12,7 +12,9 @@ import os
 import signal
 import socket
 import sys
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 from tallybayes import __version__
@@ -161,10 +163,8 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
     every : int
         The number of records between two snapshots.
     """
-    os.umask(0o077)  # the journal tells what mail was about
-    sys.setswitchinterval(_SWITCH)
     folder = path.parent / f"{path.stem}.journal"
-    with listening(address) as sock:
+    with _private(), listening(address) as sock:
         folder.mkdir(parents=True, exist_ok=True)
         journal, follower = (open_journal(folder / "journal.sqlite", path.stem) for _ in range(2))
         try:
@@ -177,6 +177,18 @@ def serve(path: Path, address: Path, *, every: int = SNAPSHOT_EVERY) -> None:
             journal.close()
             follower.close()
     print(f"stopped at record {kept.position}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def _private() -> Iterator[None]:
+    """Write files for their owner alone, as the journal tells what mail was about, and let threads take turns soon."""
+    umask, interval = os.umask(0o077), sys.getswitchinterval()
+    sys.setswitchinterval(_SWITCH)
+    try:
+        yield
+    finally:
+        os.umask(umask)
+        sys.setswitchinterval(interval)
 
 
 class _Warning:

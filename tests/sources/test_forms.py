@@ -142,12 +142,6 @@ def test_a_zip_archive_without_data_is_refused_in_a_sentence(tmp_path: Path) -> 
         rows_of(path)
 
 
-def test_a_spreadsheet_is_refused_with_advice(tmp_path: Path) -> None:
-    (tmp_path / "a.xlsx").write_bytes(b"PK")
-    with pytest.raises(BadData, match=r"got '.xlsx'. Save the sheet as csv\.$"):
-        rows_of(tmp_path / "a.xlsx")
-
-
 def test_a_folder_for_each_class_is_a_table_of_texts(tmp_path: Path) -> None:
     latin = "café".encode("latin-1")
     mails = {"ham": [b"see you at noon", b"lunch?"], "spam": [b"buy now", b"win\nmoney", latin]}

@@ -25,6 +25,7 @@ from tallybayes.sources.missing import AUTO, Markers
 from tallybayes.sources.parquet import of_arrow_file, of_parquet
 from tallybayes.sources.position import Trail
 from tallybayes.sources.source import Source
+from tallybayes.sources.spreadsheet import SHEETS, SheetPlace
 from tallybayes.sources.steps import BROKEN, blank, in_words, project, retype, type_in_words
 from tallybayes.sources.text_chunks import CODECS
 from tallybayes.sources.text_format import UTF8, TextFormat
@@ -36,7 +37,7 @@ OBJECTS = (".json",)
 PARQUET = (".parquet", ".pq")
 ARROW = (".arrow", ".feather", ".ipc")
 ATTRIBUTES = (".arff",)
-ENDINGS = (*TEXT, *LINES, *OBJECTS, *ATTRIBUTES, *PARQUET, *ARROW)
+ENDINGS = (*TEXT, *LINES, *OBJECTS, *ATTRIBUTES, *PARQUET, *ARROW, *SHEETS)
 COMPRESSED = f".csv{', .csv'.join(CODECS)}"
 
 # Bytes of text, of all files together, from which types are inferred: some hundredths of a second's work.
@@ -131,7 +132,7 @@ def _endings_in(names: Sequence[str]) -> Sequence[str]:
     counted = Counter(ending for name in names if (ending := ending_of(name)))
     if not counted or any(ending in counted for ending in PARQUET):
         return PARQUET
-    kinds = [kind for kind in (tuple(TEXT), LINES, OBJECTS, ATTRIBUTES, ARROW) if any(one in counted for one in kind)]
+    kinds = (tuple(TEXT), LINES, OBJECTS, ATTRIBUTES, ARROW, SHEETS)
     return max(kinds, key=lambda kind: sum(counted[one] for one in kind))
 
 
@@ -161,8 +162,9 @@ def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Sca
     if not ending:
         got = f"'{''.join(PurePath(path).suffixes[-2:])}'" if PurePath(path).suffix else "no ending"
         do = f"Text may also be compressed, as in {COMPRESSED}"
-        do = "Save the sheet as csv" if PurePath(path).suffix.lower() in (".xlsx", ".xls", ".ods") else do
         raise BadData(wanted(path, f"a file ending in {', '.join(ENDINGS)}", got, do))
+    if ending in SHEETS:
+        place, ending = SheetPlace.of(place), ".csv"
     if options.names is not None and ending not in TEXT:
         raise BadOption(wanted("names", "none, since the file names its own columns", str(len(options.names))))
     columns, markers, errors = options.columns, options.markers, options.errors

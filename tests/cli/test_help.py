@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 
 from tallybayes.cli.main import COMMANDS
-
 from tests.server.process import Server
 
 from .shell import Shell, write_mailboxes

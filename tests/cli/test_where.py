@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,8 @@ def warm(tally: Shell) -> str:
 def test_every_command_reads_the_rows_of_which_it_is_true(tally: Shell, model: str, warm: str, line: str) -> None:
     row = ":2" if "explain" in line else ""
     asked = f"weather.csv{row} --where 'temperature >= 70'"
-    assert tally.done(line.format(asked)) == tally.done(line.format(f"{warm}{row}"))
+    some, same = (tally.done(line.format(one)) for one in (asked, f"{warm}{row}"))
+    assert re.sub(r'"seconds": [\d.e-]+', "", some) == re.sub(r'"seconds": [\d.e-]+', "", same)
 
 
 def test_fit_learns_from_them_and_says_how_to_go_on(tally: Shell, warm: str) -> None:

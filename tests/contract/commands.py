@@ -34,7 +34,10 @@ LINES = {
     "dependence": "dependence DATA --label y",
     "report": "report DATA --label y -o OUT.html --force",
     "demo": "demo weather",
+    "drift": "drift MODEL DATA",
+    "mail": "mail classify MODEL DATA",
 }
+ENDLESS = {"serve"}  # until it is terminated; tests/server attacks it over HTTP
 WORDS = (
     *(
         "",
@@ -87,11 +90,12 @@ WORDS = (
     *("latin-1", ";", "\t", "SELECT 1", "duckdb", "n-1"),
 )
 EXPECTED = (0, 1, 2)  # done, a check failed, bad input
+FAILED = {"mail": 3}  # the exit code of bad input, as bogofilter's, where it is not 2
 
 
 def targets() -> list[str]:
     """Return the name of every command, as `tally NAME`."""
-    return [f"tally {name}" for group in COMMANDS.values() for name in group]
+    return [f"tally {name}" for group in COMMANDS.values() for name in group if name not in ENDLESS]
 
 
 def make(world: World, name: str, rng: Random) -> Call:
@@ -137,10 +141,10 @@ def run(world: World, words: list[str], stdin: bytes) -> None:
         os.chdir(before)
     err.flush()
     said = err.buffer.getvalue().decode("utf-8", "replace")  # type: ignore[attr-defined]
-    assert code in EXPECTED, f"exit code {code}: {said[-300:]}"
+    assert code in (*EXPECTED, FAILED.get(words[0], 2)), f"exit code {code}: {said[-300:]}"
     assert "Traceback" not in said, said[-2000:]
-    if code == 2:
-        assert said.splitlines()[-1:], "exit code 2, and nothing said"
+    if code == FAILED.get(words[0], 2):
+        assert said.splitlines()[-1:], f"exit code {code}, and nothing said"
         assert said.splitlines()[-1].startswith("tally: "), f"no sentence: {said!r}"
 
 

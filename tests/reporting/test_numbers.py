@@ -173,7 +173,7 @@ def test_a_report_is_plain_values() -> None:
 
 def test_it_prints_itself() -> None:
     assert "accuracy" in str(mixed())
-    assert repr(mixed()).startswith("<ReportData of 'state': 300 rows")
+    assert repr(mixed()).startswith("Report on 'state': 300 rows")
 
 
 def test_files_are_named_with_their_hashes(tmp_path: Path) -> None:

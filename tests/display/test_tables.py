@@ -14,7 +14,7 @@ import pytest
 from rich.console import Console
 
 import tallybayes as tb
-from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain
+from tallybayes.display.tables import Column, Grid, Result, Sheet, number, plain, visible
 
 FRUIT = Grid("Fruit", ("kind", Column("colour", right=False), "count"), (("pears", "green", "12"), ("figs", "", "3")))
 
@@ -152,3 +152,9 @@ def test_no_control_character_of_a_cell_or_a_name_reaches_a_terminal(control: st
         for text in (page.getvalue(), str(shown)):
             assert control not in text
             assert f"\\x{ord(control):02x}" in text
+
+
+def test_no_name_can_turn_the_direction_of_writing() -> None:
+    assert visible("invoice\u202egpj.exe") == "invoice\\u202egpj.exe"
+    assert "\u2066" not in str(Grid("", ("kind",), (("a\u2066b",),)))
+    assert visible("שלום, naïve 漢字 👍🏽") == "שלום, naïve 漢字 👍🏽"

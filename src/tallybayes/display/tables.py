@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _WIDE = 400  # characters; a terminal cuts wide tables, but a string need not
-# Every control character but tab and line feed, which only move on; those that turn the direction of writing, with which
-# a name can look like another; and halves of characters, which cannot be printed.
+# Every control character but tab and line feed, which only move on; those that turn the direction of writing, which
+# make a name look like another; and halves of characters, which cannot be printed.
 _CONTROLS = {code: f"\\x{code:02x}" for code in (*range(32), *range(0x7F, 0xA0)) if chr(code) not in "\t\n"}
 _TURNS = (0x061C, 0x200E, 0x200F, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROLS |= {code: f"\\u{code:04x}" for code in (*_TURNS, *range(0xD800, 0xE000))}

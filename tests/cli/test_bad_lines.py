@@ -31,7 +31,7 @@ def dirty(tally: Shell) -> str:
         "query {} play=yes",
         "learn weather.tally {} -o more.tally",
         "report {} -l play -f -o r.html",
-        "compare {} -l play",
+        "compare {} -l play --partner none",
         "explain weather.tally {}:2",
     ],
 )

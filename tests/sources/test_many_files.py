@@ -77,7 +77,7 @@ def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path, sentence, na
     (tmp_path / name).write_text("a\n1\n")
     assert sentence(tmp_path / name) == (
         f"{tmp_path / name}: wanted a file ending in .csv, .tsv, .txt, .psv, .tab, .jsonl, .ndjson, .json, .arff,"
-        f" .parquet, .pq, .arrow, .feather, .ipc, got {got}."
+        f" .parquet, .pq, .arrow, .feather, .ipc, .xlsx, .xls, .ods, got {got}."
         " Text may also be compressed, as in .csv.gz, .csv.bz2, .csv.zst, .csv.lz4."
     )
 

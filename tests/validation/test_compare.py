@@ -34,8 +34,8 @@ def test_each_candidate_is_what_validate_says_of_its_options() -> None:
 
 
 def test_the_shape_of_the_numbers_is_found() -> None:
-    assert tb.compare(pay(), "y").recommended.name == "as inferred"  # histograms have any shape
-    found = tb.compare(pay(), "y", estimate="map")
+    assert tb.compare(pay(), "y", partners=()).recommended.name == "as inferred"  # histograms have any shape
+    found = tb.compare(pay(), "y", estimate="map", partners=())
     assert found.recommended.name == "lognormal numbers"
     assert found.recommended.ahead > 2 * found.recommended.error
     assert found.recommendation.startswith("Take 'lognormal numbers' (--event pay=lognormal): log-loss 0.")
@@ -57,7 +57,7 @@ def test_the_difference_and_its_error_are_those_of_the_rows() -> None:
 def test_the_default_is_recommended_for_noise() -> None:
     rng = np.random.default_rng(1)
     rows = {"x": rng.normal(size=300), "y": rng.integers(0, 2, 300)}
-    found = tb.compare(rows, "y")
+    found = tb.compare(rows, "y", partners=("ridge",))
     assert found.recommended is found.default
     assert "nothing else is surely better" in found.recommendation
     assert "no better than the class prior alone" in found.recommendation
@@ -84,7 +84,7 @@ def test_the_partner_is_reported_as_better_if_columns_depend_on_each_other() -> 
     x = y + rng.normal(size=3000) * 0.5
     noise = rng.normal(size=3000) * 3
     rows = {"sum": x + noise, "noise": noise, "y": y}
-    found = tb.compare(rows, "y")
+    found = tb.compare(rows, "y", partners=("ridge",))
     assert "which is better: columns depend on each other given the class" in found.recommendation
 
 
@@ -109,7 +109,7 @@ def test_given_options_hold_for_all_candidates() -> None:
 def test_weights_count_in_the_difference() -> None:
     rows = pay(200)
     twice = {name: np.repeat(values, 2) for name, values in rows.items()} | {"w": np.tile([1.0, 0.0], 200)}
-    found, want = tb.compare(twice, "y", "5-fold", weights="w"), tb.compare(rows, "y", "5-fold")
+    found, want = (tb.compare(one, "y", "5-fold", weights=w, partners=()) for one, w in ((twice, "w"), (rows, None)))
     assert {one.name for one in found.candidates} == {one.name for one in want.candidates}
     assert found["the class prior alone"].log_loss == pytest.approx(want["the class prior alone"].log_loss, rel=0.02)
 

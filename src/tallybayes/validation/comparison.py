@@ -87,7 +87,7 @@ class Comparison(Result):
     >>> rng = np.random.default_rng(0)
     >>> y = np.repeat(["low", "high"], 200)
     >>> pay = np.exp(rng.normal(np.where(y == "low", 0.0, 1.0), 1.0))
-    >>> found = tb.compare({"pay": pay, "y": y}, "y")
+    >>> found = tb.compare({"pay": pay, "y": y}, "y", partners=())
     >>> found.recommended.name, found["gaussian numbers"].ahead < 0
     ('as inferred', True)
     """

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from scipy.stats import false_discovery_control
+import scipy  # which imports scipy.stats when it is first used
 
 from tallybayes import engines, sources
 from tallybayes.drift.columns import LEAST_ROWS, ColumnDrift, compare_columns
@@ -75,7 +75,7 @@ def _corrected(columns: Sequence[ColumnDrift]) -> tuple[ColumnDrift, ...]:
     p = np.array([one.p for one in columns])
     adjusted, tested = p.copy(), ~np.isnan(p)
     if tested.any():
-        adjusted[tested] = false_discovery_control(p[tested], method="bh")
+        adjusted[tested] = scipy.stats.false_discovery_control(p[tested], method="bh")
     found = (replace(one, adjusted=float(value)) for one, value in zip(columns, adjusted, strict=True))
     return tuple(sorted(found, key=lambda one: (np.isnan(one.p), one.p, one.chance - one.distance)))
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import stats
+import scipy  # which imports scipy.stats when it is first used: it is slow, and a server may never need it
 
 from tallybayes.events.inputs import Floats
 from tallybayes.model import Model
@@ -114,4 +114,4 @@ def _score_test(prior: Floats, probabilities: Floats, weights: Floats, fitted_ro
     rank = int(np.linalg.matrix_rank(covariance, hermitian=True))
     if not rank:  # all probabilities are the prior
         return 1.0
-    return float(stats.chi2.sf(total @ np.linalg.pinv(covariance, hermitian=True) @ total, rank))
+    return float(scipy.stats.chi2.sf(total @ np.linalg.pinv(covariance, hermitian=True) @ total, rank))

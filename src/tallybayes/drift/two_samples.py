@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import stats
+import scipy  # which imports scipy.stats when it is first used: it is slow, and a server may never need it
 
 from tallybayes.events.inputs import Floats
 from tallybayes.structure.dependence_test import chi_squared
@@ -67,7 +67,7 @@ def _mean_distance(both: Floats, n: float, m: float) -> float:
     """
     q, k = m / (n + m), np.rint(both)
     above = np.floor(k * q) + 1
-    deviation = 2 * above * (1 - q) * stats.binom.pmf(above, k, q) * np.sqrt(np.maximum(0.0, 1 - both / (n + m)))
+    deviation = 2 * above * (1 - q) * scipy.stats.binom.pmf(above, k, q) * np.sqrt(np.maximum(0.0, 1 - both / (n + m)))
     return float(deviation.sum() * (1 / n + 1 / m) / 2)
 
 
@@ -82,7 +82,7 @@ def compare_shares(first: Floats, second: Floats, n: float, m: float) -> Floats:
     [1.0, 3.3e-05]
     """
     drawn, whole = np.rint(second), round(n) + round(m)
-    law = stats.hypergeom(whole, np.rint(first) + drawn, round(m))
+    law = scipy.stats.hypergeom(whole, np.rint(first) + drawn, round(m))
     return np.asarray(np.minimum(1.0, 2 * np.minimum(law.cdf(drawn), law.sf(drawn - 1))))
 
 
@@ -106,7 +106,7 @@ def compare_normals(first: tuple[float, float, float], second: tuple[float, floa
     ratio = 0.0 if both == 0 else max(0.0, float(logs[0] - logs[1] - logs[2]))
     chance = 0.0 if both == 0 else float(_NORMAL_CHANCE * np.sqrt(1 / n + 1 / m))
     distance = _normal_distance(mean, np.sqrt(m2 / n), other, np.sqrt(l2 / m))
-    return Comparison(float(stats.chi2.sf(ratio, 2)), distance, chance)
+    return Comparison(float(scipy.stats.chi2.sf(ratio, 2)), distance, chance)
 
 
 def _normal_distance(a: float, s: float, b: float, t: float) -> float:
@@ -130,7 +130,7 @@ def _normal_distance(a: float, s: float, b: float, t: float) -> float:
 def _gap(x: Floats, a: float, s: float, b: float, t: float) -> Floats:
     """Return the difference of both cumulative distributions, at rising x."""
     x = np.sort(x)
-    return np.asarray(stats.norm.cdf(x, a, s) - stats.norm.cdf(x, b, t))
+    return np.asarray(scipy.stats.norm.cdf(x, a, s) - scipy.stats.norm.cdf(x, b, t))
 
 
 def compare_rates(first: tuple[float, float], second: tuple[float, float]) -> Comparison:
@@ -145,14 +145,14 @@ def compare_rates(first: tuple[float, float], second: tuple[float, float]) -> Co
     ('9e-06', 0.253)
     """
     (n, events), (m, others) = first, second
-    law = stats.binom(round(events) + round(others), m / (n + m))
+    law = scipy.stats.binom(round(events) + round(others), m / (n + m))
     p = min(1.0, 2 * float(min(law.cdf(round(others)), law.sf(round(others) - 1))))
     rates, total = (events / n, others / m), (events + others) / (n + m)
     chance = 0.0 if total == 0 else float(np.sqrt(1 / n + 1 / m) / np.pi)
     if _are_alike(*rates):
         return Comparison(p, 0.0, chance)
     crossing = np.floor((rates[1] - rates[0]) / np.log(rates[1] / rates[0])) if min(rates) > 0 else 0.0
-    return Comparison(p, float(abs(np.subtract(*stats.poisson.cdf(crossing, rates)))), chance)
+    return Comparison(p, float(abs(np.subtract(*scipy.stats.poisson.cdf(crossing, rates)))), chance)
 
 
 def compare_waits(first: tuple[float, float], second: tuple[float, float]) -> Comparison:
@@ -173,7 +173,7 @@ def compare_waits(first: tuple[float, float], second: tuple[float, float]) -> Co
         return Comparison(1.0, 0.0, chance)
     if min(means) == 0:
         return Comparison(0.0, 1.0, chance)
-    law = stats.f(2 * m, 2 * n)
+    law = scipy.stats.f(2 * m, 2 * n)
     p = min(1.0, 2 * float(min(law.cdf(means[1] / means[0]), law.sf(means[1] / means[0]))))
     crossing = np.log(means[1] / means[0]) / (1 / means[0] - 1 / means[1])
     return Comparison(p, float(abs(np.exp(-crossing / means[0]) - np.exp(-crossing / means[1]))), chance)
@@ -191,4 +191,4 @@ def join(p: Floats) -> float:
     >>> join(np.array([0.01, 0.5])), join(np.array([0.03]))
     (0.02, 0.03)
     """
-    return float(stats.false_discovery_control(p).min())
+    return float(scipy.stats.false_discovery_control(p).min())

@@ -68,7 +68,7 @@ class System:
             assert answer[0] == "OK", (answer, self.dovecot.log())
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture  # of its own for each test: what one teaches would change what another sees
 def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Path]]:
     need("dovecot")
     path = tmp_path_factory.mktemp("filter") / "mail.tally"
@@ -78,7 +78,7 @@ def daemon(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pat
         yield path, address
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def system(daemon: tuple[Path, Path]) -> Iterator[System]:
     path, address = daemon
     with tempfile.TemporaryDirectory(prefix="dovecot") as folder, dovecot(Path(folder), address) as running:

@@ -18,22 +18,9 @@ import tallybayes
 from tallybayes.mail import MailFilter
 from tallybayes.mail.header import with_header
 
-from .served import client, message, served, trained
+from .served import client, message
 
 ONE = message("spam", 7)
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mail") / "mail.tally"
-    trained().save(place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def address(path: Path) -> Iterator[Path]:
-    with served(path) as found:
-        yield found
 
 
 def run(*words: str, content: bytes = ONE, environment: dict[str, str] | None = None) -> tuple[int, bytes, str]:
@@ -175,16 +162,6 @@ def test_a_full_disk_is_a_failure_even_if_it_must_not_fail(address: Path) -> Non
         command = [client(), "--socket", str(address), "--never-fail", "filter"]
         ran = subprocess.run(command, input=ONE, stdout=full, stderr=subprocess.PIPE, check=False)
     assert ran.returncode == 3
-
-
-def test_a_delivery_takes_milliseconds(address: Path) -> None:
-    """The best of several, because other processes run beside the tests; the benchmark has the median."""
-    times = []
-    for _ in range(20):
-        began = time.perf_counter()
-        assert at(address, "filter")[0] == 0
-        times.append(time.perf_counter() - began)
-    assert min(times) < 0.010
 
 
 def test_the_wheel_has_the_client() -> None:

@@ -23,19 +23,6 @@ from tallybayes.mail.header import with_header
 from .served import ask, exchange, message, served, start, trained
 
 
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("mail") / "mail.tally"
-    trained().save(place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def address(path: Path) -> Iterator[Path]:
-    with served(path) as found:
-        yield found
-
-
 @pytest.fixture
 def short() -> Iterator[Path]:
     with tempfile.TemporaryDirectory(prefix="mail") as folder:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,22 +12,9 @@ from tallybayes.mail import MailFilter
 from tallybayes.mail.header import with_header
 
 from .recipes import PROGRAMS, SOCKET, install_client, need, recipe, recipes
-from .served import message, served, trained
+from .served import message
 
 SPAM, HAM = message("spam", 501), message("ham", 502)
-
-
-@pytest.fixture(scope="module")
-def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("filter") / "mail.tally"
-    trained().save(place)
-    return place
-
-
-@pytest.fixture(scope="module")
-def address(path: Path) -> Iterator[Path]:
-    with served(path) as found:
-        yield found
 
 
 @pytest.fixture(params=["daemon", "no daemon"])

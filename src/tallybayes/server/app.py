@@ -145,6 +145,11 @@ class _Server:
             raise Problem(404, wanted("model", "one that is served", repr(name), did_you_mean(name, self._models)))
         return found
 
+    def _served_to_learn(self, request: Request) -> ServedModel:
+        served = self._served(request)
+        served.check_learn()
+        return served
+
     async def predict(self, request: Request) -> Response:
         """Predict the class of each row."""
         served = self._served(request)
@@ -225,10 +230,7 @@ class _Server:
         return await self._change(request, "forget")
 
     async def _change(self, request: Request, operation: str) -> Response:
-        served = self._served(request)
-        if not served.learn:
-            do = "Start it with 'tally serve --learn'"
-            raise Problem(403, wanted(f"model {served.name!r}", "a server that may learn", "a read-only one", do))
+        served = self._served_to_learn(request)
         key = _key(request)
         form = form_of(request.headers.get("content-type", JSON))
         body = await read_body(request, self._limits)
@@ -245,10 +247,7 @@ class _Server:
 
     async def calibrate(self, request: Request) -> Response:
         """Refit the weights in the background."""
-        served = self._served(request)
-        if not served.learn:
-            do = "Start it with 'tally serve --learn'"
-            raise Problem(403, wanted(f"model {served.name!r}", "a server that may learn", "a read-only one", do))
+        served = self._served_to_learn(request)
         if served.calibrating:
             raise Problem(409, wanted("calibrate", "one calibration at a time", "another that runs"))
         served.calibrating = True

@@ -113,10 +113,15 @@ class ServedModel:
         """Return about how many changes wait to be committed."""
         return 0 if self._writer is None else self._writer.waiting()
 
-    async def change(self, change: Change) -> Receipt:
-        """Return the receipt of a change once it is committed and, if that is quick, predictions follow from it."""
+    def check_learn(self) -> None:
+        """Raise unless the model may be changed."""
         if self._writer is None or not self.learn:
             raise Problem(403, wanted(f"model {self.name!r}", "a server that may learn", "a read-only one", _ALLOW))
+
+    async def change(self, change: Change) -> Receipt:
+        """Return the receipt of a change once it is committed and, if that is quick, predictions follow from it."""
+        self.check_learn()
+        assert self._writer is not None
         answered: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._writer.put(change, answered)
         receipt = await answered

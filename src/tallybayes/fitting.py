@@ -127,7 +127,7 @@ def fit(
         How probabilities are calibrated, by leaving out at most 50,000 rows (a bottom-k sample): by a weight for each
         column, which corrects for what columns repeat ("auto", also called "loo"), by one weight for all ("one"), or
         not at all, which is textbook naive Bayes.
-    structure : {"naive", "pairs", "tan", "joint", "auto"}
+    structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
         Which columns are counted together, beside each alone: none; pairs that make rows left out more probable, each
         with a weight ("pairs"); pairs and triples without a penalty, where nested folds say so ("auto"); a tree of
         pairs ("tan"); or all, one cell for each combination of values ("joint"). They are chosen by at most 50,000 rows

@@ -114,7 +114,7 @@ class ModelOptions:
         1e-9, "--floor SHARE", "Smallest variance, as a share of the column's variance over all rows."
     )
     calibrate: bool = option(True, "--calibrate/--no-calibrate", "Calibrate probabilities by leave-one-out.")
-    structure: Literal["naive", "pairs", "tan", "joint", "auto"] = option(
+    structure: Literal["naive", "pairs", "tan", "aode", "joint", "auto"] = option(
         "naive", "--structure", "Columns counted together: none, pairs that earn a weight, a tree, or all."
     )
     missing_as: Literal["skip", "category", "error"] = option(

@@ -13,8 +13,9 @@ import pyarrow as pa
 from tallybayes.categories import Categories, encode, plain_types
 from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
+from tallybayes.events.one_dependence import OneDependence
 
-__all__ = ["code_numbers", "code_values", "join", "part_of_bins", "part_of_values", "values_of"]
+__all__ = ["beside", "code_numbers", "code_values", "join", "part_of_bins", "part_of_values", "values_of"]
 
 _Slot = npt.NDArray[np.int32]
 _LISTED = 4096  # cells: more are listed by those that rows have, since each batch has a sum for each of them
@@ -49,6 +50,11 @@ def code_values(part: Part, column: pa.Array, *, null_is_label: bool) -> _Slot: 
     if len(part.names) > len(known):
         place[:-1][place[:-1] < 0] = len(known)
     return place[codes]
+
+
+def beside(event: OneDependence, slots: Sequence[_Slot]) -> Codes:
+    """Return the slots of each row, a column for each part."""
+    return Codes(tuple(slots), event.shape, ())
 
 
 def join(event: Interaction, slots: Sequence[_Slot], *, counted: bool) -> Codes:

@@ -21,6 +21,7 @@ from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.events.interaction import BINS, Interaction, Part
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.kernels.text import BadText, BadTokens
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Missing
@@ -87,6 +88,8 @@ class RowBatch:
         if isinstance(block.event, Interaction):
             parts = [self._slot(part, block.event) for part in block.event.parts]
             return product.join(block.event, parts, counted=slots is None)
+        if isinstance(block.event, OneDependence):
+            return product.beside(block.event, [self._slot(part, block.event) for part in block.event.parts])
         field = self._whole(block.columns)
         if block.event.input == "text":
             return Texts(tuple(self._text(name) for name in block.columns))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
@@ -30,13 +31,23 @@ from tallybayes.events.plain_terms import CellTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["BINS", "MOST_CELLS", "Interaction", "Part", "interaction_tables"]
+__all__ = [
+    "BINS",
+    "MOST_CELLS",
+    "ROUNDING",
+    "Interaction",
+    "Part",
+    "interaction_tables",
+    "interaction_variances",
+    "made_parts",
+    "terms_without",
+]
 
 BINS = "bins"  # the kind of a part whose values are the edges between bins of numbers
 MOST_CELLS = 1_000_000  # of an interaction: a table of twenty booleans
 # Pseudo-rows of independence: from a table that the counts overrule at once to one that only thousands of rows change.
 _KAPPAS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 256.0, 1024.0)
-_ROUNDING = 1e-12  # the share of a weight below which nothing is left of it
+ROUNDING = 1e-12  # the share of a weight below which nothing is left of it
 
 
 class Part(NamedTuple):
@@ -58,6 +69,15 @@ class Part(NamedTuple):
     kind: str
     values: tuple[Any, ...]
     names: tuple[str, ...]
+
+
+def made_parts(parts: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
+    """Return the parts that plain values describe; raise ValueError if they cannot."""
+    made = tuple(Part(str(name), str(kind), tuple(values), tuple(names)) for name, kind, values, names in parts)
+    others = (len(part.names) - len(part.values) for part in made)
+    if not all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True)):
+        raise ValueError("slots of a part")
+    return made
 
 
 @dataclass(frozen=True)
@@ -98,10 +118,8 @@ class Interaction(Event):
     @classmethod
     def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool = False) -> Interaction:
         """Return the interaction that plain values describe; raise ValueError if they cannot."""
-        made = tuple(Part(str(name), str(kind), tuple(values), tuple(names)) for name, kind, values, names in parts)
-        others = (len(part.names) - len(part.values) for part in made)
-        sound = all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True))
-        sound = sound and base in (0.0, 1.0) and isinstance(free, bool)
+        made = made_parts(parts)
+        sound = base in (0.0, 1.0) and isinstance(free, bool)
         if len(made) < 2 or not sound or math.prod(len(part.names) for part in made) > MOST_CELLS:
             raise ValueError("parts of an interaction")
         return cls(made, float(base), free)
@@ -159,7 +177,7 @@ class Interaction(Event):
                 full, less = _by_cell(found.others), _by_cell(found.less)
                 leave_codes_out(data.columns, data.sizes, full, less, classes, part)
             else:
-                _add_without_weights(counts, data, classes, weights, part)
+                terms_without(counts, data.of_column(0, slice(0, len(data))), classes, weights, part)
             out += self.base * part
 
         return LeftOut(add, lambda: self.length(data))
@@ -201,11 +219,9 @@ class InteractionTable(Likelihood):
 
     @cached_property
     def _variances(self) -> Floats:  # (cells, C)
-        counts = self.event.counts(self.statistic)
-        found = interaction_tables(counts, len(self.event.parts))
-        kappa = float(found.omega @ np.asarray(_KAPPAS))
-        shares, total = _shares(counts, len(self.event.parts), 0)
-        return self.factor**2 * _by_cell(trigamma(counts + kappa * shares) - trigamma(total + kappa))
+        return self.factor**2 * _by_cell(
+            interaction_variances(self.event.counts(self.statistic), len(self.event.parts))
+        )
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
         """Return the interaction of each cell seen, or of some cells, given in words or by number."""
@@ -300,6 +316,13 @@ def interaction_tables(counts: Floats, parts: int) -> InteractionTables:
     )
 
 
+def interaction_variances(counts: Floats, parts: int) -> Floats:
+    """Return the variance of each cell's log-share, given counts (C, A, B, ...)."""
+    kappa = float(_posterior(counts, parts) @ np.asarray(_KAPPAS))
+    shares, total = _shares(counts, parts, 0)
+    return np.asarray(trigamma(counts + kappa * shares) - trigamma(total + kappa))
+
+
 def _log_ratio(counts: Floats, shares: Floats, total: Floats, omega: Floats) -> Floats:
     """Return log Σ_κ ω_κ (N / (p_v p_w) + κ) / (N_c + κ)."""
     ratio, out = counts / shares, np.zeros(counts.shape)
@@ -352,10 +375,11 @@ def _by_cell(table: Floats) -> Floats:  # (cells, C)
     return np.ascontiguousarray(table.reshape(len(table), -1).T)
 
 
-def _add_without_weights(counts: Floats, data: Codes, classes: ClassCodes, weights: Floats, out: Floats) -> None:
-    """Add the interactions of rows that have a weight each, without the row."""
+def terms_without(
+    counts: Floats, cell: npt.NDArray[np.integer], classes: ClassCodes, weights: Floats, out: Floats
+) -> None:
+    """Add the interactions of rows that have a cell and a weight each, without the row."""
     parts = counts.ndim - 1
-    cell = np.asarray(data.columns[0] if isinstance(data.columns, tuple) else data.columns[:, 0], np.intp)
     rows = np.flatnonzero((cell >= 0) & (weights > 0))
     found = interaction_tables(counts, parts)
     at, own, w = np.unravel_index(cell[rows], counts.shape[1:]), classes[rows], weights[rows]
@@ -367,10 +391,10 @@ def _add_without_weights(counts: Floats, data: Codes, classes: ClassCodes, weigh
         margin = counts.sum(axis=tuple(a for a in range(1, counts.ndim) if a != k + 1))
         shares *= (_less(margin[own, place], w) + 1 / counts.shape[k + 1]) / (total + 1)
     terms[np.arange(len(rows)), own] = _log_ratio(_less(counts[(own, *at)], w), shares, total, found.omega)
-    out[rows] += np.where((left > w * (1 + _ROUNDING))[:, None], terms, 0.0)
+    out[rows] += np.where((left > w * (1 + ROUNDING))[:, None], terms, 0.0)
 
 
 def _less(weight: Floats, gone: Floats) -> Floats:
     """Return a weight less another; 0 where only rounding is left."""
     left = weight - gone
-    return np.where(left > _ROUNDING * weight, left, 0.0)
+    return np.where(left > ROUNDING * weight, left, 0.0)

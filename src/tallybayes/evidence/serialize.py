@@ -24,6 +24,7 @@ from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.interaction import Interaction
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import shown
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
@@ -323,7 +324,9 @@ def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:
 
 
 def _put_event(event: Event) -> dict[str, Any]:
-    """Return an event model as JSON: its specification, and the parts of an interaction."""
+    """Return an event model as JSON: its specification, and the parts of a product."""
+    if isinstance(event, OneDependence):
+        return {"event": event.spec, "parts": [list(part) for part in event.parts]}
     if not isinstance(event, Interaction):
         return {"event": event.spec}
     stored = {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
@@ -334,6 +337,8 @@ def get_event(stored: dict[str, Any]) -> Event:
     """Return the event model of a stored block."""
     if "parts" not in stored:
         return parse(stored["event"])
+    if stored["event"] == OneDependence.name:
+        return OneDependence.of(stored["parts"])
     require(stored["event"] == Interaction.name, "an interaction")
     return Interaction.of(stored["parts"], stored["base"], stored.get("free", False))
 

@@ -16,6 +16,7 @@ from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
+from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse, Texts
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import weigh
@@ -307,12 +308,17 @@ def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[An
 
 def _cells_of_products(model: Model, blocks: list[Encoded]) -> list[str | None]:
     """Return the cell of each product in words; None where a part is missing."""
-    cells: list[str | None] = []
-    for block, data in zip(model.schema.blocks, blocks, strict=True):
-        if isinstance(block.event, Interaction) and isinstance(data, Codes):
-            [cell] = data.first().tolist()
-            cells.append(block.event.cell_names([cell])[0] if cell >= 0 else None)
-    return cells
+    pairs = zip(model.schema.blocks, blocks, strict=True)
+    return [_cell_of_product(block.event, data) for block, data in pairs if block.event.product]
+
+
+def _cell_of_product(event: Event, data: Encoded) -> str | None:
+    """Return the first row's cell in words; None where a part, or all but one of all pairs, is missing."""
+    assert isinstance(data, Codes)
+    slots = data.first()
+    if isinstance(event, Interaction):
+        return event.cell_names(slots.tolist())[0] if (slots >= 0).all() else None
+    return "on average over parents" if np.count_nonzero(slots >= 0) > 1 else None
 
 
 def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
@@ -341,7 +347,8 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
         at = slice(None) if places is None else places
         counts[at] = likelihood.support(data)
         if event.product:
-            notes[at] = MISSING if data.absent() is not None else "" if counts[at].any() else UNSEEN
+            value = _cell_of_product(event, data)
+            notes[at] = MISSING if value is None else "" if counts[at].any() else UNSEEN
         elif isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")
         elif isinstance(data, Codes):

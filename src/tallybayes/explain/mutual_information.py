@@ -13,6 +13,7 @@ from tallybayes.events.families.bag import BagTable
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Likelihood
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
 
@@ -67,7 +68,7 @@ def information(model: Model) -> Floats:  # (F,)
     """Return the mutual information of each column with the class, in the order of the model's terms.
 
     For a bag of counts or a text, it is that of one count or one word through this column. For an interaction it is
-    what the cells tell beyond their parts.
+    what the cells tell beyond their parts; for all pairs, that of a parent's pairs on average.
     """
     prior = np.exp(model.belief.log_prior)
     bits: dict[str, float] = {}
@@ -81,9 +82,8 @@ def information(model: Model) -> Floats:  # (F,)
     return np.array([bits[name] for name in model.schema.terms])
 
 
-def _beyond_parts(event: Interaction, likelihood: Likelihood) -> float:
-    """Return the information of cells less that of their parts, each corrected for bias; at least 0."""
-    counts = event.counts(likelihood.statistic)
+def _beyond_parts(counts: Floats) -> float:
+    """Return the information of cells (C, A, B, ...) less that of their parts, corrected for bias; at least 0."""
     axes = range(1, counts.ndim)
     parts = [counts.sum(axis=tuple(a for a in axes if a != axis)) for axis in axes]
     return max(0.0, _counted(counts.reshape(len(counts), -1).T) - sum(_counted(part.T) for part in parts))
@@ -102,7 +102,9 @@ def _counted(counts: Floats) -> float:
 
 def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> float:
     if isinstance(event, Interaction):
-        return _beyond_parts(event, likelihood)
+        return _beyond_parts(event.counts(likelihood.statistic))
+    if isinstance(event, OneDependence):  # each pair is heard from two parents, of as many as there are columns
+        return 2 / len(event.parts) * sum(map(_beyond_parts, event.counts(likelihood.statistic)[1]))
     profile = likelihood.profile(f)
     if not len(profile.values):
         return 0.0

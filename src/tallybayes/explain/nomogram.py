@@ -21,6 +21,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Codes, Floats
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import is_finite, shown
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.inference.estimate import Belief
@@ -266,6 +267,9 @@ def nomogram(
 
     Scales of numbers stay within the observed ranges, where given.
     """
+    if any(isinstance(block.event, OneDependence) for block in model.schema.products):
+        want, do = "a score that is a sum of scales", "Fit with structure 'pairs' or 'tan'"
+        raise BadOption(wanted("nomogram", want, "structure 'aode', a mean over parents", do))
     question = ClassContrast.about(of, against, model.classes)
     if len(model.classes) > 2 and (question.of is None or question.against is None):
         want = "two of the model's classes, as in nomogram('a', 'b')"

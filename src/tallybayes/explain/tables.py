@@ -15,9 +15,11 @@ from tallybayes.errors import BadOption, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Profile
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.model import Model
 
 _SHOWN_VALUES, _SHOWN_WORDS, _SHOWN_COLUMNS = 40, 10, 50
+_BITS_OF_PAIRS = "Bits that the values of two columns share in the rows of a class."
 _DRAWN_VALUES = 120  # points of a curve; more would not be seen
 
 
@@ -91,7 +93,8 @@ class Table(Result):
         notes = (f"and {more} more",) if more > 0 else ()
         if self.counts is None:
             cells = [(str(row), *map(number, self.values[k])) for k, row in enumerate(self.rows[:_SHOWN_VALUES])]
-            return Grid(title, ("", *names), tuple(cells), notes)
+            more_notes = (_BITS_OF_PAIRS,) if self.event == OneDependence.name else ()
+            return Grid(title, ("", *names), tuple(cells), notes + more_notes)
         meaning = "× independent | {}" if self.event == Interaction.name else "P(· | {})"
         heads = ("", *(f"count {name}" for name in names), *(meaning.format(name) for name in names))
         cells = [

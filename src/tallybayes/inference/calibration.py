@@ -20,7 +20,7 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh
+from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh, with_products
 from tallybayes.inference.fit_weights import Terms, fit_fading, fit_weights
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
@@ -247,7 +247,7 @@ class _Search:
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
         """Return one weight for all columns, where they or the classes are too many for one each."""
-        evidence, n = self.evidence, min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
+        evidence, n = with_products(self.evidence), min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
         few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), self.threads)
         scores, scored = few._scores(alphas)
@@ -264,7 +264,7 @@ class _Search:
         weight = float(fitted.scale[0])
         after = prior + (1 + share * (weight - 1))[:, None] * terms
         before, left = (_mean(losses(found, classes), weights)[0] for found in (scores, after))
-        columns = ColumnWeights.common(weight, evidence.schema.columns, evidence.classes)
+        columns = ColumnWeights.common(weight, evidence.schema.terms, evidence.classes)
         return Calibration(alphas, None, n, n - len(scored), before, left, weights=columns)
 
     def _first(self, n: int) -> Floats | None:

@@ -23,7 +23,7 @@ Unseen: TypeAlias = Literal["smooth", "skip", "error"]
 Calibrate: TypeAlias = Literal["auto", "loo", "one"] | None
 Chooser: TypeAlias = Literal["loo", "evidence", "average"]
 Alpha: TypeAlias = float | Chooser | Literal["auto"] | Mapping[str, float | Chooser]
-Structure: TypeAlias = Literal["naive", "pairs", "tan", "joint", "auto"]
+Structure: TypeAlias = Literal["naive", "pairs", "tan", "aode", "joint", "auto"]
 Prior: TypeAlias = Literal["learned", "uniform"] | Mapping[Any, float] | Sequence[float]
 
 
@@ -52,7 +52,7 @@ class Choices:
     calibrate : {"auto", "loo", "one", None}
         How probabilities are made to hold for rows left out: by a weight for each column ("auto", also called "loo"),
         by one weight for all ("one"), or not at all.
-    structure : {"naive", "pairs", "tan", "joint", "auto"}
+    structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
         Which columns are counted together: none; pairs that earn a weight when rows are left out ("pairs"); more of
         them where nested folds say so ("auto"); a tree of pairs ("tan"); or all ("joint").
     """

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import repeat
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +15,11 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
-from tallybayes.events.inputs import Encoded, Floats
+from tallybayes.events.inputs import Codes, Encoded, Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import EstimateOptions
+from tallybayes.events.one_dependence import OneDependence
+from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import mix, row_hashes
 from tallybayes.inference.choices import Choices
@@ -27,7 +31,7 @@ from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_to_weigh"]
+__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_to_weigh", "with_products"]
 
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
 # Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
@@ -39,6 +43,9 @@ _PARTIAL, _MANY_ROWS = 5, 1000
 _ODD = 0x9E3779B97F4A7C15 - (1 << 64)  # 2^64 over the golden ratio: keys of neighbours differ in many bits
 _NO_KEYS = np.zeros(0, np.uint64)
 _LARGEST = 1e4  # a term this far below the largest is as good as impossible; beyond, products lose their digits
+
+
+_Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floats]
 
 
 def rows_to_weigh(columns: int, classes: int) -> int:
@@ -90,6 +97,9 @@ class ColumnTerms:
         The corrections of each column.
     missing : tuple of _Missing
         The columns with missing values, and what that tells.
+    again : mapping of int to callable
+        How to compute a term once more for some rows that keep only some columns (rows, parts), where it is neither as
+        it was nor 0: that of all pairs.
     """
 
     evidence: Evidence
@@ -103,6 +113,7 @@ class ColumnTerms:
     made_of: tuple[tuple[int, ...], ...]
     bins: tuple[CorrectionBins, ...]
     missing: tuple[_Missing, ...] = ()
+    again: Mapping[int, _Again] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -125,6 +136,7 @@ class ColumnTerms:
         made_of: list[tuple[int, ...]] = []
         bins: list[CorrectionBins] = []
         missing: list[_Missing] = []
+        again: dict[int, _Again] = {}
         unknown = np.isneginf(prior)  # a class that only this row had
         for block, statistic in zip(schema.blocks, evidence.statistics, strict=True):
             event, options = block.event, options_for(block, choices)
@@ -132,6 +144,7 @@ class ColumnTerms:
             at = range(len(made_of), len(made_of) + len(block.columns))
             if isinstance(event, Interaction):
                 offset[at.start], free[at.start], event = event.base, event.free, replace(event, base=1.0)
+            if isinstance(event, Interaction | OneDependence):
                 made_of.append(tuple(place.get(part.column, -1) for part in event.parts))
             else:
                 made_of += [(u,) for u in at]
@@ -142,6 +155,8 @@ class ColumnTerms:
                 ):
                     terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
                 likelihood = event.estimate(statistic, options) if binned else None
+            if isinstance(event, OneDependence) and isinstance(data, Codes):
+                again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
             if event.product:
                 bins.append(no_bins(n))
                 continue
@@ -157,9 +172,8 @@ class ColumnTerms:
                     missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [no_bins(n)] * len(names)
-        return cls(
-            evidence, rows, names, prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing)
-        )
+        parts = (prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
+        return cls(evidence, rows, names, *parts)
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -197,6 +211,8 @@ class ColumnTerms:
         terms = np.empty((U + len(absent), C - 1, n + m))
         np.subtract(self.terms[:, :-1], self.terms[:, -1:], out=terms[:U, :, :n])
         np.multiply(terms[:U, :, some], kept[:, None, :], out=terms[:U, :, n:])
+        for place, term_of in self.again.items():
+            terms[place, :, n:] = less_last(term_of(some, left[:, list(self.made_of[place])]))
         for one, out in zip(absent, terms[U:], strict=True):
             out[:, :n], out[:, n:] = less_last(one.terms), less_last(one.dropped(some, left[:, one.column]))
         base, offset = np.empty((C - 1, n + m)), np.concatenate([self.offset, np.zeros(len(absent))])
@@ -311,13 +327,39 @@ def _each(
             yield LeftOutRows(evidence.select((name,)), rows, classes, weights).scores(choices) - prior
 
 
+def _of_kept_parts(
+    event: OneDependence,
+    statistic: Statistic,
+    data: Codes,
+    classes: ClassCodes,
+    weights: RowWeights,
+    options: EstimateOptions,
+    some: npt.NDArray[np.intp],
+    kept: npt.NDArray[np.bool_],
+) -> Floats:  # (C, n)
+    """Return the left-out terms of some rows that keep only some columns."""
+    fewer, left = event.without_parts(data, some, kept), None if weights is None else weights[some]
+    out = np.zeros((len(some), statistic.rows.shape[0]))
+    event.without_rows(statistic, fewer, classes[some], left).add(options, out)
+    return _shifted(out)
+
+
 def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
     """Return the weight before calibration of one block's columns, and the evidence with a weight of 1."""
     [block] = evidence.schema.blocks
-    if not isinstance(block.event, Interaction):
-        return 1.0, evidence
-    whole = replace(block, event=replace(block.event, base=1.0))
-    return block.event.base, replace(evidence, schema=replace(evidence.schema, blocks=(whole,)))
+    return block.event.base if isinstance(block.event, Interaction) else 1.0, with_products(evidence)
+
+
+def with_products(evidence: Evidence) -> Evidence:
+    """Return the evidence with a weight of 1 for every interaction."""
+
+    def whole(block: Block) -> Block:
+        event = block.event
+        return replace(block, event=replace(event, base=1.0)) if isinstance(event, Interaction) else block
+
+    if not evidence.schema.products:
+        return evidence
+    return replace(evidence, schema=replace(evidence.schema, blocks=tuple(map(whole, evidence.schema.blocks))))
 
 
 def _shifted(term: Floats) -> Floats:  # (C, n)

@@ -72,7 +72,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
     calibrate : {"auto", "loo", "one", None}
         How probabilities are calibrated by rows left out: by a weight for each column ("auto", also called "loo"), by
         one weight for all ("one"), or not at all.
-    structure : {"naive", "pairs", "tan", "joint", "auto"}
+    structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
         Which columns are counted together: none, pairs that earn a weight, a tree of pairs, or all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.

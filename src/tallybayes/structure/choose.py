@@ -9,6 +9,7 @@ import numpy as np
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.interaction import MOST_CELLS
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.sampled_rows import SampledRows
@@ -20,6 +21,8 @@ from tallybayes.structure.pairs import PairCounts
 from tallybayes.structure.products import product, slotted_columns
 
 __all__ = ["choose"]
+
+_MOST_NUMBERS = 1 << 22  # of the tables of all pairs and classes (32 MB)
 
 
 def choose(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
@@ -36,6 +39,8 @@ def choose(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Bl
     """
     if choices.structure == "tan":
         return _spanning_tree(evidence, sample)
+    if choices.structure == "aode":
+        return _all_pairs(evidence, sample)
     if choices.structure == "joint":
         return _joint(evidence, sample)
     resolved = replace(choices, prior="learned").resolved(evidence, {})  # the shares that these rows have
@@ -67,6 +72,23 @@ def _spanning_tree(evidence: Evidence, sample: SampledRows) -> list[Block]:
             taken = [name for block in products for name in block.columns]
             products.append(product(schema, (columns[k].part for k in edge), base=1.0, taken=taken))
     return products
+
+
+def _all_pairs(evidence: Evidence, sample: SampledRows) -> list[Block]:
+    """Return all pairs of columns, as one block."""
+    schema, most = evidence.schema, min(MOST_CELLS, _MOST_NUMBERS // max(1, len(evidence.classes)))
+    few = schema.columns[: math.isqrt(most)]  # a pair has four cells or more
+    columns = slotted_columns(schema, sample, few)
+    if len(columns) < 2 and len(few) == len(schema.columns):
+        return []
+    event = OneDependence(tuple(column.part for column in columns))
+    if len(few) < len(schema.columns) or event.size > most:
+        got, do = f"those of {len(schema.columns):,} columns", "Choose 'pairs', or fewer columns"
+        raise BadOption(wanted("structure 'aode'", f"at most {most:,} pairs of values", got, do))
+    name = "all pairs"
+    while name in schema.columns:
+        name += "'"
+    return [Block(event, (name,))]
 
 
 def _joint(evidence: Evidence, sample: SampledRows) -> list[Block]:

@@ -130,8 +130,9 @@ def fit(
     structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
         Which columns are counted together, beside each alone: none; pairs that make rows left out more probable, each
         with a weight ("pairs"); pairs and triples without a penalty, where nested folds say so ("auto"); a tree of
-        pairs ("tan"); or all, one cell for each combination of values ("joint"). They are chosen by at most 50,000 rows
-        and counted in a second pass over all.
+        pairs ("tan"); all pairs, averaged over the column that the others depend on ("aode"); or all columns, one cell
+        for each combination of values ("joint"). They are chosen by at most 50,000 rows and counted in a second pass
+        over all.
     keep : sequence of str
         Names or globs of columns to use although they look like ids. By default a column is left out, with a
         :class:`~tallybayes.errors.LeftOutWarning`, if each of its first rows has another value and it is called an id,

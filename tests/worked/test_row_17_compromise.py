@@ -1,4 +1,4 @@
-"""Row 17: only some features are independent: a tree of pairs, and pairs, chosen by rows left out."""
+"""Row 17: only some features are independent: a tree of pairs, all pairs, and pairs, chosen by rows left out."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_the_dependent_pair_is_found_and_no_other(structure: str) -> None:
     assert [name for name in model.schema.terms if "&" in name] == ["one & two"]
 
 
-@pytest.mark.parametrize("structure", ["tan", "pairs", "auto"])
+@pytest.mark.parametrize("structure", ["tan", "aode", "pairs", "auto"])
 def test_leave_one_out_and_new_rows_say_that_it_pays(structure: str) -> None:
     rows, new = witnesses(3000, 2), witnesses(20_000, 3)
 
@@ -40,6 +40,18 @@ def test_leave_one_out_and_new_rows_say_that_it_pays(structure: str) -> None:
     assert found[0] < plain[0] - 0.005
     assert found[1] < plain[1] - 0.005
     assert found[0] == pytest.approx(found[1], abs=0.02)
+
+
+def test_leave_one_out_chooses_among_tree_and_average() -> None:
+    """Where each column follows the one before it, the tree is right; where all share a cause, the average is near."""
+    rows = witnesses(3000, 5)
+    found = tb.compare(rows, "y", "5-fold", partners=())
+    rungs = {one.options["structure"]: one for one in found.candidates if one.kind == "structure"}
+    assert set(rungs) == {"pairs", "tan", "aode", "auto"}
+    left_out = {one: tb.validate(rows, "y", "loo", structure=one).evaluation.log_loss for one in ("naive", *rungs)}
+    assert min(left_out, key=left_out.__getitem__) != "naive"
+    for one, rung in rungs.items():  # folds and rows left out agree
+        assert rung.log_loss == pytest.approx(left_out[one], abs=0.01)
 
 
 def test_where_nothing_depends_nothing_is_added() -> None:

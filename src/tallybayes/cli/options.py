@@ -115,7 +115,7 @@ class ModelOptions:
     )
     calibrate: bool = option(True, "--calibrate/--no-calibrate", "Calibrate probabilities by leave-one-out.")
     structure: Literal["naive", "pairs", "tan", "aode", "joint", "auto"] = option(
-        "naive", "--structure", "Columns counted together: none, pairs that earn a weight, a tree, or all."
+        "naive", "--structure", "Columns counted together: none, pairs that earn a weight, a tree, all pairs, or all."
     )
     missing_as: Literal["skip", "category", "error"] = option(
         "skip", "--missing-as", "Skip missing values, count them as a value of their own, or fail."

@@ -54,7 +54,8 @@ class Choices:
         by one weight for all ("one"), or not at all.
     structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
         Which columns are counted together: none; pairs that earn a weight when rows are left out ("pairs"); more of
-        them where nested folds say so ("auto"); a tree of pairs ("tan"); or all ("joint").
+        them where nested folds say so ("auto"); a tree of pairs ("tan"); all pairs, averaged over parents ("aode"); or
+        all columns ("joint").
     """
 
     estimate: Rule = "bayes"

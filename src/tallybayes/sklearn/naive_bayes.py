@@ -73,7 +73,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         How probabilities are calibrated by rows left out: by a weight for each column ("auto", also called "loo"), by
         one weight for all ("one"), or not at all.
     structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}
-        Which columns are counted together: none, pairs that earn a weight, a tree of pairs, or all.
+        Which columns are counted together: none, pairs that earn a weight, a tree of pairs, all pairs on average, all.
     missing : {"skip", "category", "error"}
         Skip a null or NaN, count it as a value of its own (categorical columns), or raise.
     unseen : {"smooth", "skip", "error"}

@@ -54,6 +54,7 @@ _ESTIMATES: dict[str, dict[str, Any]] = {
 _STRUCTURES = {
     "pairs of columns": "pairs",
     "a tree of pairs": "tan",
+    "all pairs, averaged over parents": "aode",
     "pairs and triples by nested folds": "auto",
 }
 
@@ -136,6 +137,7 @@ class _Comparer:
         self._seconds = time.perf_counter() - began
         self._losses = _losses(self._first)
         self._of: dict[str, Floats] = {}  # the losses of each candidate
+        self._notes = self._first.notes
         given = self._first.weights
         self._weights = np.ones(len(self._losses)) if given is None else given
         self._schema = self._inferred()
@@ -158,7 +160,7 @@ class _Comparer:
         found += [self._partner(partner) for partner in partners]
         ranked = self._beside_best(sorted(found, key=lambda one: one.log_loss))
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
-        return Comparison(self._label, how, seed, rows, tuple(ranked), self._first.notes, self._schema.events())
+        return Comparison(self._label, how, seed, rows, tuple(ranked), self._notes, self._schema.events())
 
     def _validate(self, choice: Mapping[str, Any]) -> Validation:
         with warnings.catch_warnings():  # impossible rows show as an infinite loss
@@ -189,7 +191,13 @@ class _Comparer:
         open_ = "structure" not in self._base and self._base.get("calibrate", "auto") in ("auto", "loo")
         if columns or not open_ or len(self._schema.columns) < 2:
             return []
-        return [self._try(name, "structure", {"structure": rung}) for name, rung in _STRUCTURES.items()]
+        found = []
+        for name, rung in _STRUCTURES.items():
+            try:
+                found.append(self._try(name, "structure", {"structure": rung}))
+            except BadOption as error:  # too many values to count all pairs of
+                self._notes += (f"Not compared: {error}",)
+        return found
 
     def _beside_best(self, ranked: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the distance of each from the best of ours, and its error."""

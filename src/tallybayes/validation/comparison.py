@@ -14,7 +14,7 @@ _SURE = 2.0
 # Share of the log-loss; a significant difference that is smaller than this is not worth a change.
 _WORTH = 0.005
 # How far up the ladder of structures an option is; all others are on its lowest rung.
-_RUNGS = {"--structure pairs": 1, "--structure tan": 2, "--structure auto": 3}
+_RUNGS = {"--structure pairs": 1, "--structure tan": 2, "--structure aode": 3, "--structure auto": 4}
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,8 @@ from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import BINS, Part
 from tallybayes.events.plain_terms import CellTable, IntervalTable, LinearCounts, LookupTable, NamedDensity, TokenTable
-from tallybayes.export.onnx_graph import DOUBLE, Graph, Trees
+from tallybayes.export.onnx_graph import Graph
+from tallybayes.export.onnx_intervals import IntervalTables
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature
 from tallybayes.sources.missing import markers_of_names
@@ -29,7 +30,6 @@ __all__ = ["add_answer", "to_onnx"]
 
 # −∞ in a graph: unlike it, times 0 is 0. No sum of possible scores comes near.
 IMPOSSIBLE, _IS_IMPOSSIBLE = -1e200, -1e150
-_LARGEST = 1.7976931348623157e308
 _FAR = 1e90  # standard deviations; squares of larger numbers might overflow
 _TEXTS = ("text", "dates", "times")  # the kinds of values that are strings in ONNX
 
@@ -56,7 +56,7 @@ def add_answer(graph: Graph, card: Scorecard, inputs: dict[str, str]) -> tuple[s
     """Add the nodes that score columns (n, 1); return the names of the labels (n,) and the probabilities (n, C)."""
     query = _Scorer(graph, card, inputs)
     numbers = [term for term in card.terms if isinstance(term.plain, IntervalTable)]
-    parts = [query.forest(numbers)] if numbers else []
+    parts = [query.intervals(numbers)] if numbers else []
     parts += [query.term(term) for term in card.terms if not isinstance(term.plain, IntervalTable)]
     return query.answer(graph.op("Sum", *parts))
 
@@ -87,23 +87,24 @@ class _Scorer:
         want, do = "columns without text for ONNX, whose operators split words differently", "Use to_json or to_html"
         raise BadOption(wanted(f"column {term.name!r}", want, "text", do))
 
-    def forest(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
-        """Return the amounts of all tables of intervals: a tree for each column and class, summed by one node."""
-        g, trees = self.g, Trees(2 * self.C)
-        inputs = []
-        for f, term in enumerate(terms):
+    def intervals(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
+        """Return the amounts of all tables of intervals, found at once."""
+        g, missing = self.g, self.card.schema.missing
+        found = IntervalTables(g, [self.inputs[term.name] for term in terms])
+        tables, domains = [], []
+        for term in terms:
             assert isinstance(term.plain, IntervalTable)
-            inputs.append(self._number(term.name, term.plain.domain))
+            self.checked.add(term.name)
             amounts = self._amounts(term, term.plain.log)
             if not isinstance(self.card.temperature, Temperature):
                 for half in np.split(amounts, 2, axis=1):  # what all classes share is left out
                     half -= np.where(half[:, :1] > _IS_IMPOSSIBLE, half[:, :1], 0.0)
-            for target in np.flatnonzero(amounts.any(axis=0)):
-                trees.add(f, term.plain.edges, amounts[:, target], int(target))
-        x = g.op("Concat", *inputs, axis=1)
-        present = g.op("Cast", g.op("Not", g.op("IsNaN", x)), to=DOUBLE)
-        size = g.op("ReduceSum", present, g.const([1]), keepdims=1)
-        return g.op("Concat", trees.node(g, x), size, axis=1)
+            tables.append((term.plain.edges, amounts))
+            domains.append(term.plain.domain)
+        sums, size = found.sums(tables), found.size
+        self.refused += found.outside(domains)
+        self.refused += [g.op("Less", size, g.const(float(len(terms))))] if missing == "error" else []
+        return g.op("Concat", sums, size, axis=1)
 
     def _table(self, term: ScoredTerm, cell: str, log: Floats, known: int) -> str:
         """Return the rows of a table; the row after its last is for a missing value."""
@@ -137,21 +138,11 @@ class _Scorer:
         return self.g.op("IsNaN", x)
 
     def _number(self, name: str, domain: str) -> str:
-        x, g = self.inputs[name], self.g
+        x = self.inputs[name]
         if name in self.checked:
             return x
         self.checked.add(name)
-        far = g.op("Greater", g.op("Abs", x), g.const(_LARGEST))
-        bad = {
-            "any": [],
-            "finite": [far],
-            "not negative": [far, g.op("Less", x, g.const(0.0))],
-            "positive": [far, g.op("LessOrEqual", x, g.const(0.0))],
-            "binary": [
-                g.op("And", g.op("Not", self._missing(x)), g.op("Not", g.op("Equal", g.op("Mul", x, x), x))),
-            ],
-        }[domain]
-        self.refused += bad
+        self.refused += self.g.outside(x, domain)
         self.refused += [self._missing(x)] if self.card.schema.missing == "error" else []
         return x
 

@@ -25,6 +25,7 @@ from tallybayes.events.plain_terms import (
     NamedDensity,
     TokenTable,
 )
+from tallybayes.export.grid import Grid
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.export.sql_density import log_density
 from tallybayes.export.sql_dialect import Dialect, number
@@ -225,14 +226,14 @@ class _Query:
     def _number_cell(self, k: int, plain: IntervalTable, name: str) -> str:
         x = self._number(name, plain.domain)
         self.sizes.append(f"CASE WHEN {x} IS NULL THEN 0 ELSE 1 END")
-        grid = _Grid.of(plain.edges) if self.sql.has_lists else None
-        if grid is None:
+        grid = Grid.of(plain.edges, _GRID) if self.sql.has_lists and len(plain.edges) > 1 else None
+        if grid is None or grid.most > _MOST_STEPS:
             found = _search(
                 [str(cell) for cell in range(len(plain.log))], lambda at: f"{x} < {number(plain.edges[at - 1])}"
             )
             self.steps["cells"].append(f"CASE WHEN {x} IS NULL THEN NULL ELSE {found} END AS cell_{k}")
             return f"cell_{k}"
-        starts = self._item([str(start) for start in grid.starts], grid.place(x, self.sql))
+        starts = self._item([str(start) for start in grid.starts], _place(grid, x, self.sql))
         self.steps["places"].append(f"{starts} AS place_{k}")
         edges = [*(number(edge) for edge in plain.edges), *["1e999"] * grid.most]
         steps = (f"{x} >= {self._item(edges, f'place_{k}', step)}" for step in range(grid.most))
@@ -330,35 +331,10 @@ class _Query:
         return f"SELECT\n  {_listed([*columns, f'{answer} AS predicted', *shares, *told], indent=2)}\nFROM shares"
 
 
-@dataclass(frozen=True)
-class _Grid:
-    """Edges found by arithmetic: a number's place in an even grid, then the few edges within that place."""
-
-    low: float
-    scale: float
-    starts: list[int]  # the edges before each place
-    most: int  # the edges within a place, at most
-
-    @classmethod
-    def of(cls, edges: Floats) -> _Grid | None:
-        """Return the grid of some edges; None where they are too uneven for one."""
-        if len(edges) < 2:
-            return None
-        with np.errstate(over="ignore", divide="ignore"):
-            low, scale = float(edges[0]), float(_GRID / (edges[-1] - edges[0]))
-        if not np.isfinite(scale) or scale == 0:
-            return None
-        place = np.floor(np.clip((edges - low) * scale, 0, _GRID - 1)).astype(np.intp)
-        counts = np.bincount(place, minlength=_GRID)
-        if counts.max() > _MOST_STEPS:
-            return None
-        return cls(low, scale, (np.cumsum(counts) - counts).tolist(), int(counts.max()))
-
-    def place(self, x: str, sql: Dialect) -> str:
-        """Return the expression of a number's place."""
-        # The same operations on the same doubles as in `of`, so both put an edge into the same place.
-        scaled = sql.least(sql.greatest(f"({x} - {number(self.low)}) * {number(self.scale)}", "0e0"), f"{_GRID - 1}e0")
-        return f"CAST(FLOOR({scaled}) AS {sql.integer})"
+def _place(grid: Grid, x: str, sql: Dialect) -> str:
+    """Return the expression of a number's place in a grid."""
+    scaled = sql.least(sql.greatest(f"({x} - {number(grid.low)}) * {number(grid.scale)}", "0e0"), f"{_GRID - 1}e0")
+    return f"CAST(FLOOR({scaled}) AS {sql.integer})"
 
 
 def _search(leaves: Sequence[str], below: Callable[[int], str]) -> str:

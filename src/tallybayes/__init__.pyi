@@ -8,6 +8,7 @@ from .evidence.evidence import Evidence as Evidence
 from .export.duckdb import register_duckdb as register_duckdb
 from .export.json import from_json as from_json
 from .export.scorecard import Scorecard as Scorecard
+from .export.skl2onnx import register_skl2onnx as register_skl2onnx
 from .fitting import fit as fit
 from .inference.posterior import ImpossibleRowWarning as ImpossibleRowWarning
 from .inference.uncertainty import Intervals as Intervals

@@ -26,7 +26,7 @@ from tallybayes.sources.missing import markers_of_names
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["add_answer", "to_onnx"]
+__all__ = ["add_answer", "finite", "takes_texts", "to_onnx"]
 
 # −∞ in a graph: unlike it, times 0 is 0. No sum of possible scores comes near.
 IMPOSSIBLE, _IS_IMPOSSIBLE = -1e200, -1e150
@@ -37,13 +37,18 @@ _TEXTS = ("text", "dates", "times")  # the kinds of values that are strings in O
 def to_onnx(card: Scorecard) -> ModelProto:
     """Return the graph that scores rows; see `Model.to_onnx`."""
     graph = Graph()
-    texts = {name for term in card.terms for name, kind in _kinds(term) if kind in _TEXTS}
+    texts = takes_texts(card)
     inputs = {name: graph.input(name, text=name in texts) for name in card.schema.columns}
     label, probabilities = add_answer(graph, card, inputs)
     whole = card.categories.kind == "whole numbers"
     graph.output("label", label, "int64" if whole else "string", 1)
     graph.output("probabilities", probabilities, "double", 2, len(card.classes))
     return graph.model(card.schema.label)
+
+
+def takes_texts(card: Scorecard) -> set[str]:
+    """Return the columns whose input is strings."""
+    return {name for term in card.terms for name, kind in _kinds(term) if kind in _TEXTS}
 
 
 def _kinds(term: ScoredTerm) -> list[tuple[str, str]]:
@@ -77,7 +82,7 @@ class _Scorer:
         if isinstance(plain, LinearCounts):
             x = self._number(term.name, plain.domain)
             zero = self.g.op("Where", self._missing(x), self.g.const(0.0), x)
-            return self._weigh(term, self.g.op("Mul", zero, self.g.const(_finite(plain.log)[None])), x, zero)
+            return self._weigh(term, self.g.op("Mul", zero, self.g.const(finite(plain.log)[None])), x, zero)
         if isinstance(plain, NamedDensity):
             x = self._number(term.name, plain.domain)
             known = self.g.op("Where", self._missing(x), self.g.const(1.0), x)
@@ -122,7 +127,7 @@ class _Scorer:
         if term.correction is not None:
             weighted[: len(term.correction)] += term.correction
         weighted = np.concatenate([weighted, missing + term.missing])
-        return _finite(np.concatenate([plain, weighted], axis=1))
+        return finite(np.concatenate([plain, weighted], axis=1))
 
     def _weigh(self, term: ScoredTerm, log: str, x: str, size: str) -> str:
         missing, g = self._missing(x), self.g
@@ -206,7 +211,7 @@ class _Scorer:
     # Densities, (n, C).
 
     def _log_density(self, plain: NamedDensity, x: str) -> str:
-        g, p = self.g, {key: _finite(value)[None] for key, value in plain.parameters.items()}
+        g, p = self.g, {key: finite(value)[None] for key, value in plain.parameters.items()}
         u = g.op("Log", g.op("Max", x, g.const(5e-324))) if plain.of_log else x
         constant = g.const(p["constant"])
         if plain.form == "linear":
@@ -252,7 +257,7 @@ class _Scorer:
     def answer(self, sums: str) -> tuple[str, str]:
         """Return the labels (n,) and the probabilities (n, C), given the sum of all terms."""
         g, card, C = self.g, self.card, self.C
-        prior = _finite(card.log_prior)[None]
+        prior = finite(card.log_prior)[None]
         plain = g.op("Add", g.columns(sums, 0, C), g.const(prior))
         size = g.columns(sums, 2 * C, 2 * C + 1)
         scores = self._calibrated(plain, sums, size, prior)
@@ -289,5 +294,6 @@ class _Scorer:
         return g.op("Mul", plain, t)
 
 
-def _finite(log: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def finite(log: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Return logarithms with a large number for −∞, which times 0 is no number."""
     return np.where(np.isneginf(log), IMPOSSIBLE, log)

@@ -13,9 +13,10 @@ from tallybayes.errors import BadOption, wanted
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["DOUBLE", "INT32", "LARGEST", "Graph"]
+__all__ = ["DOUBLE", "INT32", "LARGEST", "ML_OPSET", "OPSET", "Graph"]
 
-_OPSET, _ML_OPSET, _IR = 18, 5, 10
+# The oldest that have what is used, so that older runtimes read the graphs: ReduceMax takes its axes as an input.
+OPSET, ML_OPSET, _IR = 18, 3, 8
 LARGEST = 1.7976931348623157e308
 DOUBLE, INT32 = 11, 6  # of TensorProto
 _TYPES = {"double": DOUBLE, "int64": 7, "string": 8, "bool": 9}
@@ -47,9 +48,25 @@ class Graph:
         """Name a node's output as one of the graph."""
         from onnx import helper
 
-        self.nodes.append(helper.make_node("Identity", [of], [name]))
+        self.alias(of, name)
         shape = [None] if axes == 1 else [None, width]
         self.outputs.append(helper.make_tensor_value_info(name, _TYPES[kind], shape))
+
+    def alias(self, of: str, name: str) -> None:
+        """Give a node's output a second name."""
+        from onnx import helper
+
+        self.nodes.append(helper.make_node("Identity", [of], [name]))
+
+    def renamed(self, prefix: str) -> tuple[list[Any], list[Any]]:
+        """Return nodes and constants under names that begin with a prefix, for another graph."""
+        for one in self.constants:
+            one.name = prefix + one.name
+        mine = set(self._known.values())
+        for node in self.nodes:
+            for names in (node.input, node.output):
+                names[:] = [prefix + name if name in mine else name for name in names]
+        return self.nodes, self.constants
 
     def const(self, value: npt.ArrayLike) -> str:
         """Add a constant, once."""
@@ -92,7 +109,10 @@ class Graph:
         if domain == "any":
             return []
         if domain == "binary":
-            given, other = self.op("Not", self.op("IsNaN", x)), self.op("Not", self.op("Equal", self.op("Mul", x, x), x))
+            given, other = (
+                self.op("Not", self.op("IsNaN", x)),
+                self.op("Not", self.op("Equal", self.op("Mul", x, x), x)),
+            )
             return [self.op("And", given, other)]
         far = self.op("Greater", self.op("Abs", x), self.const(LARGEST))
         below = {"not negative": "Less", "positive": "LessOrEqual"}.get(domain)
@@ -108,5 +128,5 @@ class Graph:
         from onnx import helper
 
         graph = helper.make_graph(self.nodes, name or "scores", self.inputs, self.outputs, self.constants)
-        opsets = [helper.make_opsetid("", _OPSET), helper.make_opsetid("ai.onnx.ml", _ML_OPSET)]
+        opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid("ai.onnx.ml", ML_OPSET)]
         return helper.make_model(graph, opset_imports=opsets, producer_name="tallybayes", ir_version=_IR)

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from tallybayes.explain.nomogram import Nomogram
     from tallybayes.explain.parameter_count import Parameters
     from tallybayes.explain.tables import Table, Tables
+    from tallybayes.export.sql_parameters import Script
     from tallybayes.queries.probability import Probability
     from tallybayes.structure.dependence import Dependence
     from tallybayes.validation import Validation
@@ -449,7 +450,9 @@ class Model:
         *,
         keep: Sequence[str] | None = None,
         contributions: bool = False,
-    ) -> str:
+        parameters: str = "auto",
+        prefix: str = "tally",
+    ) -> Script:
         """Return a query that scores the rows of a table: the class and P(class) beside each row.
 
         Parameters
@@ -462,6 +465,16 @@ class Model:
             The table's columns to put beside the answers, such as a key; by default those of the model.
         contributions : bool
             Whether to add what each column adds to the score of each class, as "column: class".
+        parameters : {"auto", "inline", "tables"}
+            Where the numbers of the model are: in the query, or in tables that statements before the query make. By
+            default they are in the query, up to 100,000 of them.
+        prefix : str
+            The first part of the names of such tables; a schema before it is set off by a dot.
+
+        Returns
+        -------
+        Script
+            A str. Its `statements` are the query alone, or the statements that make the tables and then the query.
 
         Examples
         --------
@@ -474,7 +487,15 @@ class Model:
         from tallybayes.export.scorecard import scorecard_of
         from tallybayes.export.sql import to_sql
 
-        return to_sql(scorecard_of(self), dialect, table, keep=keep, contributions=contributions)
+        return to_sql(
+            scorecard_of(self),
+            dialect,
+            table,
+            keep=keep,
+            contributions=contributions,
+            parameters=parameters,
+            prefix=prefix,
+        )
 
     def to_onnx(self) -> ModelProto:
         """Return an ONNX graph in double precision, with an input (n, 1) for each column.

@@ -48,18 +48,27 @@ def node(card: str, rows: pa.Table | list[dict[str, Any]]) -> list[dict[str, Any
     return answers
 
 
-def in_duckdb(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+def statements(script: str) -> tuple[list[str], str]:
+    """Return the statements before a query, and the query."""
+    *before, query = getattr(script, "statements", [script])
+    return before, query
+
+
+def in_duckdb(script: str, rows: pa.Table) -> list[dict[str, Any]]:
     """Run a query over a table "rows" in DuckDB."""
     import duckdb
 
     with duckdb.connect() as connection:
         connection.register("arrow", rows)
         connection.execute("CREATE TABLE rows AS SELECT * FROM arrow")
+        before, query = statements(script)
+        for one in before:
+            connection.execute(one)
         found: list[dict[str, Any]] = connection.sql(query).to_arrow_table().to_pylist()
         return found
 
 
-def in_sqlite(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+def in_sqlite(script: str, rows: pa.Table) -> list[dict[str, Any]]:
     """Run a query over a table "rows" in SQLite."""
     import sqlite3
 
@@ -69,6 +78,9 @@ def in_sqlite(query: str, rows: pa.Table) -> list[dict[str, Any]]:
         marks = ", ".join("?" * rows.num_columns)
         listed = [[plain(value) for value in row.values()] for row in rows.to_pylist()]
         connection.executemany(f"INSERT INTO rows VALUES ({marks})", listed)
+        before, query = statements(script)
+        for one in before:
+            connection.execute(one)
         found = connection.execute(query)
         return [dict(zip([one[0] for one in found.description], row, strict=True)) for row in found]
 
@@ -77,10 +89,13 @@ def in_postgres(url: str) -> Any:
     """Return a function that runs a query over a table "rows" in PostgreSQL."""
     import adbc_driver_postgresql.dbapi
 
-    def run(query: str, rows: pa.Table) -> list[dict[str, Any]]:
+    def run(script: str, rows: pa.Table) -> list[dict[str, Any]]:
+        before, query = statements(script)
         with adbc_driver_postgresql.dbapi.connect(url) as connection, connection.cursor() as cursor:
             cursor.execute("DROP TABLE IF EXISTS rows")
             cursor.adbc_ingest("rows", rows, mode="create")
+            for one in before:
+                cursor.execute(one)  # undone at the end: nothing is committed
             cursor.execute(query)
             found: list[dict[str, Any]] = cursor.fetch_arrow_table().to_pylist()
             return found

@@ -11,7 +11,8 @@ import pytest
 
 from tests.engines.java import QUICK_JAVA, java_is_here
 
-from .cases import hostile_case, table_case
+from .cases import hostile_case, table_case, text_case
+from .engines import statements
 from .test_sql import check
 
 pytestmark = [
@@ -22,7 +23,7 @@ pytestmark = [
 
 
 @pytest.fixture(scope="module")
-def run() -> Iterator[Any]:
+def run(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     """Return a function that runs a query over a table "rows"."""
     java_is_here()
     from pyspark.sql import SparkSession
@@ -32,14 +33,25 @@ def run() -> Iterator[Any]:
         patch.setenv("SPARK_LOCAL_IP", "127.0.0.1")
         for name, value in QUICK_JAVA.items():
             patch.setenv(name, value)
-        builder = SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false")
-        session = (
-            builder.config("spark.driver.host", "127.0.0.1").config("spark.sql.ansi.enabled", "false").getOrCreate()
-        )
+        settings = {
+            "spark.ui.enabled": "false",
+            "spark.driver.host": "127.0.0.1",
+            "spark.sql.ansi.enabled": "false",
+            "spark.sql.shuffle.partitions": "1",  # the default, 200, is for clusters
+            "spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse")),
+        }
+        session = SparkSession.builder.master("local[1]").config(map=settings).getOrCreate()
 
-        def query(text: str, rows: pa.Table) -> list[dict[str, Any]]:
+        def query(script: str, rows: pa.Table) -> list[dict[str, Any]]:
             session.createDataFrame(rows).createOrReplaceTempView("rows")
-            return [row.asDict() for row in session.sql(text).collect()]
+            before, text = statements(script)
+            for one in before:
+                session.sql(one)
+            found = [row.asDict() for row in session.sql(text).collect()]
+            for one in before:
+                if one.startswith("CREATE TABLE "):
+                    session.sql("DROP TABLE " + one.split()[2])
+            return found
 
         yield query
         session.stop()
@@ -48,6 +60,12 @@ def run() -> Iterator[Any]:
 @pytest.mark.parametrize("name", ["bayes auto", "map None", "category", "pairs", "coins"])
 def test_spark_answers_the_same(run: Any, name: str) -> None:
     check(table_case(name), "spark", run)
+
+
+@pytest.mark.parametrize("parameters", ["inline", "tables"])
+@pytest.mark.parametrize("name", ["words", "binary", "bernoulli mle", "pairs", "characters", "text and more"])
+def test_spark_splits_texts_alike(run: Any, name: str, parameters: str) -> None:
+    check(text_case(name), "spark", run, parameters=parameters)
 
 
 def test_hostile_names_are_only_names(run: Any) -> None:

@@ -15,18 +15,20 @@ import tallybayes as tb
 from tallybayes.export.sql_dialect import DIALECTS, Dialect
 from tests.tables import tables
 
-from .cases import COUNTS, TABLES, Case, count_case, hostile_case, same, table_case, text_case
+from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, same, table_case, text_case
 from .engines import in_duckdb, in_sqlite, plain
 from .test_json import choices
 
 CASES = [*((table_case, name) for name in TABLES), *((count_case, name) for name in COUNTS)]
+# Accents are not taken off in SQL, and n-grams do not begin at words.
+TEXT_CASES = [name for name in TEXTS if name not in ("stripped", "ascii", "inside words")]
 ENGINES = {"duckdb": in_duckdb, "sqlite": in_sqlite}
 
 
-def check(case: Case, dialect: str, run: Any, table: str = "rows") -> None:
+def check(case: Case, dialect: str, run: Any, table: str = "rows", **options: Any) -> None:
     """Assert that a database answers as the model does."""
     rows = case.rows.append_column("row number", pa.array(range(case.rows.num_rows)))
-    found = run(case.model.to_sql(dialect, table, keep=["row number"]), rows)
+    found = run(case.model.to_sql(dialect, table, keep=["row number"], **options), rows)
     found = sorted(found, key=lambda row: row["row number"])
     assert [row["row number"] for row in found] == list(range(len(found)))
     wanted = case.probabilities()
@@ -44,6 +46,18 @@ def check(case: Case, dialect: str, run: Any, table: str = "rows") -> None:
 @pytest.mark.parametrize(("make", "name"), CASES)
 def test_a_database_answers_the_same(make: Any, name: str, dialect: str) -> None:
     check(make(name), dialect, ENGINES[dialect])
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+@pytest.mark.parametrize(("make", "name"), CASES)
+def test_parameters_in_tables_answer_the_same(make: Any, name: str, dialect: str) -> None:
+    check(make(name), dialect, ENGINES[dialect], parameters="tables")
+
+
+@pytest.mark.parametrize("parameters", ["inline", "tables"])
+@pytest.mark.parametrize("name", TEXT_CASES)
+def test_duckdb_splits_texts_alike(name: str, parameters: str) -> None:
+    check(text_case(name), "duckdb", in_duckdb, parameters=parameters)
 
 
 @pytest.mark.parametrize("dialect", ENGINES)
@@ -121,13 +135,37 @@ def test_contributions_are_those_of_the_model(name: str) -> None:
 def test_what_cannot_be_a_query_is_refused_with_a_sentence() -> None:
     with pytest.raises(tb.errors.BadOption, match=r"^dialect: wanted one of .* Did you mean 'duckdb'\?"):
         table_case("few rows").model.to_sql("duckbd")
-    with pytest.raises(tb.errors.BadOption, match=r"^column 'text': wanted columns without text for SQL"):
-        text_case("words").model.to_sql()
-    many = tb.fit(
-        {"x": [f"v{k}" for k in range(3000)], "y": [k % 300 for k in range(3000)]},
-        "y",
-        events="categorical",
-        calibrate=None,
-    )
-    with pytest.raises(tb.errors.BadOption, match=r"^export to SQL: wanted at most .* numbers .* Export to ONNX"):
-        many.to_sql()
+    for name, dialect, told in (
+        ("words", "sqlite", r"wanted a dialect that splits words \(duckdb, .*\), got 'sqlite'. Use to_json"),
+        ("words", "mysql", r"wanted a dialect that splits words"),
+        ("stripped", "duckdb", r"wanted text with its accents for SQL, got strip_accents='unicode'. Fit without it"),
+        ("inside words", "duckdb", r"wanted words or characters for SQL, got analyzer='char_wb'"),
+    ):
+        with pytest.raises(tb.errors.BadOption, match=rf"^column 'text': {told}"):
+            text_case(name).model.to_sql(dialect)
+    with pytest.raises(tb.errors.BadOption, match=r"^parameters: wanted one of auto, inline, tables, got 'files'"):
+        text_case("words").model.to_sql(parameters="files")
+    with pytest.raises(tb.errors.BadOption, match=r"^export to SQL: wanted at most .* numbers .* parameters='tables'"):
+        many_values().to_sql(parameters="inline")
+
+
+def many_values() -> tb.Model:
+    """Return a model of so many values and classes that they do not fit into a query."""
+    rows = {"x": [f"v{k}" for k in range(3000)], "y": [k % 300 for k in range(3000)]}
+    return tb.fit(rows, "y", events="categorical", calibrate=None)
+
+
+@pytest.mark.parametrize("dialect", ENGINES)
+def test_many_parameters_are_in_tables_by_default(dialect: str) -> None:
+    model = many_values()
+    script = model.to_sql(dialect, "rows", keep=[], prefix="my model")
+    assert script.statements[0].startswith('CREATE TABLE "my model_1" ')
+    assert len(script.statements[-1]) < 200_000
+    rows = pa.table({"x": ["v7", "never seen", None]})
+    found = np.array([list(row.values())[1:] for row in ENGINES[dialect](script, rows)])
+    same(np.sort(found, axis=0), np.sort(model.predict_proba(rows), axis=0))
+
+
+def test_few_parameters_are_in_the_query() -> None:
+    assert len(table_case("bayes auto").model.to_sql().statements) == 1
+    assert len(text_case("words").model.to_sql().statements) == 1

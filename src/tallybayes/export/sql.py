@@ -1,14 +1,14 @@
 """Scorecards as SQL: one SELECT over a table, with the class and its probabilities beside each row.
 
-The steps are named queries: numbers (cleaned), places (of numbers in grids), cells (of values and numbers), sums (of
-terms, by class), scores (calibrated), best, shares (of the best), and the answer. A row that `predict` would refuse has
-NULL as its answer.
+The steps are named queries: texts (their tokens summed), numbers (cleaned), places (of numbers in grids), cells (of
+values and numbers), and those of `sql_scores`. A row that `predict` would refuse has NULL as its answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 import numpy as np
 
@@ -25,91 +25,98 @@ from tallybayes.events.plain_terms import (
     NamedDensity,
     TokenTable,
 )
+from tallybayes.events.text.token_cells import TokenWeights
 from tallybayes.export.grid import Grid
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.export.sql_density import log_density
 from tallybayes.export.sql_dialect import Dialect, number
+from tallybayes.export.sql_parameters import Parameters, Script, where
+from tallybayes.export.sql_scores import IMPOSSIBLE, Ending, Sums, comma, select
+from tallybayes.export.sql_text import refuse_text, text_steps
 from tallybayes.inference.posterior import Temperature
-from tallybayes.sources.missing import markers_of_names
+from tallybayes.sources.missing import AUTO, markers_of_names
 
 __all__ = ["to_sql"]
 
-# −∞ in SQL, which not every database has: no sum of possible scores comes near.
-IMPOSSIBLE, _IS_IMPOSSIBLE = -1e200, -1e150
-_LOWEST = -700.0  # logarithm below which exp would underflow, an error in PostgreSQL
 _LARGEST = 1.7976931348623157e308
-# Numbers in one statement: databases parse more only slowly, or not at all.
-_MOST_NUMBERS = 500_000
+_KINDS = ("plain", "weighted")
+Amounts: TypeAlias = tuple[Floats, Floats]  # of cells (cells, C), and of a missing value (C,)
 _GRID, _MOST_STEPS = 4096, 12  # places of a grid; edges in one place of it that are compared one by one
 
 
-def to_sql(card: Scorecard, dialect: str, table: str, *, keep: Sequence[str] | None, contributions: bool) -> str:
+def to_sql(
+    card: Scorecard,
+    dialect: str,
+    table: str,
+    *,
+    keep: Sequence[str] | None,
+    contributions: bool,
+    parameters: str,
+    prefix: str,
+) -> Script:
     """Return the query that scores a table's rows; see `Model.to_sql`."""
     kept = card.schema.columns if keep is None else [text("keep", one) for one in listed("keep", keep, "columns")]
     instance("contributions", contributions, bool, "True or False")
-    return _Query(card, Dialect(dialect), contributions).text(text("table", table, "the name of a table"), kept)
+    sql = Dialect(dialect)
+    total = sum(map(_numbers, card.terms)) * (1 if card.bias is None else 2)
+    tables = Parameters(sql, where(parameters), text("prefix", prefix, "the first part of a table's name"), total)
+    query = _Query(card, sql, tables, contributions)
+    answer = query.text(text("table", table, "the name of a table"), kept)
+    return Script([*tables.statements, answer])
 
 
-@dataclass
-class _Column:
-    """A column of the model in the query: its raw expression, and its cleaned number and cell once they are made."""
-
-    raw: str
-    number: str = ""
+def _numbers(term: ScoredTerm) -> int:
+    return int(np.size(getattr(term.plain, "log", ())))
 
 
 @dataclass
 class _Query:
     card: Scorecard
     sql: Dialect
+    parameters: Parameters
     contributions: bool
     refused: list[str] = field(default_factory=list)  # conditions under which predict refuses a row
     sizes: list[str] = field(default_factory=list)
     steps: dict[str, list[str]] = field(default_factory=dict)  # the columns that each step adds
+    joins: dict[str, list[str]] = field(default_factory=dict)  # the tables of parameters that it needs
     lists: dict[str, str] = field(default_factory=dict)  # the names of constant lists
+    texts: list[tuple[str, str]] = field(default_factory=list)  # the steps of texts
+    passed: list[str] = field(default_factory=list)  # the columns of the last step
 
     def text(self, table: str, keep: Sequence[str]) -> str:
         """Return the query."""
-        self._check()
-        for step in ("numbers", "places", "cells"):
-            self.steps[step] = []
-        values = [self._term(k, term) for k, term in enumerate(self.card.terms)]
+        for step in ("numbers", "places", "cells", "sums"):
+            self.steps[step], self.joins[step] = [], []
         name, kept = self.sql.name, [f"keep_{k}" for k in range(len(keep))]
-        raw = [f"{name(column)} AS raw_{k}" for k, column in enumerate(self._inputs)]
-        first = [f"{name(column)} AS {inner}" for column, inner in zip(keep, kept, strict=True)]
-        source = name(*table.split("."))
-        queries = [("input", _select([*first, *raw], source))]
-        passed, before = [*kept, *(f"raw_{k}" for k in range(len(self._inputs)))], "input"
-        for step, added in self.steps.items():
-            if added:
-                queries.append((step, _select([*passed, *added], f"{before}{self._beside}")))
-                passed, before = [*passed, *(one.rsplit(" AS ", 1)[1] for one in added)], step
-        queries += self._scores(values, kept, before)
+        raw = [f"raw_{k}" for k in range(len(self._inputs))]
+        columns = [f"{name(column)} AS {inner}" for column, inner in zip(keep, kept, strict=True)]
+        columns += [f"{name(column)} AS {inner}" for column, inner in zip(self._inputs, raw, strict=True)]
+        self.passed = [*kept, *raw]
+        first = "numbered" if any(isinstance(term.plain, TokenTable) for term in self.card.terms) else "input"
+        columns = [f"{self.sql.row_id} AS row_id", *columns] if first == "numbered" else columns
+        values = [self._term(k, term) for k, term in enumerate(self.card.terms)]
+        queries = [(first, select(columns, name(*table.split(".")))), *self.texts]
+        for step in ("numbers", "places", "cells"):
+            if self.steps[step]:
+                queries.append((step, select([*self.passed, *self.steps[step]], self._source(queries[-1][0], step))))
+                self.passed += [one.rsplit(" AS ", 1)[1] for one in self.steps[step]]
+        sums = Sums(values, self.sizes, list(dict.fromkeys(self.refused)))
+        end = Ending(self.card, self.sql, kept, contributions=self.contributions)
+        queries += end.steps(sums, self._source(queries[-1][0], "sums"))
         if self.lists:
-            lists = [f"{items} AS {one}" for items, one in self.lists.items()]
-            queries.insert(0, ("lists", f"SELECT\n    {_listed(lists)}"))
+            constants = [f"{items} AS {one}" for items, one in self.lists.items()]
+            queries.insert(0, ("lists", f"SELECT\n    {comma(constants)}"))
+        queries = [*self.parameters.queries, *queries]
         body = ",\n".join(f"{step} AS {self.sql.once(step)}(\n  {query}\n)" for step, query in queries)
-        return f"WITH {body}\n{self._answer(keep, kept)}"
+        return f"WITH {body}\n{end.answer(keep)}"
 
     @property
     def _inputs(self) -> Sequence[str]:
         return self.card.schema.columns
 
-    @property
-    def _beside(self) -> str:
-        return " CROSS JOIN lists" if self.lists else ""
-
-    def _check(self) -> None:
-        card = self.card
-        for term in card.terms:
-            if isinstance(term.plain, TokenTable):
-                do = "Use to_json, to_html or tb.register_duckdb"
-                raise BadOption(wanted(f"column {term.name!r}", "columns without text for SQL", "text", do))
-        numbers = sum(np.size(getattr(term.plain, "log", ())) for term in card.terms)
-        if numbers * (1 if card.bias is None else 2) > _MOST_NUMBERS:
-            got = f"{numbers:,} ({len(card.terms)} terms of {len(card.classes)} classes)"
-            do = "Export to ONNX or JSON, or select fewer columns"
-            raise BadOption(wanted("export to SQL", f"at most {_MOST_NUMBERS:,} numbers in a query", got, do))
+    def _source(self, before: str, step: str) -> str:
+        beside = " CROSS JOIN lists" if self.lists else ""
+        return before + beside + "".join(f"\n    {one}" for one in self.joins[step])
 
     # The terms: each method returns a function from a table's rows (by cell) to the expression of a class's amount.
 
@@ -117,11 +124,13 @@ class _Query:
         """Return what a term adds to the plain and to the weighted score of each class; "" for nothing."""
         plain = term.plain
         if isinstance(plain, LookupTable):
-            return self._tables(k, term, self._value_cell(k, plain, term.name), plain.log)
+            return self._value_term(k, term, plain)
         if isinstance(plain, IntervalTable):
             return self._tables(k, term, self._number_cell(k, plain, term.name), plain.log)
         if isinstance(plain, CellTable):
             return self._tables(k, term, self._product_cell(k, plain), plain.log)
+        if isinstance(plain, TokenTable):
+            return self._text_term(k, term, plain)
         if isinstance(plain, LinearCounts):
             x = f"COALESCE({self._number(term.name, plain.domain)}, 0)"
             self.sizes.append(x)
@@ -143,23 +152,50 @@ class _Query:
         ]
 
     def _tables(self, k: int, term: ScoredTerm, cell: str, log: Floats) -> tuple[list[str], list[str]]:
+        """Return the amounts of each class at a cell, from the query itself or from a table of parameters."""
+        both = self._amounts(term, log)
+        if self.parameters.outside(_numbers(term)):
+            self._parameter_table(k, {"cell": (self.sql.type_of([1]), list(map(str, range(len(log)))))}, both)
+            return self._found(k, both)
+        plain, *weighted = (self._lookups(cell, *one) for one in both)
+        return plain, weighted[0] if weighted else []
+
+    def _amounts(self, term: ScoredTerm, log: Floats) -> list[Amounts]:
+        """Return the plain and the weighted amounts, each of cells (cells, C) and of a missing value (C,)."""
         factor = term.plain.factor if isinstance(term.plain, CellTable) else 1.0
-        nothing = np.zeros(log.shape[1])
-        plain = self._lookups(cell, factor * log if factor != 1 else log, nothing)
-        if self.card.bias is None:
-            return plain, []
-        with np.errstate(invalid="ignore"):
-            weighted = np.where(np.isneginf(log), -np.inf, term.weight * log)
-        if term.correction is not None:
-            weighted[: len(term.correction)] += term.correction
-        return plain, self._lookups(cell, weighted, term.missing)
+        both = [(factor * log if factor != 1 else log, np.zeros(log.shape[1]))]
+        if self.card.bias is not None:
+            with np.errstate(invalid="ignore"):
+                weighted = np.where(np.isneginf(log), -np.inf, term.weight * log)
+            if term.correction is not None:
+                weighted[: len(term.correction)] += term.correction
+            both.append((weighted, term.missing))
+        if not isinstance(self.card.temperature, Temperature):  # what all classes share is left out
+            least = [np.where(np.isfinite(table[:, :1]), table[:, :1], 0.0) for table, _ in both]
+            both = [(table - one, missing - missing[0]) for (table, missing), one in zip(both, least, strict=True)]
+        return [(np.where(np.isneginf(table), IMPOSSIBLE, table), missing) for table, missing in both]
+
+    def _parameter_table(self, k: int, keys: dict[str, tuple[str, list[str]]], both: Sequence[Amounts]) -> str:
+        """Add the table of a term's amounts, as p_k in the step of the sums, and return its name."""
+        amounts = {
+            f"{kind}_{c}": table[:, c]
+            for kind, (table, _) in zip(_KINDS, both, strict=False)
+            for c in range(table.shape[1])
+        }
+        name = self.parameters.table(k, keys, amounts)
+        self.joins["sums"].append(f"LEFT JOIN {name} AS p_{k} ON p_{k}.cell = cell_{k}")
+        return name
+
+    def _found(self, k: int, both: Sequence[Amounts]) -> tuple[list[str], list[str]]:
+        """Return the amounts of each class in the row of a table of parameters; a missing value has none."""
+        plain, *weighted = (
+            [f"COALESCE(p_{k}.{kind}_{c}, {number(float(one))})" for c, one in enumerate(missing)]
+            for kind, (_, missing) in zip(_KINDS, both, strict=False)
+        )
+        return plain, weighted[0] if weighted else []
 
     def _lookups(self, cell: str, table: Floats, missing: Floats) -> list[str]:
-        """Return each class's amount at a cell; what all classes share is left out, so one class is often nothing."""
-        if not isinstance(self.card.temperature, Temperature):
-            least = np.where(np.isfinite(table[:, :1]), table[:, :1], 0.0)
-            table, missing = table - least, missing - missing[0]
-        table = np.where(np.isneginf(table), IMPOSSIBLE, table)
+        """Return each class's amount at a cell; one class often adds nothing."""
         return [self._lookup(cell, table[:, c], float(missing[c])) for c in range(table.shape[1])]
 
     def _lookup(self, cell: str, amounts: Floats, missing: float) -> str:
@@ -171,6 +207,41 @@ class _Query:
         found = _search(listed, lambda at: f"{cell} < {at}")
         return f"CASE WHEN {cell} IS NULL THEN {number(missing)} ELSE {found} END"
 
+    def _text_term(self, k: int, term: ScoredTerm, plain: TokenTable) -> tuple[list[str], list[str]]:
+        """Return what a text adds, adding the steps that find its tokens."""
+        refuse_text(plain, term.name, self.sql)
+        raw, heavy = f"raw_{self._inputs.index(term.name)}", isinstance(self.card.temperature, TokenWeights)
+        if self.card.schema.missing_values != AUTO:
+            raw = f"CASE WHEN {self._in(raw, self.card.schema.missing_values)} THEN NULL ELSE {raw} END"
+        worth = np.ones(len(plain.log)) if plain.worth is None else plain.worth
+        tables = {"log": plain.log} | ({"heavy": plain.log * worth[:, None]} if heavy else {})
+        tables |= {} if plain.needed is None else {"need": plain.needed.astype(np.float64)}
+        amounts = {
+            f"{kind}_{c}": np.where(np.isneginf(one), IMPOSSIBLE, one)
+            for kind, table in tables.items()
+            for c, one in enumerate(table.T)
+        }
+        words = [self.sql.value(one) for one in plain.vocabulary.values]
+        name = self.parameters.table(k, {"token": (self.sql.type_of([""]), words)}, amounts)
+        before = self.texts[-1][0] if self.texts else "numbered"
+        steps = text_steps(k, plain, raw, self.sql, tokens=name, before=before, passed=self.passed, heavy=heavy)
+        self.texts += steps.queries
+        self.passed += steps.columns
+        self.sizes.append(f"COALESCE({steps.size}, 0)")
+        if self.card.schema.missing == "error":
+            self.refused.append(f"{raw} IS NULL")
+        logs = [
+            f"{number(base)} + COALESCE({one}, 0e0)" for base, one in zip(_finite(plain.base), steps.log, strict=True)
+        ]
+        if plain.needed is not None:
+            needs = zip(logs, steps.hits, plain.needed.sum(axis=0), strict=True)
+            logs = [
+                f"CASE WHEN COALESCE({hits}, 0e0) < {n} THEN {number(IMPOSSIBLE)} ELSE {log} END"
+                for log, hits, n in needs
+            ]
+        both = self._weigh(term, logs, raw)
+        return (both[0], [f"COALESCE({one}, 0e0)" for one in steps.heavy]) if heavy else both
+
     def _item(self, items: Sequence[str], position: str, offset: int = 0) -> str:
         """Return the item at a position, from 0, of a constant list, which is kept in a table of one row."""
         name = self.lists.setdefault(f"[{', '.join(items)}]", f"list_{len(self.lists)}")
@@ -178,32 +249,48 @@ class _Query:
 
     # The cells of values and numbers.
 
-    def _value_cell(self, k: int, plain: LookupTable, name: str) -> str:
-        raw, known, missing = f"raw_{self._inputs.index(name)}", len(plain.values), self.card.schema.missing
-        cell = self._slots(raw, plain.values.values, str(known))
-        self.steps["cells"].append(f"{cell} AS cell_{k}")
+    def _value_term(self, k: int, term: ScoredTerm, plain: LookupTable) -> tuple[list[str], list[str]]:
+        raw, known, missing = f"raw_{self._inputs.index(term.name)}", len(plain.values), self.card.schema.missing
+        values, both = plain.values.values, self._amounts(term, plain.log)
         self.sizes.append(f"CASE WHEN cell_{k} < {known} THEN 1 ELSE 0 END")
         if self.card.unseen == "error":
             self.refused.append(f"cell_{k} = {known}")
         if missing == "error":
             self.refused.append(f"cell_{k} IS NULL")
-        return f"cell_{k}"
+        if not self.parameters.outside(_numbers(term)):
+            self.steps["cells"].append(f"{self._slots(raw, values, str(known))} AS cell_{k}")
+            return self._tables(k, term, f"cell_{k}", plain.log)
+        listed = [*values, None]  # the last is a value never seen, which no value equals
+        keys = {"value": (self.sql.type_of(values), [self.sql.value(one) for one in listed])}
+        keys["cell"] = (self.sql.type_of([1]), list(map(str, range(known + 1))))
+        table = self._parameter_table(k, keys, both)
+        self.joins["cells"].append(f"LEFT JOIN {table} AS v_{k} ON v_{k}.value = {self._comparable(raw, values)}")
+        self.steps["cells"].append(
+            f"{self._slots(raw, values, f'COALESCE(v_{k}.cell, {known})', named=False)} AS cell_{k}"
+        )
+        return self._found(k, both)
 
-    def _slots(self, raw: str, values: Sequence[object], other: str) -> str:
+    def _comparable(self, raw: str, values: Sequence[object]) -> str:
+        if any(isinstance(v, float) for v in values):
+            return self.sql.to_number(raw)
+        return self.sql.exact(raw) if any(isinstance(v, str) for v in values) else raw
+
+    def _slots(self, raw: str, values: Sequence[object], other: str, *, named: bool = True) -> str:
         """Return the position of a value, with NULL for a missing one unless that is a category."""
-        if values and any(isinstance(v, float) for v in values):
-            raw = self.sql.to_number(raw)
+        raw = self._comparable(raw, values)
         null = "NULL"
         if self.card.schema.missing == "category":
             null = str(values.index(None)) if None in values else other
-        cases = " ".join(f"WHEN {raw} = {self.sql.value(v)} THEN {k}" for k, v in enumerate(values) if v is not None)
+        cases = [f"WHEN {raw} = {self.sql.value(v)} THEN {k}" for k, v in enumerate(values) if v is not None and named]
         lacks = f"{raw} IS NULL"
         markers = markers_of_names(self.card.schema.missing_values)
         if markers and all(isinstance(v, str | None) for v in values):
             known = any(v is not None for v in values)  # else the column may be of any type
-            text = raw if known else self.sql.to_text(raw)
-            lacks += f" OR {text} IN ({', '.join(map(self.sql.value, markers))})"
-        return f"CASE WHEN {lacks} THEN {null} {cases} ELSE {other} END"
+            lacks += f" OR {self._in(raw if known else self.sql.to_text(raw), markers)}"
+        return f"CASE WHEN {lacks} THEN {null} {' '.join(cases)} ELSE {other} END"
+
+    def _in(self, raw: str, texts: Sequence[str]) -> str:
+        return f"{raw} IN ({', '.join(map(self.sql.value, texts))})" if texts else "FALSE"
 
     def _number(self, name: str, domain: str) -> str:
         """Return the number of a column, adding the step that cleans it."""
@@ -260,76 +347,6 @@ class _Query:
         known = values_of(part).values
         return self._slots(raw, known, str(len(known)) if len(part.names) > len(known) else "NULL")
 
-    # From sums to probabilities.
-
-    def _scores(self, values: list[tuple[list[str], list[str]]], kept: list[str], before: str) -> list[tuple[str, str]]:
-        """Return the steps from the amounts of all terms to the shares of the best score."""
-        card, C = self.card, len(self.card.classes)
-        prior = np.where(np.isneginf(card.log_prior), IMPOSSIBLE, card.log_prior)
-        sums = [_sum([number(prior[c]), *(plain[c] for plain, _ in values)]) + f" AS plain_{c}" for c in range(C)]
-        if card.bias is not None:
-            first = prior + card.bias
-            sums += [_sum([number(first[c]), *(two[c] for _, two in values)]) + f" AS weighted_{c}" for c in range(C)]
-        if self.contributions:
-            for k, both in enumerate(values):
-                for kind, parts in zip(("plain", "weighted"), both, strict=True):
-                    sums += [f"{one or '0e0'} AS {kind}_{c}_{k}" for c, one in enumerate(parts)]
-        refused = " OR ".join(f"COALESCE({one}, FALSE)" for one in dict.fromkeys(self.refused)) or "FALSE"
-        passed = [*kept, f"({refused}) AS refused", f"{_sum(self.sizes)} AS size", *sums]
-        queries = [("sums", _select(passed, f"{before}{self._beside}"))]
-        factors, mixed = self._mixing(prior)
-        queries.append(("mixture", _select([one.rsplit(" AS ", 1)[-1] for one in passed] + factors, "sums")))
-        ends = [(f"_{c}", f"score_{c}") for c in range(C)]
-        if self.contributions:
-            ends += [(f"_{c}_{k}", f"part_{c}_{k}") for k in range(len(values)) for c in range(C)]
-        scores = [f"{mixed.format(end=end)} AS {name}" for end, name in ends]
-        queries.append(("scores", _select([*kept, "refused", *scores], "mixture")))
-        through = [*kept, "refused", *(name for _, name in ends)]
-        best = self.sql.greatest(*(f"score_{c}" for c in range(C)))
-        queries.append(("best", _select([*through, f"{best} AS best"], "scores")))
-        shares = [f"EXP({self.sql.greatest(f'score_{c} - best', number(_LOWEST))}) AS share_{c}" for c in range(C)]
-        queries.append(("shares", _select([*through, "best", *shares], "best")))
-        return queries
-
-    def _mixing(self, prior: Floats) -> tuple[list[str], str]:
-        """Return the factors of plain and weighted amounts, and how these are mixed by them."""
-        card = self.card
-        if card.bias is not None:
-            others = max(len(card.schema.columns) - 1, 1)
-            share = f"{self.sql.greatest('size - 1', '0')} / {number(others)}"
-            share = share if card.fading == 1 else f"POWER({share}, {card.fading})"
-            return [f"{share} AS m"], "(1 - m) * plain{end} + m * weighted{end}"
-        if not isinstance(card.temperature, Temperature):
-            return [], "plain{end}"
-        a, b = number(card.temperature.a), number(card.temperature.b)
-        same = " AND ".join(f"plain_{c} = {number(one)}" for c, one in enumerate(prior))
-        factor = f"CASE WHEN {same} THEN 1 ELSE {a} END"
-        if card.temperature.by_size:
-            factor = f"CASE WHEN size > 0 THEN {a} * POWER(size + 1, {b}) ELSE 1 END"
-        return [f"{factor} AS temperature"], "temperature * plain{end}"
-
-    def _answer(self, keep: Sequence[str], kept: list[str]) -> str:
-        card, sql = self.card, self.sql
-        columns = [f"{inner} AS {sql.name(column)}" for column, inner in zip(keep, kept, strict=True)]
-        prior = np.exp(card.log_prior)
-        cases = [f"WHEN score_{c} = best THEN {sql.value(one)}" for c, one in enumerate(card.classes)]
-        likely = sql.value(card.classes[int(np.argmax(prior))])
-        hopeless = f"best < {number(_IS_IMPOSSIBLE)}"
-        answer = f"CASE WHEN refused THEN NULL WHEN {hopeless} THEN {likely} {' '.join(cases)} END"
-        total = _sum([f"share_{c}" for c in range(len(cases))])
-        shares = [
-            f"CASE WHEN refused THEN NULL WHEN {hopeless} THEN {number(prior[c])} ELSE share_{c} / ({total}) END"
-            f" AS {sql.name(f'P({one})')}"
-            for c, one in enumerate(card.classes)
-        ]
-        told = [
-            f"part_{c}_{k} AS {sql.name(f'{term.name}: {one}')}"
-            for k, term in enumerate(card.terms)
-            for c, one in enumerate(card.classes)
-            if self.contributions
-        ]
-        return f"SELECT\n  {_listed([*columns, f'{answer} AS predicted', *shares, *told], indent=2)}\nFROM shares"
-
 
 def _place(grid: Grid, x: str, sql: Dialect) -> str:
     """Return the expression of a number's place in a grid."""
@@ -349,17 +366,9 @@ def _search(leaves: Sequence[str], below: Callable[[int], str]) -> str:
     return part(0, len(leaves))
 
 
-def _select(columns: Sequence[str], source: str) -> str:
-    return f"SELECT\n    {_listed(columns)}\n  FROM {source}"
-
-
 def _times(x: str, log: float) -> str:
     return f"{x} * {number(IMPOSSIBLE if log == -np.inf else log)}"
 
 
-def _sum(parts: Sequence[str]) -> str:
-    return " + ".join(part for part in parts if part) or "0"
-
-
-def _listed(parts: Sequence[str], indent: int = 4) -> str:
-    return f",\n{' ' * indent}".join(parts)
+def _finite(log: Floats) -> Floats:
+    return np.where(np.isneginf(log), IMPOSSIBLE, log)

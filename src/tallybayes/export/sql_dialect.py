@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,10 @@ __all__ = ["DIALECTS", "Dialect", "number"]
 DIALECTS = ("duckdb", "sqlite", "postgres", "mysql", "bigquery", "snowflake", "spark")
 _OTHER_NAMES = {"postgresql": "postgres", "spark sql": "spark", "sparksql": "spark"}
 _BACKSLASHED = ("mysql", "bigquery", "snowflake", "spark")  # a backslash in a string is an escape
+
+
+# The types of values; a boolean is a whole number, and a time a date, so these come first.
+_KINDS = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", datetime: "TIMESTAMP", date: "DATE"}
 
 
 class Dialect:
@@ -117,6 +122,42 @@ class Dialect:
         """Return the least of some expressions."""
         return f"{'MIN' if self.key == 'sqlite' else 'LEAST'}({', '.join(values)})"
 
+    def replace_all(self, text: str, pattern: str, by: str) -> str:
+        """Return a text in which every match of a regular expression is replaced."""
+        every = ", 'g'" if self.key in ("duckdb", "postgres") else ""
+        return f"REGEXP_REPLACE({text}, {self.value(pattern)}, {self.value(by)}{every})"
+
+    def group(self, at: int) -> str:
+        """Return the mark of a group in the text that replaces a match."""
+        return f"${at}" if self.key == "spark" else f"\\{at}"
+
+    def code_point(self, code: int) -> str:
+        """Return a character in a regular expression."""
+        if self.key == "postgres":
+            return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+        return f"\\x{{{code:x}}}"
+
+    @property
+    def row_id(self) -> str:
+        """The expression of a number for each row."""
+        if self.key == "spark":
+            return "MONOTONICALLY_INCREASING_ID()"
+        return f"ROW_NUMBER() OVER ({'ORDER BY NULL' if self.key == 'snowflake' else ''})"
+
+    def exact(self, column: str) -> str:
+        """Return a column of text that is compared letter by letter."""
+        if self.key == "mysql":  # else 'A' equals 'á'
+            return f"CONVERT({column} USING utf8mb4) COLLATE utf8mb4_bin"
+        return column
+
+    def type_of(self, values: Sequence[Any]) -> str:
+        """Return the type of some values."""
+        some = next((value for value in values if value is not None), "")
+        for kind, name in _KINDS.items():
+            if isinstance(some, kind):
+                return self._type(name)
+        return self._type("TEXT")
+
     def check(self, statement: str) -> Expression:
         """Return the statement parsed by sqlglot; raise if it is none."""
         import sqlglot
@@ -125,7 +166,8 @@ class Dialect:
 
     def once(self, step: str) -> str:
         """Return what makes a named query run once: some databases would copy its expressions to where it is used."""
-        copied = self.key in ("sqlite", "postgres") or (self.key == "duckdb" and step == "lists")
+        # Rows are numbered in the first step, so it must run once; so must what is a list in every row.
+        copied = self.key in ("sqlite", "postgres") or (self.key == "duckdb" and step in ("lists", "numbered"))
         return "MATERIALIZED " if copied else ""
 
     @property

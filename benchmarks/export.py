@@ -53,9 +53,7 @@ def _both(first: Callable[[], Any], second: Callable[[], Any], repeat: int) -> t
     return min(one for one, _ in pairs), min(two for _, two in pairs)
 
 
-def _query(
-    table: Growing, what: str, model: tb.Model, rows: pa.Table, repeat: int, most: float | None = None
-) -> None:
+def _query(table: Growing, what: str, model: tb.Model, rows: pa.Table, repeat: int, most: float | None = None) -> None:
     with duckdb.connect() as connection:
         connection.register("arrow", rows)
         connection.execute("CREATE TABLE rows AS SELECT * FROM arrow")

@@ -28,6 +28,10 @@ def export(
         None, "--keep COLUMN", "A column of the table beside the answers; by default the model's. Repeatable."
     ),
     contributions: bool = option(False, "--contributions", "Add what each column adds to each class, for SQL."),
+    parameters: str = option(
+        "auto", "--parameters WHERE", "Numbers in the query (inline) or in tables made before it (tables), for SQL."
+    ),
+    prefix: str = option("tally", "--prefix NAME", "The first part of the names of such tables."),
     output: str | None = option(None, "--output -o FILE", "Where to save it; by default it is printed."),
     force: bool = option(False, "--force -f", "Overwrite an existing file."),
 ) -> None:
@@ -50,7 +54,10 @@ def export(
         check_free(output, force=force)
     loaded = load(model)
     if target == "sql":
-        written = loaded.to_sql(dialect, table, keep=keep or None, contributions=contributions).encode() + b"\n"
+        script = loaded.to_sql(
+            dialect, table, keep=keep or None, contributions=contributions, parameters=parameters, prefix=prefix
+        )
+        written = script.encode() + b";\n"
     elif target == "json":
         written = loaded.to_json().encode() + b"\n"
     elif target == "html":

@@ -20,6 +20,7 @@ _OTHER_NAMES = {"postgresql": "postgres", "spark sql": "spark", "sparksql": "spa
 _BACKSLASHED = ("mysql", "bigquery", "snowflake", "spark")  # a backslash in a string is an escape
 
 
+_MOST_ARGUMENTS = 100  # of a function in SQLite, by default 127
 # The types of values; a boolean is a whole number, and a time a date, so these come first.
 _KINDS = {bool: "BOOLEAN", int: "BIGINT", float: "DOUBLE", datetime: "TIMESTAMP", date: "DATE"}
 
@@ -114,9 +115,11 @@ class Dialect:
 
     def greatest(self, *values: str) -> str:
         """Return the greatest of some expressions."""
-        return (
-            values[0] if len(values) == 1 else f"{'MAX' if self.key == 'sqlite' else 'GREATEST'}({', '.join(values)})"
-        )
+        if len(values) > _MOST_ARGUMENTS:
+            parts = (values[at : at + _MOST_ARGUMENTS] for at in range(0, len(values), _MOST_ARGUMENTS))
+            return self.greatest(*(self.greatest(*part) for part in parts))
+        function = "MAX" if self.key == "sqlite" else "GREATEST"
+        return values[0] if len(values) == 1 else f"{function}({', '.join(values)})"
 
     def least(self, *values: str) -> str:
         """Return the least of some expressions."""

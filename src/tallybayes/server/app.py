@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -28,15 +29,17 @@ from tallybayes.server.answers import LEVEL, explanation, predictions, table_ans
 from tallybayes.server.batcher import Batcher
 from tallybayes.server.body import BodyStream, Limits, read_body, read_parts
 from tallybayes.server.guard import Guard
+from tallybayes.server.labelled_rows import labelled_table, parse_labelled, table_of_rows
 from tallybayes.server.metrics import Metrics
 from tallybayes.server.openapi import openapi
+from tallybayes.server.packer import Packer
 from tallybayes.server.problem import Problem, answer, problem, unexpected
+from tallybayes.server.published import Published
 from tallybayes.server.rows import (
     ARROW,
     JSON,
     arrow_rows,
     form_of,
-    labelled_table,
     parse_to_score,
     reading_arrow,
     table_of,
@@ -44,7 +47,7 @@ from tallybayes.server.rows import (
 )
 from tallybayes.server.served_model import ServedModel
 from tallybayes.sources.source import Source, of_table
-from tallybayes.storage.journal.record import Change, pack_rows
+from tallybayes.storage.journal.record import forgetting, learning
 from tallybayes.storage.model_file import dump
 
 __all__ = ["build"]
@@ -101,6 +104,7 @@ class _Server:
     def __init__(self, models: Mapping[str, ServedModel], limits: Limits) -> None:
         self._models, self._limits = models, limits
         self._batchers = {name: Batcher(one) for name, one in models.items()}
+        self._packers = {name: Packer(one) for name, one in models.items()}
         self.metrics = Metrics()
 
     def routes(self) -> list[Route | Mount]:
@@ -235,13 +239,13 @@ class _Server:
         form = form_of(request.headers.get("content-type", JSON))
         body = await read_body(request, self._limits)
         published = served.published
-
-        def change() -> Change:
-            content = pack_rows(labelled_table(body, form, published.model, published.types))
-            return Change(learned=content, key=key) if operation == "learn" else Change(forgotten=content, key=key)
-
-        made = change() if len(body) <= _QUICK_BYTES and form == JSON else await run_in_threadpool(change)
-        receipt = await served.change(made)
+        if form != JSON:
+            rows = await run_in_threadpool(labelled_table, body, form, published.model, published.types)
+        elif len(body) > _QUICK_BYTES:
+            rows = await run_in_threadpool(_large_table, body, published)
+        else:
+            rows = await self._packers[served.name].ask(parse_labelled(body, published.model))
+        receipt = await served.change(learning(rows, key) if operation == "learn" else forgetting(rows, key))
         self.metrics.rows[served.name, operation] += receipt.rows
         return answer(receipt.to_dict())
 
@@ -339,8 +343,12 @@ def _description(served: ServedModel) -> dict[str, Any]:
     }
 
 
-def _explain_all(published: Any, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def _explain_all(published: Published, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [explanation(published, row) for row in rows]
+
+
+def _large_table(body: bytes, published: Published) -> pa.Table:
+    return table_of_rows(parse_labelled(body, published.model), published.model, published.types)
 
 
 def _flag(request: Request, name: str, *, default: bool = False) -> bool:

@@ -9,7 +9,8 @@ from tallybayes import __version__
 from tallybayes.categories import Categories
 from tallybayes.model import Model
 from tallybayes.server.describe import describe
-from tallybayes.server.rows import ARROW, CSV, JSON, no_class
+from tallybayes.server.labelled_rows import no_class
+from tallybayes.server.rows import ARROW, CSV, JSON
 from tallybayes.server.served_model import ServedModel
 
 __all__ = ["openapi"]

@@ -11,7 +11,8 @@ from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import plain
 from tallybayes.model import Model
 from tallybayes.server.describe import describe
-from tallybayes.server.rows import names_of, types_of
+from tallybayes.server.labelled_rows import types_of
+from tallybayes.server.rows import names_of
 
 __all__ = ["Published", "class_name"]
 

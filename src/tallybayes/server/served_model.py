@@ -35,7 +35,8 @@ __all__ = ["ServedModel"]
 
 # Seconds that a receipt waits for predictions to follow from the change: most models need less.
 _PATIENCE = 0.05
-_REST = 3  # times as long as publishing takes: most of the time is left to requests
+# Times as long as publishing takes: most of the time is left to requests, and more of it where many clients teach.
+_REST, _REST_IN_A_CROWD = 3, 9
 
 
 class ServedModel:
@@ -67,6 +68,7 @@ class ServedModel:
         self._writer: Writer[JournaledModel] | None = None
         self._waiting: list[tuple[int, asyncio.Future[None]]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._crowded = False  # several clients teach at the same time: none of them waits for predictions to follow
         self._news, self._over = threading.Event(), threading.Event()
         self.calibrating = False
         self.calibration_error: str | None = None
@@ -125,7 +127,7 @@ class ServedModel:
         answered: asyncio.Future[Receipt] = asyncio.get_running_loop().create_future()
         self._writer.put(change, answered)
         receipt = await answered
-        if self.published.position < receipt.position and not self._writer.waiting():
+        if self.published.position < receipt.position and not self._crowded:
             future = asyncio.get_running_loop().create_future()
             self._waiting.append((receipt.position, future))
             await asyncio.wait((future,), timeout=_PATIENCE)
@@ -146,6 +148,7 @@ class ServedModel:
     def _deliver(self, answered: Sequence[Answered]) -> None:
         """Answer the requests of one transaction in one turn of the event loop."""
         assert self._loop is not None
+        self._crowded = len(answered) > 1
         if not self._loop.is_closed():
             self._loop.call_soon_threadsafe(set_futures, answered)
 
@@ -165,7 +168,8 @@ class ServedModel:
                 assert self._loop is not None
                 if not self._loop.is_closed():
                     self._loop.call_soon_threadsafe(self._tell)
-                self._over.wait(_REST * (time.monotonic() - began))
+                rest = _REST_IN_A_CROWD if self._crowded else _REST
+                self._over.wait(rest * (time.monotonic() - began))
 
     def _tell(self) -> None:
         """Wake the requests whose changes are published."""

@@ -6,7 +6,6 @@ import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import astuple
 from typing import Any, ClassVar
 
 from tallybayes.errors import JournalError, wanted
@@ -90,8 +89,8 @@ class Journal(ABC):
         self._run_for_each(
             f"INSERT INTO tally_journal (model, {_RECEIPT}, {_CHANGE}) VALUES ({', '.join('?' * 11)})",
             [
-                (self.model, *astuple(one.receipt), one.change.learned, one.change.forgotten, one.change.calibration)
-                for one in records
+                (self.model, *vars(receipt).values(), change.learned, change.forgotten, change.calibration)
+                for receipt, change in ((one.receipt, one.change) for one in records)
             ],
         )
 

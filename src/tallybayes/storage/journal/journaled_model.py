@@ -123,10 +123,10 @@ class JournaledModel:
                 if change.key is None:
                     fresh[i] = change
                 elif (known := self._journal.find(change.key)) is not None:
-                    answers[i] = known.receipt if known.change == change else _reused(change.key)
+                    answers[i] = known.receipt if known.change.same_as(change) else _reused(change.key)
                 elif (first := by_key.setdefault(change.key, i)) == i:
                     fresh[i] = change
-                elif changes[first] == change:
+                elif changes[first].same_as(change):
                     same[i] = first
                 else:
                     answers[i] = _reused(change.key)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
@@ -10,7 +10,7 @@ import pyarrow as pa
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadData, wanted
 
-__all__ = ["Change", "Receipt", "Record", "pack_rows", "unpack_rows"]
+__all__ = ["Change", "Receipt", "Record", "forgetting", "learning", "pack_rows", "unpack_rows"]
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,14 @@ class Change:
         """The rows to forget."""
         return None if self.forgotten is None else unpack_rows(self.forgotten)
 
+    def same_as(self, other: Change) -> bool:
+        """Return whether the content is the same: Arrow may write the same rows as different bytes."""
+        if (self.learned, self.forgotten, self.calibration) == (other.learned, other.forgotten, other.calibration):
+            return True
+        if self.operation != other.operation or self.calibration is not None:
+            return False
+        return bool(self.to_learn == other.to_learn and self.to_forget == other.to_forget)
+
     @property
     def rows(self) -> int:
         """The number of rows learned and forgotten."""
@@ -95,7 +103,7 @@ class Receipt:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the receipt as plain values."""
-        return asdict(self)
+        return vars(self).copy()
 
 
 @dataclass(frozen=True)
@@ -106,12 +114,29 @@ class Record:
     change: Change
 
 
+def learning(rows: pa.Table, key: str | None = None) -> Change:
+    """Return the change that learns rows."""
+    change = Change(learned=pack_rows(rows), key=key)
+    vars(change)["to_learn"] = rows  # not to be unpacked again
+    return change
+
+
+def forgetting(rows: pa.Table, key: str | None = None) -> Change:
+    """Return the change that forgets rows."""
+    change = Change(forgotten=pack_rows(rows), key=key)
+    vars(change)["to_forget"] = rows
+    return change
+
+
+_PLAIN = pa.ipc.IpcWriteOptions()  # made once: by default each writer asks the environment
+
+
 def pack_rows(rows: pa.Table) -> bytes:
     """Return rows as the bytes of an Arrow stream; raise if there are none."""
     if not rows.num_rows:
         raise BadData(wanted("the rows", "at least one", "none"))
     sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, rows.schema) as writer:
+    with pa.ipc.new_stream(sink, rows.schema, options=_PLAIN) as writer:
         writer.write_table(rows)
     return bytes(sink.getvalue())
 

@@ -7,7 +7,6 @@ import random
 import shutil
 import socket
 import subprocess
-import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator
@@ -17,11 +16,11 @@ from pathlib import Path
 import pytest
 
 from tallybayes.mail import MailFilter
+from tests.forked import Forked
 
 ROOT = Path(__file__).parents[2]
 SPAM = "cheap watches winner lottery offer click viagra pills free money casino loan refund urgent prince"
 HAM = "meeting lunch report review patch kernel thanks tomorrow agenda draft invoice family garden train code"
-START = "from tallybayes.cli.main import script; script()"
 
 
 def message(name: str, number: int, *, identified: bool = True) -> bytes:
@@ -47,14 +46,14 @@ def trained(n: int = 30) -> MailFilter:
     return MailFilter.train([(name, message(name, -k - 1)) for k in range(n) for name in ("spam", "ham")])
 
 
-def start(path: Path, address: Path, *options: str) -> subprocess.Popen[str]:
+def start(path: Path, address: Path, *options: str) -> Forked:
     """Start a daemon, and return it once it listens."""
     return launch("mail", "serve", str(path), "--socket", str(address), *options)
 
 
-def launch(*words: str) -> subprocess.Popen[str]:
+def launch(*words: str) -> Forked:
     """Run a command that listens, and return it once it does."""
-    daemon = subprocess.Popen([sys.executable, "-c", START, *words], stderr=subprocess.PIPE, text=True)
+    daemon = Forked(*words)
     assert daemon.stderr is not None
     first = daemon.stderr.readline()
     assert first.startswith("listening at"), first + daemon.stderr.read()

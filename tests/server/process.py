@@ -14,6 +14,8 @@ from typing import Any
 
 import httpx
 
+from tests.forked import Forked
+
 _PATIENCE = 60.0  # seconds for a server to start on a busy machine
 
 
@@ -23,16 +25,20 @@ class Server:
     def __init__(self, *words: str | Path, env: dict[str, str] | None = None, preexec: Any = None) -> None:
         self._words = [str(word) for word in words]
         self._env, self._preexec = {**os.environ, **(env or {})}, preexec
-        self.process: subprocess.Popen[str] | None = None
+        self.process: subprocess.Popen[str] | Forked | None = None
         self.log: list[str] = []
         self.url = ""
 
     def start(self) -> Server:
         port = re.sub(r".*:", "", self.url) or "0"  # after a restart, the same
-        command = [sys.executable, "-c", "from tallybayes.cli.main import script; script()", "serve", "--port", port]
-        self.process = subprocess.Popen(
-            [*command, *self._words], stderr=subprocess.PIPE, text=True, env=self._env, preexec_fn=self._preexec
-        )
+        words = ["serve", "--port", port, *self._words]
+        if self._preexec is None and hasattr(os, "fork"):
+            self.process = Forked(*words, env=self._env)
+        else:
+            command = [sys.executable, "-c", "from tallybayes.cli.main import script; script()", *words]
+            self.process = subprocess.Popen(
+                command, stderr=subprocess.PIPE, text=True, env=self._env, preexec_fn=self._preexec
+            )
         assert self.process.stderr is not None
         for line in self.process.stderr:
             self.log.append(line)

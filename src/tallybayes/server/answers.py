@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import io
+from itertools import chain, islice
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.csv
 
+from tallybayes import engines
 from tallybayes.display.tables import plain
+from tallybayes.engines.threads import in_threads
 from tallybayes.predictions import Answers
 from tallybayes.server.published import Published
 from tallybayes.server.rows import ARROW
@@ -68,17 +71,28 @@ def table_answer(
     published: Published, rows: Source, form: str, *, only: bool, level: float | None
 ) -> tuple[int, bytes]:
     """Return the number of rows, and predictions as columns beside them, or alone, in the form in which they came."""
-    numbers = "predict_proba" if level is None else "predict_interval"
-    options: dict[str, dict[str, Any]] = {} if level is None else {numbers: {"level": level}}
-    answers = Answers(published.model, ("predict", numbers), options, "the request")
+    batches, threads = iter(rows), engines.default_threads(None)
+    first = list(islice(batches, 2))
+    # Several batches are scored at a time, one thread each, while others are still read; a single one by all threads.
+    answers = _answers(published, level, 1 if len(first) > 1 else threads)
     fields = [] if only else [one for one in rows.schema if one.name not in answers.schema.names]
     schema = pa.schema([*fields, *answers.fields])
+
+    def work(batch: pa.RecordBatch) -> pa.RecordBatch:
+        own = [batch.column(one.name) for one in fields]
+        return pa.RecordBatch.from_arrays([*own, *answers.of(batch).columns], schema=schema)
+
     sink = pa.BufferOutputStream() if form == ARROW else io.BytesIO()
     open_writer = pa.ipc.new_stream if form == ARROW else pa.csv.CSVWriter
     with open_writer(sink, schema) as writer:
         n = 0
-        for batch in rows:
+        for batch in in_threads(((one,) for one in chain(first, batches)), work, threads):
             n += batch.num_rows
-            own = [batch.column(one.name) for one in fields]
-            writer.write_batch(pa.RecordBatch.from_arrays([*own, *answers.of(batch).columns], schema=schema))
+            writer.write_batch(batch)
     return n, memoryview(sink.getvalue()) if form == ARROW else sink.getvalue()  # type: ignore[return-value]
+
+
+def _answers(published: Published, level: float | None, threads: int) -> Answers:
+    numbers = "predict_proba" if level is None else "predict_interval"
+    options: dict[str, Any] = {"threads": threads} | ({} if level is None else {"level": level})
+    return Answers(published.model, ("predict", numbers), {numbers: options}, "the request")

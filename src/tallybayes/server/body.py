@@ -7,6 +7,8 @@ import queue
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+import numpy as np
+import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
 
 from tallybayes.errors import wanted
@@ -76,18 +78,23 @@ class BodyStream:
         """Add a part; None ends the body."""
         self._parts.put(part)
 
-    def read(self, size: int) -> bytes:
-        """Return as many bytes as asked for; fewer at the end."""
-        found, left = [], size
-        while left > 0 and not self._ended:
+    def read(self, size: int) -> npt.NDArray[np.uint8]:
+        """Return as many bytes as asked for; fewer at the end.
+
+        Parts are copied as they come into memory of Arrow's pool: joined at last, they would be copied while others
+        wait, into memory that the system has to clear first.
+        """
+        found = np.empty(size, np.uint8)
+        room, at = memoryview(found), 0
+        while at < size and not self._ended:
             if self._at == len(self._part):
                 part = self._parts.get()
                 self._part, self._at, self._ended = part or b"", 0, part is None
-            piece = memoryview(self._part)[self._at : self._at + left]
-            found.append(piece)
-            self._at += len(piece)
-            left -= len(piece)
-        return b"".join(found)
+            n = min(size - at, len(self._part) - self._at)
+            room[at : at + n] = memoryview(self._part)[self._at : self._at + n]
+            self._at += n
+            at += n
+        return found[:at]
 
 
 def _too_long(limits: Limits) -> Problem:

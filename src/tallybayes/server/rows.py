@@ -14,6 +14,7 @@ import orjson
 import pyarrow as pa
 
 from tallybayes import sources
+from tallybayes.drift.recent import thin
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
@@ -106,13 +107,16 @@ def arrow_rows(stream: object, model: Model) -> sources.Source:
 
 
 def watch_some(rows: sources.Source, see: Callable[[pa.Table], None]) -> sources.Source:
-    """Return rows of which the 1st, 2nd, 4th, 8th ... batch is also given to `see` as it passes."""
+    """Return rows of which some, from the 1st, 2nd, 4th, 8th ... batch, are given to `see` at the end."""
 
     def start() -> Iterator[pa.RecordBatch]:
+        seen: list[pa.RecordBatch] = []
         for k, batch in enumerate(rows, 1):
             if k & (k - 1) == 0:
-                see(pa.Table.from_batches([batch]))
+                seen.append(thin(batch))
             yield batch
+        if seen:
+            see(pa.Table.from_batches(seen))
 
     return replace(rows, start=start)
 

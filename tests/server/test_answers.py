@@ -80,6 +80,25 @@ def test_arrow_comes_back_as_arrow(server: Server) -> None:
     np.testing.assert_array_equal(table["P(yes)"].to_numpy(), weather().predict_proba(rows)[:, 1])
 
 
+def test_a_long_stream_leaves_the_connection_as_it_was(server: Server) -> None:
+    rows = pa.table({"height": np.random.default_rng(3).normal(150, 20, 400_000)})
+    good = arrow_bytes(rows)
+    bodies = [good, b"x" * len(good), good, good + b"x" * 3_000_000, good[:2_000_000], good]
+    want = ages().predict_proba(rows)
+    with httpx.Client(base_url=server.url, timeout=60) as client:
+        for body, status in zip(bodies, [200, 400, 200, 200, 422, 200], strict=True):
+            answer = client.post("/models/ages/predict?only=1", content=body, headers=ARROW)
+            assert answer.status_code == status, answer.text
+            if status == 200:
+                table = pa.ipc.open_stream(answer.content).read_all()
+                np.testing.assert_array_equal(table["P(1)"].to_numpy(), want[:, 0])
+            else:
+                assert answer.json()["where"] == "the request"
+            assert client.post("/models/ages/predict", json=[{"height": 140}]).status_code == 200  # the next request
+        chunked = client.post("/models/ages/predict?only=1", content=iter([good[:1000], good[1000:]]), headers=ARROW)
+        assert pa.ipc.open_stream(chunked.content).read_all().num_rows == len(rows)
+
+
 def test_reasons_sum_to_the_log_odds(server: Server) -> None:
     [said] = server.post("/models/weather/explain", [ROW]).json()
     assert said["log_odds"] == pytest.approx(said["prior"] + said["split"] + sum(p["term"] for p in said["parts"]))

@@ -6,7 +6,9 @@ import os
 import shutil
 import subprocess
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import httpx
 import pyarrow as pa
@@ -97,6 +99,21 @@ def test_a_retry_is_harmless(learner: Server) -> None:
     answer = learner.post("/models/weather/learn", [DAY] * 2, headers={"Idempotency-Key": "one"})
     assert answer.status_code == 409
     assert learner.get("/models/weather").json()["position"] == 1
+
+
+def test_rows_learned_at_the_same_moment_are_packed_together_and_judged_alone(learner: Server) -> None:
+    good = {**DAY, "temperature": 9007199254740993}  # beyond 2^53: rounded
+    bodies: list[list[dict[str, Any]]] = [[good], [{"play": "no", "guests": 1}], [{**DAY, "outlook": 3}], [good] * 2]
+    bodies = [bodies[i % 4] for i in range(40)]
+
+    def send(i: int) -> int:
+        headers = {"Idempotency-Key": f"moment-{i % 40}"}  # each is sent twice
+        return learner.post("/models/weather/learn", bodies[i % 40], headers=headers).status_code
+
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(send, range(80))) == [200, 200, 409, 200] * 20
+    kept = [row for i, rows in enumerate(bodies) for row in rows if i % 4 != 2]
+    assert learner.get("/models/weather").json()["evidence"] == hash_of(weather().learn(kept))
 
 
 def test_the_journal_can_be_audited(learner: Server) -> None:

@@ -8,7 +8,7 @@ import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import pyarrow as pa
 from starlette.applications import Starlette
@@ -27,7 +27,8 @@ from tallybayes.errors import BadOption, TallyError, did_you_mean, wanted
 from tallybayes.inference.uncertainty import z_of
 from tallybayes.server.answers import LEVEL, explanation, predictions, table_answer
 from tallybayes.server.batcher import Batcher
-from tallybayes.server.body import BodyStream, Limits, read_body, read_parts
+from tallybayes.server.body import BodyStream, Limits, check_length, read_body, read_parts
+from tallybayes.server.direct_body import DirectBody
 from tallybayes.server.guard import Guard
 from tallybayes.server.labelled_rows import labelled_table, parse_labelled, table_of_rows
 from tallybayes.server.metrics import Metrics
@@ -57,6 +58,7 @@ _QUICK_BYTES = 1 << 16  # a body of at most this many bytes is scored at once, w
 _MOST_EXPLAINED = 1000  # rows
 _MOST_RECEIPTS = 10_000
 _LONGEST_KEY = 255  # characters
+T = TypeVar("T")
 _Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -190,24 +192,14 @@ class _Server:
         def csv(body: bytes) -> tuple[int, bytes]:
             return answered(of_table(table_of(body, form, published.model), "the request"))
 
-        def arrow(stream: BodyStream) -> tuple[int, bytes]:
+        def arrow(stream: object) -> tuple[int, bytes]:
             with reading_arrow():
                 return answered(arrow_rows(stream, published.model))
 
-        if form != ARROW:
+        if form == ARROW:  # rows are scored while others still come
+            n, content = await _while_it_comes(request, self._limits, arrow)
+        else:
             n, content = await run_in_threadpool(csv, await read_body(request, self._limits))
-        else:  # rows are scored while others still come
-            stream = BodyStream()
-            work = asyncio.ensure_future(run_in_threadpool(arrow, stream))
-            try:
-                async for part in read_parts(request, self._limits):
-                    stream.feed(part)
-            except BaseException:
-                work.add_done_callback(lambda done: done.cancelled() or done.exception())  # what is torn is no matter
-                raise
-            finally:
-                stream.feed(None)
-            n, content = await work
         self.metrics.rows[served.name, "predict"] += n
         return Response(content, media_type=form)
 
@@ -312,6 +304,32 @@ def _route(path: str, method: str, endpoint: _Endpoint) -> Route:
         return await endpoint(request)
 
     return Route(path, named, methods=[method])
+
+
+async def _while_it_comes(request: Request, limits: Limits, work: Callable[[object], T]) -> T:
+    """Return the result of work in a thread, which is given the body as a file that may still grow."""
+    length, parts = check_length(request, limits), read_parts(request, limits)
+    first = await anext(parts)
+    if DirectBody.possible(request, length):
+        direct = DirectBody(request.scope["protocol"], first, length, limits)
+
+        def read_directly() -> T:
+            with contextlib.closing(direct):
+                return work(direct)
+
+        return await run_in_threadpool(read_directly)
+    stream = BodyStream()
+    working = asyncio.ensure_future(run_in_threadpool(work, stream))
+    try:
+        stream.feed(first)
+        async for part in parts:
+            stream.feed(part)
+    except BaseException:
+        working.add_done_callback(lambda done: done.cancelled() or done.exception())  # what is torn is no matter
+        raise
+    finally:
+        stream.feed(None)
+    return await working
 
 
 def _summary(served: ServedModel) -> dict[str, Any]:

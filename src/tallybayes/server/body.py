@@ -7,14 +7,12 @@ import queue
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
-import numpy as np
-import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
 
 from tallybayes.errors import wanted
 from tallybayes.server.problem import Problem
 
-__all__ = ["BodyStream", "Limits", "read_body", "read_parts"]
+__all__ = ["BodyStream", "Limits", "check_length", "read_body", "read_parts", "too_slow"]
 
 
 @dataclass(frozen=True)
@@ -44,8 +42,7 @@ async def read_body(request: Request, limits: Limits) -> bytes:
 
 async def read_parts(request: Request, limits: Limits) -> AsyncIterator[bytes]:
     """Yield the body of a request as it comes, within the same bounds."""
-    if int(request.headers.get("content-length", 0)) > limits.body:
-        raise _too_long(limits)
+    check_length(request, limits)
     size, clock = 0, asyncio.get_running_loop().time
     began = clock()
     more = True
@@ -54,8 +51,7 @@ async def read_parts(request: Request, limits: Limits) -> AsyncIterator[bytes]:
             async with asyncio.timeout_at(min(clock(), began + size / limits.slowest) + limits.patience):
                 message = await request.receive()
         except TimeoutError:
-            want = f"at least {limits.slowest:,.0f} bytes a second"
-            raise Problem(408, wanted("the request", want, f"{size:,} bytes in {clock() - began:.0f} s")) from None
+            raise too_slow(limits, size, clock() - began) from None
         if message["type"] == "http.disconnect":
             raise ClientDisconnect
         size += len(message["body"])
@@ -63,6 +59,20 @@ async def read_parts(request: Request, limits: Limits) -> AsyncIterator[bytes]:
             raise _too_long(limits)
         more = bool(message.get("more_body"))
         yield message["body"]
+
+
+def check_length(request: Request, limits: Limits) -> int:
+    """Return the length that a request declares, 0 if it does not; raise if it is too long."""
+    length = int(request.headers.get("content-length", 0))
+    if length > limits.body:
+        raise _too_long(limits)
+    return length
+
+
+def too_slow(limits: Limits, size: int, seconds: float) -> Problem:
+    """Return the answer to a client that sends too slowly."""
+    want = f"at least {limits.slowest:,.0f} bytes a second"
+    return Problem(408, wanted("the request", want, f"{size:,} bytes in {seconds:.0f} s"))
 
 
 class BodyStream:
@@ -78,23 +88,18 @@ class BodyStream:
         """Add a part; None ends the body."""
         self._parts.put(part)
 
-    def read(self, size: int) -> npt.NDArray[np.uint8]:
-        """Return as many bytes as asked for; fewer at the end.
-
-        Parts are copied as they come into memory of Arrow's pool: joined at last, they would be copied while others
-        wait, into memory that the system has to clear first.
-        """
-        found = np.empty(size, np.uint8)
-        room, at = memoryview(found), 0
-        while at < size and not self._ended:
+    def read(self, size: int) -> bytes:
+        """Return as many bytes as asked for; fewer at the end."""
+        found, left = [], size
+        while left > 0 and not self._ended:
             if self._at == len(self._part):
                 part = self._parts.get()
                 self._part, self._at, self._ended = part or b"", 0, part is None
-            n = min(size - at, len(self._part) - self._at)
-            room[at : at + n] = memoryview(self._part)[self._at : self._at + n]
-            self._at += n
-            at += n
-        return found[:at]
+            piece = memoryview(self._part)[self._at : self._at + left]
+            found.append(piece)
+            self._at += len(piece)
+            left -= len(piece)
+        return b"".join(found)
 
 
 def _too_long(limits: Limits) -> Problem:

@@ -11,9 +11,16 @@ __all__ = ["PatientProtocol"]
 
 
 class PatientProtocol(HttpToolsProtocol):
-    """Closes connections whose headers do not arrive: uvicorn waits for them for ever."""
+    """Closes connections whose headers do not arrive: uvicorn waits for them for ever.
+
+    Attributes
+    ----------
+    received : int
+        The number of bytes of the present request's body so far.
+    """
 
     patience: ClassVar[float] = 10.0  # seconds
+    received = 0
 
     def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
@@ -32,7 +39,13 @@ class PatientProtocol(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """Stop waiting: bodies have bounds of their own."""
         self._end()
+        self.received, self.scope["protocol"] = 0, self  # type: ignore[typeddict-unknown-key]
         super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """Count the bytes of the body."""
+        self.received += len(body)
+        super().on_body(body)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop waiting."""

@@ -16,7 +16,7 @@ import pyarrow as pa
 from tallybayes import sources
 from tallybayes.drift.recent import thin
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
+from tallybayes.errors import BadData, Sentence, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
 
@@ -129,6 +129,8 @@ def reading_arrow() -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         got = f"something else ({str(error).splitlines()[0]})"
         raise Problem(400, wanted(BODY, "an Arrow stream", got)) from None
+    except BadData as error:
+        raise _renamed(error, f"the {pa.ipc.RecordBatchStreamReader.__name__}") from None
 
 
 def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
@@ -150,9 +152,17 @@ def _csv(body: bytes, model: Model) -> pa.Table:
             file.write(body)
         return open_rows.reading(lambda types: _read(Path(path), model, {**texts, **(types or {})}))
     except TallyError as error:
-        raise BadData(str(error).replace(path, BODY)) from None
+        raise _renamed(error, path) from None
     finally:
         os.unlink(path)
+
+
+def _renamed(error: TallyError, name: str) -> BadData:
+    """Return an error of a source under a name of ours as one of the request."""
+    said = error.args[0]
+    if not isinstance(said, Sentence):
+        return BadData(str(error).replace(name, BODY))
+    return BadData(wanted(*(part.replace(name, BODY) for part in (said.where, said.want, said.got, said.do))))
 
 
 def _named(value: object) -> str:

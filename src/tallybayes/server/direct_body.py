@@ -1,0 +1,134 @@
+"""`DirectBody`: a long body that a thread reads from the connection itself, while others are scored."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+import sys
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import httptools
+import numpy as np
+import numpy.typing as npt
+from starlette.requests import ClientDisconnect, Request
+
+from tallybayes.server.body import Limits, too_slow
+
+if TYPE_CHECKING:
+    from tallybayes.server.protocol import PatientProtocol
+
+__all__ = ["DirectBody"]
+
+_LEAST = 1 << 20  # bytes still to come that are worth a thread of their own
+_MOST_ROOMS = 8  # more than batches that are scored at a time on most machines
+_SCRATCH = 1 << 18  # bytes at a time, of those that nobody wants
+
+
+def _references(arrays: Sequence[npt.NDArray[np.uint8]]) -> list[int]:
+    """Return the number of references to each array, those of this function included; each view is one more."""
+    return [sys.getrefcount(one) for one in arrays]
+
+
+_UNUSED = _references([np.empty(0, np.uint8)])[0]
+
+
+class DirectBody:
+    """The rest of a body as a file: bytes go from the connection to where Arrow reads them, and are never copied.
+
+    The event loop would copy each of them four times, and all in one thread. It does not read from the connection
+    until the request is answered; its parser of HTTP is made anew, since it has not seen the body.
+
+    Parameters
+    ----------
+    protocol : PatientProtocol
+        The connection, which has begun to read the body.
+    first : bytes
+        What the request has received of it.
+    length : int
+        The number of bytes of the whole body.
+    limits : Limits
+        Bounds on the time.
+    """
+
+    closed = False
+
+    def __init__(self, protocol: PatientProtocol, first: bytes, length: int, limits: Limits) -> None:
+        protocol.flow.pause_reading()
+        cycle = protocol.cycle
+        self._first, cycle.body = memoryview(first + bytes(cycle.body)), bytearray()
+        self._at, self._left = 0, length - protocol.received
+        self._protocol, self._limits, self._length = protocol, limits, length
+        self._socket = socket.socket(fileno=os.dup(protocol.transport.get_extra_info("socket").fileno()))
+        self._began = time.monotonic()
+        self._rooms: list[npt.NDArray[np.uint8]] = []
+
+    @staticmethod
+    def possible(request: Request, length: int) -> bool:
+        """Return whether enough of a body of known length is still to come."""
+        protocol = request.scope.get("protocol")
+        return sys.platform != "win32" and protocol is not None and length - protocol.received >= _LEAST
+
+    def read(self, size: int) -> npt.NDArray[np.uint8]:
+        """Return as many bytes as asked for; fewer at the end."""
+        size = min(size, len(self._first) - self._at + self._left)
+        found = self._room(size)
+        n = min(size, len(self._first) - self._at)
+        room = memoryview(found.data)
+        room[:n] = self._first[self._at : self._at + n]
+        self._at += n
+        while n < size:
+            n += self._receive(room[n:])
+        return found
+
+    def _room(self, size: int) -> npt.NDArray[np.uint8]:
+        """Return memory for some bytes, if possible that of a batch which is no longer used.
+
+        Fresh memory has to be cleared by the system, which takes as long as receiving into it. NumPy asks for huge
+        pages; Arrow's own pool does not.
+        """
+        if size < _LEAST:
+            return np.empty(size, np.uint8)
+        for one, count in zip(self._rooms, _references(self._rooms), strict=True):
+            if len(one) >= size and count == _UNUSED:
+                return one[:size]
+        fresh = np.empty(size, np.uint8)
+        if len(self._rooms) < _MOST_ROOMS:
+            self._rooms.append(fresh)
+        return fresh[:]
+
+    def _receive(self, room: memoryview) -> int:
+        """Wait for some bytes within the limits, and return their number."""
+        size = self._length - self._left
+        now = time.monotonic()
+        until = min(now, self._began + size / self._limits.slowest) + self._limits.patience
+        waiting = select.poll()
+        waiting.register(self._socket, select.POLLIN)
+        if not waiting.poll(max(0.0, 1000 * (until - now))):
+            raise too_slow(self._limits, size, now - self._began)
+        try:
+            n = self._socket.recv_into(room)
+        except BlockingIOError:  # woken for nothing
+            return 0
+        except OSError:
+            n = 0
+        if not n:
+            raise ClientDisconnect
+        self._left -= n
+        return n
+
+    def close(self) -> None:
+        """Read what nobody wanted, so that the client can read the answer, and give the connection back."""
+        try:
+            scratch = memoryview(bytearray(min(_SCRATCH, self._left)))
+            while self._left:
+                self._receive(scratch[: self._left])
+            self._protocol.parser = httptools.HttpRequestParser(self._protocol)
+        except Exception:
+            self._protocol.cycle.keep_alive = False
+            raise
+        finally:
+            self._protocol.cycle.more_body = False
+            self._socket.close()

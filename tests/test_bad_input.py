@@ -161,8 +161,8 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "unknown event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "gausian"}),
-        "events['x']: wanted one of bernoulli, categorical, complement, exponential, gaussian, histogram, lognormal, "
-        "multinomial, poisson, text, got 'gausian'.",
+        "events['x']: wanted one of bernoulli, bins, categorical, complement, exponential, gaussian, histogram, "
+        "lognormal, mdl, multinomial, poisson, text, got 'gausian'.",
     ),
     "unknown option of an event model": (
         lambda: tb.fit(GOOD, "y", events={"x": "bernoulli(treshold=1)"}),

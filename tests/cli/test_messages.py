@@ -27,6 +27,7 @@ def files(tally: Shell, model: str) -> Shell:
     Path("dated.csv").write_text(DATED)
     Path("marked.csv").write_text(MARKED)
     tally.done("fit weather.csv -l play --structure joint -o joint.tally")
+    tally.done("fit weather.csv -l play --structure aode -o aode.tally")
     return tally
 
 
@@ -53,7 +54,9 @@ def files(tally: Shell, model: str) -> Shell:
         ("predict weather.tally days.csv --costs 1,2", "--costs: wanted a 2 × 2 matrix"),
         ("predict weather.tally days.csv --threshold yes=9", "--threshold: wanted a probability"),
         ("query weather.tally play=yes --level 95", "--level: wanted a number between 0 and 1"),
-        ("query joint.tally 'temperature>70'", "Fit with --structure naive or pairs."),
+        ("query joint.tally 'temperature>70'", "wanted a class or columns of values before '|', got 'temperature'"),
+        ("show aode.tally --nomogram", "Fit with --structure pairs or tan."),
+        ("export aode.tally --to json -o m.json", "Fit with --structure pairs or tan."),
         ("sample weather.tally -n -2", "-n: wanted a whole number not below 0"),
         ("report weather.tally weather.csv --alpha 2", "--alpha: wanted no model, which has its own options"),
         ("show weather.tally --column outlok", "--column: wanted a column of the model, got 'outlok'. Did you mean"),

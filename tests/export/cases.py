@@ -92,6 +92,7 @@ TABLES: dict[str, dict[str, Any]] = {
     },
     "one": {"calibrate": "one"},
     "histogram": {"events": {"size": "histogram", "income": "histogram"}},
+    "bins": {"events": {"size": "bins(5)", "income": "mdl"}},
     "smooth 0.3": {"alpha": 0.3, "variance": "n-1", "prior": "uniform"},
     "evidence": {"alpha": "evidence", "calibrate": None},
     "skip": {"unseen": "skip"},

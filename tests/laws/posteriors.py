@@ -50,6 +50,14 @@ def categorical(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.G
     return replace(likelihood, log=np.concatenate(parts))
 
 
+def bins(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
+    counts, start, parts = likelihood.inner.statistic.sums["counts"].to_float(), 0, []
+    for size in likelihood.cuts.sizes.tolist():
+        parts.append(log_dirichlet(counts[:, start : start + size] + alpha, rng))
+        start += size
+    return replace(likelihood, log=np.concatenate(parts))
+
+
 def bernoulli(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:
     statistic = likelihood.statistic
     ones, n = statistic.sums["ones"].to_float(), statistic.present().to_float()
@@ -135,6 +143,8 @@ def text(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generato
 
 POSTERIORS: dict[str, Draws] = {
     "categorical": categorical,
+    "bins": bins,
+    "mdl": bins,
     "bernoulli": bernoulli,
     "multinomial": multinomial,
     "complement": complement,

@@ -11,6 +11,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event, parse, registered
+from tallybayes.events.families.binned import BinnedEvent
 from tallybayes.events.histogram import Histogram
 
 from .rows import as_written, every_event, rows_for
@@ -22,8 +23,8 @@ each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 def estimated_without_each(table: pa.Table, model: tb.Model) -> np.ndarray:
     """Return each row's scores from the evidence of all other rows, with cells, cuts and weights of all rows.
 
-    A histogram keeps these when a row is left out: refitting would choose them again. The density that all classes
-    share is left out too.
+    A histogram and bins keep these when a row is left out: refitting would choose them again. The density that all
+    classes share is left out too.
     """
     scores = np.full((len(table), len(model.classes)), -np.inf)
     [block], [likelihood] = model.schema.blocks, model.belief.likelihoods
@@ -39,7 +40,7 @@ def estimated_without_each(table: pa.Table, model: tb.Model) -> np.ndarray:
 
 def refitted_without_each(table: pa.Table, model: tb.Model, event: Event, **choices: object) -> np.ndarray:
     """Return each row's scores under a model fitted on all other rows, the reference for leave-one-out."""
-    if isinstance(event, Histogram):
+    if isinstance(event, Histogram | BinnedEvent):
         return estimated_without_each(table, model)
     weights = "w" if "w" in table.column_names else None
     scores = np.full((len(table), len(model.classes)), -np.inf)

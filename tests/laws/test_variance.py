@@ -11,6 +11,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
+from tallybayes.events.families.binned import BinnedEvent
 from tallybayes.events.inputs import Dense, Sparse
 
 from .posteriors import POSTERIORS
@@ -24,6 +25,12 @@ each_rule = pytest.mark.parametrize("rule", ["mle", "map", "bayes"])
 # variances are neither those of one posterior nor those of a refit; tests/events/test_histogram.py has their laws.
 each_closed_form = pytest.mark.parametrize(
     "event", [event for event in every_event() if event.name != "histogram"], ids=lambda event: event.spec
+)
+# Bins are cut anew where rows change, so a refit does not estimate the same shares.
+each_with_fixed_cells = pytest.mark.parametrize(
+    "event",
+    [event for event in every_event() if event.name != "histogram" and not isinstance(event, BinnedEvent)],
+    ids=lambda event: event.spec,
 )
 
 
@@ -57,7 +64,7 @@ def test_the_closed_form_is_the_variance_over_parameters_drawn(event: Event, alp
     assert (np.abs(doubts_of(model, some) - variance) <= 6 * error + 1e-9).all()
 
 
-@each_closed_form
+@each_with_fixed_cells
 def test_the_variance_is_the_scatter_over_refits_on_other_rows(event: Event) -> None:
     """Refits on randomly reweighted rows (the Bayesian bootstrap) scatter with the stated variance.
 
@@ -79,7 +86,7 @@ def test_the_variance_is_the_scatter_over_refits_on_other_rows(event: Event) -> 
     assert least < ratio < most
 
 
-@each_closed_form
+@each_with_fixed_cells
 @each_rule
 def test_twice_the_rows_leave_about_half_the_variance(event: Event, rule: str) -> None:
     table = rows_for(event, 400, missing=0.0, classes=2)

@@ -17,8 +17,11 @@ from scipy import stats
 
 import tallybayes as tb
 from tallybayes.events import Event, parse
+from tallybayes.events.bins import Bins
+from tallybayes.events.families.binned import BinnedEvent
 from tallybayes.events.histogram import Histogram
 from tallybayes.events.inputs import Dense
+from tallybayes.events.mdl import Mdl
 from tests.laws.rows import every_event, rows_for
 from tests.tables import tables
 
@@ -49,7 +52,7 @@ def test_refitting_on_many_samples_finds_what_was_believed(event: Event) -> None
     """Batches drawn and refitted scatter about the truth; their mean is within six of its standard errors."""
     if getattr(event, "ngrams", (1, 1)) != (1, 1):
         pytest.skip("runs of words are read where words meet; the next test is about them")
-    if isinstance(event, Histogram):
+    if isinstance(event, Histogram | BinnedEvent):
         pytest.skip("its cells are those of the rows; the next test but one is about them")
     how = {"events": event, "estimate": "mle", "calibrate": None}
     model = tb.fit(rows_for(event, 400, missing=0.0, classes=2), "label", **how)
@@ -73,8 +76,10 @@ def test_of_runs_of_words_the_single_words_are_found_again() -> None:
     assert (np.abs(again.table("c0").values[:, 1] - share) < 5 * np.sqrt(share * (1 - share) / n)).all()
 
 
-@pytest.mark.parametrize("event", Histogram.test_variants(), ids=lambda event: event.spec)
-def test_numbers_drawn_from_a_histogram_fall_into_its_leaves(event: Histogram) -> None:
+@pytest.mark.parametrize(
+    "event", [*Histogram.test_variants(), *Bins.test_variants(), Mdl()], ids=lambda event: event.spec
+)
+def test_numbers_drawn_from_a_histogram_or_bins_fall_into_them(event: Event) -> None:
     model = tb.fit(rows_for(event, 400, missing=0.0, classes=2), "label", events=event, calibrate=None)
     drawn = tb.fit(model.sample(20_000, seed=1), "label", events=event, calibrate=None)
     [believed], [statistic] = model.belief.likelihoods, drawn.evidence.statistics

@@ -35,12 +35,12 @@ def registered() -> dict[str, type[Event]]:
 
 
 def parse(spec: str | Event, where: str = "events") -> Event:
-    """Return the event model of a specification: ``"gaussian"``, ``"bernoulli(threshold=127)"``.
+    """Return the event model of a specification: ``"gaussian"``, ``"bernoulli(threshold=127)"``, ``"bins(10)"``.
 
     Examples
     --------
-    >>> parse("bernoulli(threshold=127)").threshold
-    127
+    >>> parse("bernoulli(threshold=127)").threshold, parse("bins(5)").k
+    (127, 5)
     """
     if isinstance(spec, Event):
         return spec
@@ -49,23 +49,28 @@ def parse(spec: str | Event, where: str = "events") -> Event:
     if len(spec) > _LONGEST:
         raise BadOption(wanted(where, f"at most {_LONGEST:,} characters", f"{len(spec):,}"))
     try:
-        name, options = _split(spec)
+        name, given, options = _split(spec)
     except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):  # the last two if nested too deeply
         raise BadOption(wanted(where, "a form such as 'bernoulli(threshold=127)'", shown(spec))) from None
     if name not in registered():
         raise BadOption(wanted(where, f"one of {', '.join(registered())}", shown(name)))
     event = registered()[name]
     names = [f.name for f in fields(event)]  # type: ignore[arg-type]
+    if len(given) > len(names) or set(names[: len(given)]) & set(options):
+        want = f"each option of {name} once ({', '.join(names) or 'it has none'})"
+        raise BadOption(wanted(where, want, shown(spec)))
     for option in options:
         if option not in names:
             raise BadOption(wanted(where, f"an option of {name} ({', '.join(names) or 'it has none'})", repr(option)))
-    return event(**options)
+    return event(*given, **options)
 
 
-def _split(spec: str) -> tuple[str, dict[str, Any]]:
+def _split(spec: str) -> tuple[str, list[Any], dict[str, Any]]:
+    """Return the name, the options without a name, and those with one."""
     tree = ast.parse(spec.strip(), mode="eval").body
     if isinstance(tree, ast.Name):
-        return tree.id, {}
-    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name) or tree.args:
+        return tree.id, [], {}
+    if not isinstance(tree, ast.Call) or not isinstance(tree.func, ast.Name):
         raise ValueError(spec)
-    return tree.func.id, {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+    named = {str(k.arg): ast.literal_eval(k.value) for k in tree.keywords}
+    return tree.func.id, [ast.literal_eval(value) for value in tree.args], named

@@ -1,7 +1,8 @@
 """Probability queries on a model: of classes and values, given others.
 
-A model is a joint distribution, P(c) Π P(x | c). Columns are independent given the class, so summing one out is leaving
-it out. A query costs a product over the columns that it names and a sum over the classes.
+A model is a joint distribution, P(c) Π P(x | c). Where columns are independent given the class, summing one out is
+leaving it out: a query costs a product over the columns that it names and a sum over the classes. Where a tree, a joint
+table or all pairs join columns, the others are summed out exactly (see `joint_distribution`).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from tallybayes.explain.tables import table
 from tallybayes.inference.uncertainty import z_of
 from tallybayes.model import Model
 from tallybayes.queries.conditions import Mask, as_kind, holds
-from tallybayes.queries.independence import check_independent
+from tallybayes.queries.joint_distribution import JointDistribution, joint_distribution
 from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
 
@@ -34,7 +35,6 @@ def believed(
 ) -> Probability:
     """Return the probability of a query under a model."""
     z_of(level)
-    check_independent(model.schema, f"query {query!r}")
     return _ModelQuery(model, parse(query, given)).answer(level)
 
 
@@ -77,10 +77,29 @@ class _ModelQuery:
     def _log_joint(self, terms: tuple[Term, ...]) -> Floats:  # (C,)
         """Return the log-probability of each class together with the terms."""
         total = self.model.belief.log_prior.copy()
-        columns = dict.fromkeys(str(term.column) for term in terms)
-        for column in columns:
-            total += self._log_column(column, [term for term in terms if term.column == column])
-        return total
+        together: dict[str, Floats] = {}
+        for column in dict.fromkeys(str(term.column) for term in terms):
+            mine = [term for term in terms if term.column == column]
+            if self.joint is not None and column in self.joint.parts:
+                together[column] = self._in_slots(self.joint, column, mine)
+            else:
+                total += self._log_column(column, mine)
+        return total if self.joint is None or not together else total + self.joint.log_probability(together)
+
+    @cached_property
+    def joint(self) -> JointDistribution | None:
+        """The distribution of columns that depend on each other given the class."""
+        return joint_distribution(self.model)
+
+    def _in_slots(self, joint: JointDistribution, column: str, terms: list[Term]) -> Floats:  # (C, slots)
+        """Return the probability in each class that all terms of a column hold, slot by slot."""
+        event = self.model.schema.event(column)
+        if event.input == "codes" and not any(map(self._is_unseen, terms)):
+            values = table(self.model, column)
+            holds_of = np.all([self._of_values(term, event, values.rows) for term in terms], axis=0)[:-1]
+            return joint.grouped(column, values.values * holds_of[:, None])
+        value = None if self._is_unseen(terms[0]) else self._cell(terms[0])
+        return joint.at(column, self._log_column(column, terms), value)
 
     def _log_column(self, column: str, terms: list[Term]) -> Floats:  # (C,)
         """Return the log-probability in each class that all terms of a column hold."""
@@ -209,7 +228,7 @@ class _ModelQuery:
 
     def _interval(self, level: float) -> tuple[float | None, float | None]:
         """Return an interval for a class given values, from parameter uncertainty; None for other queries."""
-        if self._row is None:
+        if self._row is None or self.joint is not None:  # a score leaves a missing column out, instead of summing over it
             return None, None
         found = replace(self.model, calibration=None).predict_interval([self._row], level=level)
         return float(found.low[0, self._class]), float(found.high[0, self._class])
@@ -232,6 +251,8 @@ class _ModelQuery:
     def _notes(self) -> tuple[str, ...]:
         unseen = [term for term in self.given if self._is_unseen(term)]
         notes = [f"{term} was never seen: treated as missing." for term in unseen]
+        if self.joint is None and self.model.schema.products:
+            notes.append("Pairs of columns are weighed by calibration alone, and are no part of this answer.")
         if self._row is not None and self.model._has_calibrated_scores:
             calibrated = self.model.predict_proba([self._row])[0, self._class]
             notes.append(f"Calibrated, as in predict_proba: {calibrated:.4f}.")

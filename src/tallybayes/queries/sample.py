@@ -14,9 +14,10 @@ from tallybayes import sources
 from tallybayes.arguments import instance, whole_number
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
+from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
 from tallybayes.model import Model
-from tallybayes.queries.independence import check_independent
+from tallybayes.queries.joint_distribution import JointDistribution, joint_distribution
 
 
 def sample(
@@ -27,16 +28,20 @@ def sample(
     Notes
     -----
     All rows of a class are sampled at once, block by block, and then put in the order of the sampled classes: the cost
-    is that of the random numbers. Fixed values do not change the other columns, since columns are independent given the
-    class. So are the counts of a bag whose total is Poisson distributed.
+    is that of the random numbers. Fixed values do not change columns that are independent of them given the class. So
+    are the counts of a bag whose total is Poisson distributed. Columns that a tree, a joint table or all pairs join are
+    sampled from a root outwards, given the fixed values. Pairs that only calibration weighs are no part of the joint
+    distribution: columns are sampled as if there were none.
     """
     n, seed = whole_number("sample n", n), whole_number("sample seed", seed)
     instance("sample missing", missing, bool, "True or False")
-    check_independent(model.schema, "sample")
     rng = np.random.default_rng(seed)
     fixed = dict(given) if isinstance(given, Mapping) else {} if given is None else {model.schema.label: given}
-    codes = _classes(model, n, fixed, rng)
-    columns = _features(model, codes, rng, missing=missing)
+    joint = joint_distribution(model)
+    _check_names(model, fixed)
+    held = {} if joint is None else _held(model, joint, fixed)
+    codes = _classes(model, n, fixed, joint, held, rng)
+    columns = _features(model, codes, rng, joint, held, missing=missing)
     for name, value in fixed.items():
         if name != model.schema.label:
             columns[name] = _repeated(columns[name], value, name)
@@ -48,16 +53,39 @@ def sample(
     return pa.table([columns[name] for name in names], schema=pa.schema(fields))
 
 
-def _classes(model: Model, n: int, fixed: Mapping[str, Any], rng: np.random.Generator) -> npt.NDArray[np.int64]:
-    """Return the class of each row: fixed, or sampled given the fixed values."""
-    label, classes = model.schema.label, model.evidence.classes
+def _check_names(model: Model, fixed: Mapping[str, Any]) -> None:
+    label = model.schema.label
     for name in fixed:
         if name != label and name not in model.schema.columns:
             do = did_you_mean(str(name), [*model.schema.columns[:50], label])
             raise BadOption(wanted("sample given", "columns of the model", repr(name), do))
+
+
+def _held(model: Model, joint: JointDistribution, fixed: Mapping[str, Any]) -> dict[str, Floats]:
+    """Return what fixed values say of the slots of their columns, where these are joined to others."""
+    prior, held = model.belief.log_prior, {}
+    for name, value in fixed.items():
+        if name in joint.parts and value is not None:
+            held[name] = joint.at(name, model.log_joint([{name: value}])[0] - prior, value)
+    return held
+
+
+def _classes(
+    model: Model,
+    n: int,
+    fixed: Mapping[str, Any],
+    joint: JointDistribution | None,
+    held: Mapping[str, Floats],
+    rng: np.random.Generator,
+) -> npt.NDArray[np.int64]:
+    """Return the class of each row: fixed, or sampled given the fixed values."""
+    label, classes = model.schema.label, model.evidence.classes
     if label in fixed:
         return np.full(n, _place(classes, fixed[label]), np.int64)
-    posterior = model.log_joint([dict(fixed)]) if fixed else model.belief.log_prior[None, :].copy()
+    alone = {name: value for name, value in fixed.items() if name not in held}
+    posterior = model.log_joint([alone]) if alone else model.belief.log_prior[None, :].copy()
+    if joint is not None and held:
+        posterior += joint.log_probability(held)
     normalise(posterior, model.belief.log_prior)
     return rng.choice(len(classes), n, p=posterior[0] / posterior[0].sum())
 
@@ -71,7 +99,13 @@ def _place(classes: Categories, given: Any) -> int:
 
 
 def _features(
-    model: Model, codes: npt.NDArray[np.int64], rng: np.random.Generator, *, missing: bool
+    model: Model,
+    codes: npt.NDArray[np.int64],
+    rng: np.random.Generator,
+    joint: JointDistribution | None,
+    held: Mapping[str, Floats],
+    *,
+    missing: bool,
 ) -> dict[str, pa.Array]:
     """Return every column, in the order of the rows' classes."""
     order = np.argsort(codes, kind="stable")
@@ -79,11 +113,16 @@ def _features(
     back[order] = np.arange(len(order))
     sizes = np.bincount(codes, minlength=len(model.classes))
     columns: dict[str, pa.Array] = {}
-    for block, likelihood in zip(model.schema.blocks, model.belief.likelihoods, strict=True):
+    some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # no rows: types of class 0
+    slots = [] if joint is None else [joint.draw(int(c), int(sizes[c]), held, rng) for c in some]
+    for b, (block, likelihood) in enumerate(zip(model.schema.blocks, model.belief.likelihoods, strict=True)):
         if block.event.product:
             continue
-        some = np.flatnonzero(sizes) if len(codes) else np.zeros(1, np.int64)  # no rows: types of class 0
         parts = [likelihood.sample(int(c), int(sizes[c]), rng) for c in some]
+        for c, part, mine in zip(some, parts, slots, strict=False):
+            assert joint is not None
+            drawn = joint.values(int(c), mine, b, rng)
+            part[:] = [drawn.get(name, values) for name, values in zip(block.columns, part, strict=True)]
         rates = likelihood.missing() if missing else None
         for f, name in enumerate(block.columns):
             values = pa.concat_arrays([pa.array(part[f]) for part in parts]).take(pa.array(back))

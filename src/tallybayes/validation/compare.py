@@ -36,7 +36,12 @@ DEFAULT = "as inferred"
 _FEW = 20
 _NUMBERS = ("histogram", "gaussian")  # what numbers are inferred as
 # Names of candidates that are not named after their event model.
-_NAMED = {"poisson": "Poisson numbers", "categorical": "whole numbers as categories"}
+_NAMED = {
+    "poisson": "Poisson numbers",
+    "categorical": "whole numbers as categories",
+    "bins": "numbers in ten bins",
+    "mdl": "numbers in bins by MDL",
+}
 _BAGS = {
     "words present or absent": 'text(bag="bernoulli")',
     "each word once per text": 'text(bag="binary")',

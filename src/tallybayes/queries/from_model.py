@@ -228,7 +228,7 @@ class _ModelQuery:
 
     def _interval(self, level: float) -> tuple[float | None, float | None]:
         """Return an interval for a class given values, from parameter uncertainty; None for other queries."""
-        if self._row is None or self.joint is not None:  # a score leaves a missing column out, instead of summing over it
+        if self._row is None or self.joint is not None:  # a score leaves a missing column out, unsummed
             return None, None
         found = replace(self.model, calibration=None).predict_interval([self._row], level=level)
         return float(found.low[0, self._class]), float(found.high[0, self._class])

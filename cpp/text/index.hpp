@@ -44,7 +44,12 @@ private:
 // larger table in one sweep that does not read the tokens.
 class Slots {
 public:
-    Slots() { allocate(10); }
+    // expected: how many numbers there will be, if that is known: the table then never grows
+    explicit Slots(i64 expected = 0) {
+        int log2 = 10;
+        while (log2 < 31 && (i64{1} << log2) / 2 <= expected) ++log2;
+        allocate(log2);
+    }
 
     static u32 tag_of(u64 hash) { return static_cast<u32>(hash >> 32); }
     void ask(u64 hash) const { prefetch(slots_ + (tag_of(hash) >> shift_)); }
@@ -110,9 +115,11 @@ constexpr i64 kSweep = 128;  // tokens whose memory is prefetched before the fir
 class Words {
 public:
     // payload: bytes per token for the caller's use; zero at first
-    explicit Words(i64 payload) : payload_(payload), rows_((kKey + payload + 7) / 8 * 8) {}
+    explicit Words(i64 payload, i64 expected = 0)
+        : payload_(payload), slots_(expected), rows_((kKey + payload + 7) / 8 * 8) {}
 
     u32 size() const { return rows_.size(); }
+    void ask(const Token& token) const { slots_.ask(token.hash); }
     template <class T>
     T* payload(u32 id) const {
         return reinterpret_cast<T*>(rows_[id] + kKey);

@@ -21,13 +21,14 @@ struct Duplicate {  // the vocabulary has a token twice
 class Lookup {
 public:
     Lookup(const Column& vocabulary, const Options& options_, const std::vector<Token>& stop_words)
-        : options(options_), n_tokens(vocabulary.n), words_(8) {
+        : options(options_), n_tokens(vocabulary.n), words_(8, vocabulary.n) {
         for (const Token& token : stop_words) words_.intern(token);
         n_stop = words_.size();
         if (options.analyzer == Analyzer::word)
             for (i64 n = 2; n <= options.max_n; ++n) longer_.emplace_back(8);
-        Reader reader(vocabulary);
+        Reader reader(vocabulary), ahead(vocabulary);
         for (i64 row = 0; row < vocabulary.n; ++row) {
+            if (row % kSweep == 0) ask(ahead, row, std::min(row + kSweep, vocabulary.n));
             const Document entry = reader.read(row);
             i32* index = insert(entry.begin, entry.end);
             if (index == nullptr) continue;
@@ -53,6 +54,14 @@ private:
         auto* payload = numbered.template payload<i32>(id);
         if (std::exchange(payload[1], 1) == 0) payload[0] = -1;
         return payload;
+    }
+
+    // Prefetch where the next entries belong, as far as they are single words.
+    void ask(Reader& reader, i64 first, i64 end) const {
+        for (i64 row = first; row < end; ++row) {
+            const Document entry = reader.read(row);
+            words_.ask(token_of(entry.begin, entry.end - entry.begin));
+        }
     }
 
     // Null for a token that no document can produce: an n-gram of another length.

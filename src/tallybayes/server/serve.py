@@ -6,9 +6,11 @@ import contextlib
 import ipaddress
 import socket
 import sys
+import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from pathlib import Path
 
 import uvicorn
@@ -71,6 +73,8 @@ def serve(paths: Sequence[str], options: Options) -> None:
     found = find_models(paths)
     how = {"learn": options.learn, "journal": options.journal, "every": options.snapshot_every}
     listening = _listen(options)
+    # The first prediction needs it, and it takes about as long to import as a model to load.
+    threading.Thread(target=import_module, args=("scipy.special",), daemon=True).start()
     models = [ServedModel(name, path, **how) for name, path in found.items()]  # type: ignore[arg-type]
     PatientProtocol.patience = options.limits.patience
     config = uvicorn.Config(

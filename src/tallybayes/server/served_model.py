@@ -7,7 +7,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -79,7 +79,10 @@ class ServedModel:
             self._kept = JournaledModel(base, self._open(), self._folder, every=every)
             self._latest = Published(self._kept.model, self._kept.position, self._kept.hash)
         else:
-            self._latest = Published(base, 0, evidence_hash(base.evidence))
+            with ThreadPoolExecutor(1) as beside:  # hashing takes a while, and no lock of Python's
+                hashed = beside.submit(evidence_hash, base.evidence)
+                Published(base, 0, "").warm()
+                self._latest = Published(base, 0, hashed.result())
         self._latest.warm()
         self.published = self._latest
 

@@ -14,7 +14,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import gammaincc
 
 from tallybayes.events.inputs import Floats
 
@@ -40,6 +39,8 @@ def chi_squared(tables: Floats) -> ChiSquared:
     ([1.0, 0.0], [0.0, 0.0256])
     """
     statistic, mean, variance = (part.sum(axis=1) for part in _moments(tables))
+    from scipy.special import gammaincc  # slow to import, and a server may never need it
+
     with np.errstate(divide="ignore", invalid="ignore"):
         shape, scale = mean**2 / variance, variance / mean
         # Where every permutation gives the same table, nothing speaks against independence.

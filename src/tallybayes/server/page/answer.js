@@ -100,6 +100,6 @@ export function changes(said, apply) {
 
 function worded(one) {
   if (one.word !== null) return one.new === 0 ? ["no word ", h("b", {}, one.word)] : ["the word ", h("b", {}, one.word)];
-  const old = one.old === null ? "unknown" : one.old;
-  return [h("b", {}, one.column), ` = ${one.new} instead of ${old}`];
+  const shown = (value) => (typeof value === "number" ? number(value) : value === null ? "unknown" : value);
+  return [h("b", {}, one.column), ` = ${shown(one.new)} instead of ${shown(one.old)}`];
 }

@@ -29,6 +29,7 @@ export function percent(share) {
 export function number(value, digits = 4) {
   if (value === null || value === undefined) return "–";
   if (Number.isInteger(value)) return value.toLocaleString("en");
+  if (value > 0 && value < 1e-6) return "< 0.000001";
   return Number(value.toPrecision(digits)).toLocaleString("en", { maximumFractionDigits: 6 });
 }
 

@@ -24,6 +24,7 @@ __all__ = [
     "Sentence",
     "SkippedLinesWarning",
     "TallyError",
+    "WorseThanPriorWarning",
     "did_you_mean",
     "fields",
     "wanted",
@@ -64,6 +65,10 @@ class DiskFull(JournalError):
 
 class BoundedSearchWarning(UserWarning):
     """There were too many pairs of columns to look at all; says how many were."""
+
+
+class WorseThanPriorWarning(UserWarning):
+    """New rows will be less probable than by the class shares alone: the columns do not predict the class."""
 
 
 class GuessedEncodingWarning(UserWarning):

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from tallybayes import engines, sources
 from tallybayes.encoding import open_rows
-from tallybayes.errors import BadData, BadOption, LeftOutWarning, did_you_mean, wanted
+from tallybayes.errors import BadData, BadOption, LeftOutWarning, WorseThanPriorWarning, did_you_mean, wanted
 from tallybayes.evidence.count import count
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.evidence.row_sample import BottomKSample
@@ -249,7 +249,9 @@ def begin(
         found, named = learned(None)
     else:
         found, named = open_rows.reading(learned, None if checkpoint is None else checkpoint.types())
-    return model_of(found, choices, named, workers), found.chosen
+    model = model_of(found, choices, named, workers)
+    _warn_if_worse_than_prior(model)
+    return model, found.chosen
 
 
 def add_structure(
@@ -331,6 +333,18 @@ def model_of(found: PartialEvidence, choices: Choices, name: str, threads: int) 
         raise BadData(wanted(name, "rows to learn from", got))
     log_prior(evidence.rows.to_float(), evidence.classes, choices.prior)  # refuses a given one that does not fit
     return Model(evidence, choices, None if sample is None else calibrated(evidence, choices, sample, threads))
+
+
+def _warn_if_worse_than_prior(model: Model) -> None:
+    """Say so where the columns make new rows less probable than the class shares alone."""
+    found = model.calibration
+    if found is None or found.prior is None:
+        return
+    text = (
+        f"label {model.schema.label!r}: new rows will be less probable than by the class shares alone (log-loss "
+        f"{found.prior:.3f}). These columns do not predict it."
+    )
+    warnings.warn(text, WorseThanPriorWarning, stacklevel=3)
 
 
 def check_classes(model: Model) -> Model:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import partialmethod
 from itertools import pairwise
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 from scipy.special import logsumexp
 
 import tallybayes as tb
+from tallybayes.errors import WorseThanPriorWarning
 from tallybayes.inference.column_terms import ColumnTerms
 from tallybayes.storage.model_file import dump, parse_bytes
 
@@ -173,3 +175,14 @@ def test_few_rows_give_finite_answers(n: int) -> None:
         rows = pa.concat_tables([rows, mixed(30, seed=12).slice(0, 6)])
     p = tb.fit(rows, "label").predict_proba(mixed(100, seed=13))
     assert np.isfinite(p).all()
+
+
+def test_fit_warns_where_columns_do_not_predict_the_class() -> None:
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(200, 20)), rng.integers(0, 2, 200)
+    with pytest.warns(WorseThanPriorWarning, match=r"new rows will be less probable .* \(log-loss 0\.6\d\d\)"):
+        tb.fit(x, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tb.fit(x + y[:, None] / 2, y)
+        tb.fit(x[:50], y[:50])  # too few to be sure

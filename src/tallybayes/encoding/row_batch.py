@@ -19,6 +19,7 @@ from tallybayes.categories import OUTSIDE, Categories, encode, kind
 from tallybayes.encoding import product
 from tallybayes.errors import BadData, did_you_mean, wanted
 from tallybayes.events import Event
+from tallybayes.events.correlation import Correlation
 from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
 from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
@@ -90,6 +91,8 @@ class RowBatch:
             return product.join(block.event, parts, counted=slots is None)
         if isinstance(block.event, OneDependence):
             return product.beside(block.event, [self._slot(part, block.event) for part in block.event.parts])
+        if isinstance(block.event, Correlation):
+            return block.event.scores([self._numbers(name, block.event) for name in block.event.columns])
         field = self._whole(block.columns)
         if block.event.input == "text":
             return Texts(tuple(self._text(name) for name in block.columns))

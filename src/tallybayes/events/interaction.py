@@ -22,12 +22,13 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile
 from tallybayes.events.plain_terms import CellTable
+from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -81,7 +82,7 @@ def made_parts(parts: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
 
 
 @dataclass(frozen=True)
-class Interaction(Event):
+class Interaction(Product):
     """Cells of several columns: one column of a schema that is made of others.
 
     Parameters
@@ -107,13 +108,9 @@ class Interaction(Event):
     free: bool = False
 
     name: ClassVar[str] = "interaction"
-    product: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     input: ClassVar[Any] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
-
-    def __post_init__(self) -> None:
-        """Leave the parts as they are: no user gives them."""
 
     @classmethod
     def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool = False) -> Interaction:
@@ -123,11 +120,6 @@ class Interaction(Event):
         if len(made) < 2 or not sound or math.prod(len(part.names) for part in made) > MOST_CELLS:
             raise ValueError("parts of an interaction")
         return cls(made, float(base), free)
-
-    @property
-    def spec(self) -> str:
-        """The event's name: its parts are stored beside it."""
-        return self.name
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -145,9 +137,16 @@ class Interaction(Event):
         each = ([part.names[k] for k in place] for part, place in zip(self.parts, places, strict=True))
         return tuple(" & ".join(one) for one in zip(*each, strict=True))
 
-    def length(self, data: Codes) -> Floats:
-        """Return 0: the columns that it is made of are counted themselves."""
-        return np.zeros(len(data))
+    def value(self, data: Codes) -> int | None:
+        """Return the cell of the first row."""
+        if data.absent() is not None:
+            return None
+        return int(data.labels[0].values[data.first()[0]])
+
+    def in_words(self, data: Codes) -> str | None:
+        """Return the cell of the first row in words."""
+        [cell] = data.first().tolist()
+        return self.cell_names([cell])[0] if cell >= 0 else None
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether the values are cells."""

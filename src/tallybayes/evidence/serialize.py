@@ -23,9 +23,11 @@ from tallybayes.buckets import Buckets
 from tallybayes.categories import Categories, kind, plain, plain_types
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import Event, parse
+from tallybayes.events.correlation import Correlation
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import shown
+from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.exact.array import Exact
@@ -52,7 +54,9 @@ __all__ = [
     "unpack",
 ]
 
-FORMAT = 3  # the newest; content without interactions is written as format 2, without sparse sums as format 1
+# The newest; content without correlations is written as format 3, without interactions as format 2, and without sparse
+# sums as format 1.
+FORMAT = 4
 _KEY = "tallybayes"
 _CLASSES, _LENGTHS = ".of_class", ".per_column"
 # A double spans 2^-1074 to 2^1024 and a weighted square thrice that: no valid sum needs more limbs.
@@ -88,10 +92,17 @@ def pack(header: dict[str, Any], tensors: Tensors) -> bytes:
     """Return header and arrays as bytes, with their checksum."""
     from safetensors.numpy import save as to_bytes
 
-    sparse, products = any(name.endswith(_CLASSES) for name in tensors), any("parts" in b for b in header["blocks"])
-    header = {**header, "format": FORMAT if products else 1 + sparse}
+    header = {**header, "format": _format(header, tensors)}
     header["checksum"] = _checksum(header, tensors)
     return bytes(to_bytes(tensors, metadata={_KEY: _json(header)}))
+
+
+def _format(header: dict[str, Any], tensors: Tensors) -> int:
+    """Return the oldest format that has all that is stored."""
+    products = {b["event"] for b in header["blocks"] if "parts" in b}
+    if products:
+        return FORMAT if Correlation.name in products else 3
+    return 1 + any(name.endswith(_CLASSES) for name in tensors)
 
 
 def unpack(content: bytes, where: str) -> tuple[dict[str, Any], Tensors]:
@@ -327,7 +338,7 @@ def _put_event(event: Event) -> dict[str, Any]:
     """Return an event model as JSON: its specification, and the parts of a product."""
     if isinstance(event, OneDependence):
         return {"event": event.spec, "parts": [list(part) for part in event.parts]}
-    if not isinstance(event, Interaction):
+    if not isinstance(event, Product):
         return {"event": event.spec}
     stored = {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
     return stored | {"free": True} if event.free else stored
@@ -339,8 +350,9 @@ def get_event(stored: dict[str, Any]) -> Event:
         return parse(stored["event"])
     if stored["event"] == OneDependence.name:
         return OneDependence.of(stored["parts"])
-    require(stored["event"] == Interaction.name, "an interaction")
-    return Interaction.of(stored["parts"], stored["base"], stored.get("free", False))
+    require(stored["event"] in (Interaction.name, Correlation.name), "a product of columns")
+    made = Interaction if stored["event"] == Interaction.name else Correlation
+    return made.of(stored["parts"], stored["base"], stored.get("free", False))
 
 
 def require(holds: bool, what: str) -> None:

@@ -18,8 +18,8 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
 from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse, Texts
-from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import weigh
+from tallybayes.events.product import Product
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
 from tallybayes.explain.words import TextContributions, spoken_words
@@ -307,18 +307,17 @@ def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[An
 
 
 def _cells_of_products(model: Model, blocks: list[Encoded]) -> list[str | None]:
-    """Return the cell of each product in words; None where a part is missing."""
+    """Return the value of each product in words; None where a part is missing."""
     pairs = zip(model.schema.blocks, blocks, strict=True)
-    return [_cell_of_product(block.event, data) for block, data in pairs if block.event.product]
+    return [_in_words(block.event, data) for block, data in pairs if block.event.product]
 
 
-def _cell_of_product(event: Event, data: Encoded) -> str | None:
-    """Return the first row's cell in words; None where a part, or all but one of all pairs, is missing."""
+def _in_words(event: Event, data: Encoded) -> str | None:
+    """Return the first row's value in words; None where a part, or all but one of all pairs, is missing."""
+    if isinstance(event, Product):
+        return event.in_words(data)
     assert isinstance(data, Codes)
-    slots = data.first()
-    if isinstance(event, Interaction):
-        return event.cell_names(slots.tolist())[0] if (slots >= 0).all() else None
-    return "on average over parents" if np.count_nonzero(slots >= 0) > 1 else None
+    return "on average over parents" if np.count_nonzero(data.first() >= 0) > 1 else None
 
 
 def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
@@ -347,7 +346,7 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
         at = slice(None) if places is None else places
         counts[at] = likelihood.support(data)
         if event.product:
-            value = _cell_of_product(event, data)
+            value = _in_words(event, data)
             notes[at] = MISSING if value is None else "" if counts[at].any() else UNSEEN
         elif isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")

@@ -20,7 +20,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
-from tallybayes.events.interaction import Interaction
+from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import class_codes, row_weights
 from tallybayes.explain.eliminate import eliminate
 from tallybayes.explain.mutual_information import information
@@ -172,7 +172,7 @@ def _products_of(model: Model, columns: Sequence[str]) -> list[str]:
 
 def parts_of(block: Block) -> set[str]:
     """Return the columns that a block's column is made of; none for a column of the source."""
-    return {part.column for part in block.event.parts} if isinstance(block.event, Interaction) else set()
+    return set(block.event.columns) if isinstance(block.event, Product) else set()
 
 
 def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import xlogy
 
+from tallybayes.events.correlation import Correlation
 from tallybayes.events.event import Event
 from tallybayes.events.families.bag import BagTable
 from tallybayes.events.inputs import Floats
@@ -105,6 +107,8 @@ def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> f
         return _beyond_parts(event.counts(likelihood.statistic))
     if isinstance(event, OneDependence):  # each pair is heard from two parents, of as many as there are columns
         return 2 / len(event.parts) * sum(map(_beyond_parts, event.counts(likelihood.statistic)[1]))
+    if isinstance(event, Correlation):
+        return math.nan  # no closed form, and no few values to sum over
     profile = likelihood.profile(f)
     if not len(profile.values):
         return 0.0

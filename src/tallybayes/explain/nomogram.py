@@ -20,9 +20,10 @@ from tallybayes.display.tables import Grid, Result, Sheet, number
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
-from tallybayes.events.inputs import Codes, Floats
+from tallybayes.events.inputs import Floats
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import is_finite, shown
+from tallybayes.events.product import Product
 from tallybayes.explain.contrast import ClassContrast
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.weights import share_of_others
@@ -221,16 +222,16 @@ class _Odds:
         b, f = self.model.schema.place(column)
         return float(self.difference(self.belief.likelihoods[b].missing_term(f)[None, :])[0])
 
-    def cells(self, given: Mapping[str, Any]) -> dict[str, int]:
-        """Return the cells of the products whose parts are all given."""
+    def cells(self, given: Mapping[str, Any]) -> dict[str, Hashable]:
+        """Return the values of the products whose parts are all given."""
         schema, cells = self.model.schema, {}
         if not schema.products or not given:
             return {}
         rows = RowBatch(pa.RecordBatch.from_pylist([dict(given)]), 0, schema.missing, partial=True)
         for block in schema.products:
-            data = rows.encode(block)
-            if isinstance(data, Codes) and data.absent() is None:
-                cells[block.columns[0]] = int(data.labels[0].values[data.first()[0]])
+            value = block.event.value(rows.encode(block)) if isinstance(block.event, Product) else None
+            if value is not None:
+                cells[block.columns[0]] = value
         return cells
 
     def of_part(self, values: Mapping[str, Any], columns: int, whole: float) -> float:

@@ -21,7 +21,7 @@ from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh, with_products
-from tallybayes.inference.fit_weights import Terms, fit_fading, fit_weights
+from tallybayes.inference.fit_weights import FittedWeights, Terms, fit_fading, fit_weights, probabilities
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
 from tallybayes.inference.score import SCORED_ROWS
@@ -40,6 +40,7 @@ _FEWEST = 30  # rows: fewer do not give a usable standard error; the smoothing s
 _FEW = 50  # rows: with fewer, all columns have one weight
 _PRIOR_OF_FEW = 500.0  # rows: over their number, the precision with which one weight is drawn to 1
 _IMPOSSIBLE = 1e4  # a score this far below the others is as good as impossible
+_SURE = 100  # rows: with fewer, chance decides whether columns seem to tell something
 _HEAVIEST = 1e100  # squares of slopes, which weights multiply, are doubles
 _ENOUGH = 1e-5  # relative slope at which the temperature is precise enough to compare smoothings
 _FIRST = (0, -4, -8)  # 1, 0.1, 0.01: the search starts at the best of these
@@ -76,6 +77,8 @@ class Calibration:
         Whether rows or choices changed since.
     view : TextView or None
         The bag and the n-grams chosen for a text whose bag is "auto".
+    prior : float or None
+        The mean log-loss of the class shares alone, where that of new rows is surely above it; not stored.
     """
 
     alphas: Mapping[str, float] = field(default_factory=dict)
@@ -88,6 +91,7 @@ class Calibration:
     stale: bool = False
     weights: ColumnWeights | None = None
     view: TextView | None = None
+    prior: float | None = field(default=None, compare=False)
 
     def outdated(self) -> Calibration:
         """Return the calibration marked as stale."""
@@ -243,7 +247,8 @@ class _Search:
         fitted = fit_fading(given, n_whole, common=common, precision=precision)
         whole = given.only(n_whole)
         before, after = whole.loss(), whole.faded(fitted.fading).loss(fitted)
-        return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted))
+        prior = _prior_if_below(terms, classes, weights, given.faded(fitted.fading), fitted)
+        return Calibration(alphas, None, n, n - len(scored), before, after, weights=terms.weights(fitted), prior=prior)
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
         """Return one weight for all columns, where they or the classes are too many for one each."""
@@ -336,6 +341,24 @@ class _Search:
 
     def _weight(self, scored: npt.NDArray[np.intp]) -> Floats | None:
         return None if self.weights is None else self.weights[scored]
+
+
+def _prior_if_below(
+    terms: ColumnTerms, classes: npt.NDArray[np.int32], weights: Floats | None, given: Terms, fitted: FittedWeights
+) -> float | None:
+    """Return the mean log-loss of the class shares, if that of new rows is surely above it.
+
+    Rows that weights were fitted to are more probable than new ones, together by as many nats as numbers were decided
+    by them (Akaike 1973): the weights, and of each column which of its densities to believe.
+    """
+    n = len(classes)
+    if n < _SURE:
+        return None
+    p = probabilities(given, fitted)[np.arange(n), classes]
+    of_prior = losses(terms.prior, classes)
+    more, error = _mean(-np.log(np.maximum(p, np.finfo(float).tiny)) - of_prior, weights)
+    more += (fitted.effective + len(terms.columns)) / n
+    return _mean(of_prior, weights)[0] if more > error else None
 
 
 def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:

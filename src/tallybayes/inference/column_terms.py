@@ -16,9 +16,9 @@ from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Codes, Encoded, Floats
-from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.one_dependence import OneDependence
+from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
 from tallybayes.evidence.row_hash import mix, row_hashes
@@ -142,9 +142,10 @@ class ColumnTerms:
             event, options = block.event, options_for(block, choices)
             data: Encoded = rows.encode(block, statistic.labels or None)
             at = range(len(made_of), len(made_of) + len(block.columns))
-            if isinstance(event, Interaction):
-                offset[at.start], free[at.start], event = event.base, event.free, replace(event, base=1.0)
-            if isinstance(event, Interaction | OneDependence):
+            if isinstance(event, Product):
+                offset[at.start], free[at.start] = event.base, event.free
+                event = replace(event, base=1.0)  # type: ignore[type-var]
+            if isinstance(event, Product | OneDependence):
                 made_of.append(tuple(place.get(part.column, -1) for part in event.parts))
             else:
                 made_of += [(u,) for u in at]
@@ -347,7 +348,7 @@ def _of_kept_parts(
 def at_weight_one(evidence: Evidence) -> tuple[float, Evidence]:
     """Return the weight before calibration of one block's columns, and the evidence with a weight of 1."""
     [block] = evidence.schema.blocks
-    return block.event.base if isinstance(block.event, Interaction) else 1.0, with_products(evidence)
+    return block.event.base if isinstance(block.event, Product) else 1.0, with_products(evidence)
 
 
 def with_products(evidence: Evidence) -> Evidence:
@@ -355,7 +356,7 @@ def with_products(evidence: Evidence) -> Evidence:
 
     def whole(block: Block) -> Block:
         event = block.event
-        return replace(block, event=replace(event, base=1.0)) if isinstance(event, Interaction) else block
+        return replace(block, event=replace(event, base=1.0)) if isinstance(event, Product) else block  # type: ignore[type-var]
 
     if not evidence.schema.products:
         return evidence

@@ -169,8 +169,8 @@ class Terms:
 class FittedWeights:
     """The weight of each term (U,), the bias of each class (C,), and the corrections (K, C).
 
-    `precision` has the precision of each group of numbers, `common` the weight that terms are drawn to, less 1, and
-    `fading` the power of the share of other columns.
+    `precision` has the precision of each group of numbers, `common` the weight that terms are drawn to, less 1,
+    `fading` the power of the share of other columns, and `effective` how many of the numbers the rows have decided.
     """
 
     scale: Floats
@@ -179,6 +179,7 @@ class FittedWeights:
     common: float
     precision: Floats
     fading: int = 1
+    effective: float = 0.0
 
 
 def fit_weights(
@@ -222,7 +223,9 @@ def fit_weights(
 
 
 def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> FittedWeights:
-    """Return the most probable weights, and the power under which rows with columns dropped are most probable.
+    """Return the most probable weights, and the power under which all rows are most probable.
+
+    Where whole rows have all columns, the power matters to rows with columns dropped alone.
 
     Parameters
     ----------
@@ -235,10 +238,10 @@ def fit_fading(terms: Terms, whole: int, *, common: bool, precision: float) -> F
     precision : float
         How strongly the common weight is drawn to 1.
     """
-    fitted, dropped = fit_weights(terms, common=common, precision=precision), terms.take(slice(whole, None))
-    while len(dropped.classes):
+    fitted = fit_weights(terms, common=common, precision=precision)
+    while len(terms.classes) > whole:
         powers = [power for power in _POWERS if power >= fitted.fading]
-        losses = [dropped.faded(power).loss(fitted) for power in powers]
+        losses = [terms.faded(power).loss(fitted) for power in powers]
         best = powers[int(np.argmin(losses))]
         if best == fitted.fading:
             return fitted
@@ -306,7 +309,7 @@ class _Fit:
         self.terms, self.sizes = terms, (U, C, terms.corrections)
         own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
-        self.at = np.zeros(len(self.group))
+        self.at, self.effective = np.zeros(len(self.group)), 0.0
         self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT, _FIRST])
         if alone is not None:
             known = np.arange(U) if len(alone.scale) == U else np.flatnonzero(terms.target)
@@ -318,7 +321,9 @@ class _Fit:
     def fitted(self) -> FittedWeights:
         """Return the numbers as they are."""
         scale, bias, table = self.parts(self.at)
-        return FittedWeights(self.terms.offset + scale, bias, table, float(self.at[0]), self.precision)
+        return FittedWeights(
+            self.terms.offset + scale, bias, table, float(self.at[0]), self.precision, effective=self.effective
+        )
 
     def parts(self, point: Floats) -> tuple[Floats, Floats, Floats]:
         """Return what is added to the weights of terms, the bias and the corrections."""
@@ -345,6 +350,7 @@ class _Fit:
             elif soft.any():
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
+            self.effective = float((curvature / (curvature + each)).sum())
             unit = 1 / np.sqrt(curvature + each)
 
             def drawn(

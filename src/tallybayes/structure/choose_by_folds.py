@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.inputs import Floats
+from tallybayes.events.interaction import Interaction
 from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.choices import Choices
@@ -21,7 +22,7 @@ from tallybayes.inference.estimate import estimate
 from tallybayes.inference.fit_weights import fit_fading
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block
-from tallybayes.structure.choose_pairs import choose_pairs
+from tallybayes.structure.choose_pairs import PairSearch
 from tallybayes.structure.products import counted_alone
 
 __all__ = ["choose_by_folds"]
@@ -35,6 +36,8 @@ _MOST_ROWS = 20_000  # that take part in folds: more would choose the same
 def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
     """Return pairs that pay for their weight, or free interactions if these predict new rows surely better.
 
+    The correlation of numbers is among them where rows left out say so.
+
     Parameters
     ----------
     evidence : Evidence
@@ -44,9 +47,9 @@ def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -
     sample : SampledRows
         Some of the rows.
     """
-    careful = choose_pairs(evidence, choices, sample)
-    rows = sample.with_others(evidence, _MOST_ROWS)
-    if len(rows) < _FEWEST or not careful:
+    search, rows = PairSearch(evidence, choices, sample), sample.with_others(evidence, _MOST_ROWS)
+    careful = search.find(correlated=True)
+    if len(rows) < _FEWEST or not any(isinstance(block.event, Interaction) for block in careful):
         return careful
     soft, free = _Candidate(free=False), _Candidate(free=True)
     for fold in _folds(rows.classes):
@@ -55,11 +58,12 @@ def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -
         place = counted.classes.find(evidence.classes.array).astype(np.int32)
         train, test = (replace(part, classes=place[part.classes]) for part in (train, test))
         test = test.take(np.flatnonzero(test.classes >= 0))  # a class may be in this fold alone
+        within = PairSearch(counted, choices, train)
         for one in (soft, free):
-            one.predict(counted, choices, train, test)
+            one.predict(within, train, test)
         if len(free.losses) >= _ENOUGH:
             break
-    return choose_pairs(evidence, choices, sample, free=True) if free.is_surely_below(soft) else careful
+    return search.find(free=True, correlated=True) if free.is_surely_below(soft) else careful
 
 
 def _folds(classes: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
@@ -81,12 +85,12 @@ class _Candidate:
         error = np.sqrt(np.average((difference - mean) ** 2, weights=self.weights) / len(difference))
         return bool(mean < -error)
 
-    def predict(self, counted: Evidence, choices: Choices, train: SampledRows, test: SampledRows) -> None:
+    def predict(self, search: PairSearch, train: SampledRows, test: SampledRows) -> None:
         """Learn from some rows, and predict others."""
-        products = choose_pairs(counted, choices, train, free=self.free)
+        counted, products = search.evidence, search.find(free=self.free, correlated=True)
         if products:
             counted = counted.with_products(count_rows(counted_alone(counted.schema, products), train.rows))
-        p = _predict(counted, choices, train, test)[np.arange(len(test)), test.classes]
+        p = _predict(counted, search.choices, train, test)[np.arange(len(test)), test.classes]
         weights = np.ones(len(test)) if test.weights is None else test.weights
         self.losses = np.concatenate([self.losses, -np.log(np.maximum(p, np.finfo(float).tiny))])
         self.weights = np.concatenate([self.weights, weights])

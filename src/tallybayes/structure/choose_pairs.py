@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TypeAlias
@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import BoundedSearchWarning
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import interaction_tables
@@ -25,25 +26,28 @@ from tallybayes.evidence.evidence import Evidence, count_rows
 from tallybayes.exact.array import Exact
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import ColumnTerms, rows_to_weigh
-from tallybayes.inference.fit_weights import THRESHOLD, FittedWeights, fit_weights, probabilities
+from tallybayes.inference.fit_weights import THRESHOLD, FittedWeights, Terms, fit_weights, probabilities
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block
+from tallybayes.structure.correlation import correlation_of
 from tallybayes.structure.products import SlottedColumn, counted_alone, product, slotted_columns
 
-__all__ = ["MOST_COLUMNS", "choose_pairs", "look_at"]
+__all__ = ["MOST_COLUMNS", "PairSearch", "choose_pairs", "look_at"]
 
 MOST_COLUMNS = 200  # whose pairs are looked at
 _MOST_PAIRS = MOST_COLUMNS * (MOST_COLUMNS - 1) // 2  # 19,900: a second or two
 _MOST_CELLS = 1 << 22  # of all tables and classes (32 MB)
 _MOST_CANDIDATES = 200  # fitted together: the strongest
 _MOST_EXTENDED = 15  # pairs, the strongest, that a third column is added to
+_FREE_THRESHOLD = 3.0  # nats that a free interaction must gain: nested folds say whether these are too many
 _SCANS = 2  # a second look, given the pairs of the first, finds those that they hid
+_LEAST_P = 1e-15  # a probability of 0 would decide alone
 _AT_ONCE = 1 << 22  # cells of rows and pairs (16 MB) that are scanned together
 
 _Pair: TypeAlias = tuple[int, ...]  # of columns; or three of them
 
 
-def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows, *, free: bool = False) -> list[Block]:
+def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
     """Return the pairs of columns that improve the probabilities of sampled rows, as products.
 
     Parameters
@@ -54,40 +58,127 @@ def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows, *, f
         How the columns are estimated; every smoothing is a number.
     sample : SampledRows
         Some of the rows.
-    free : bool
-        Whether weights of interactions have no penalty; then triples of columns are looked for as well.
     """
-    schema, C = evidence.schema, len(evidence.classes)
-    rows = sample.with_others(evidence, rows_to_weigh(len(schema.columns) + _MOST_CANDIDATES // 2, C))
-    if not len(rows) or len(schema.columns) < 2:
-        return []
-    terms = ColumnTerms.of(evidence, choices, rows.rows, rows.classes, rows.left)
-    given = terms.to_fit(rows.classes, rows.weights, partial=False)
-    alone = weights = fit_weights(given)
-    p = probabilities(given, alone)
-    columns = slotted_columns(schema, rows, _telling(terms, alone))
-    scan = _Scan(rows, C, columns, look_at([column.size for column in columns], C, len(schema.columns)))
-    chosen: dict[_Pair, Block] = {}
-    threshold = THRESHOLD
-    for k in range(_SCANS + free):
-        if k == _SCANS:
-            scan = _Scan(rows, C, columns, _triples(list(chosen), columns, C))
-            threshold = max(THRESHOLD, float(np.log(math.comb(len(columns), 3) or 1)))
-        found = [pair for pair in scan.strongest(p, terms.share, threshold) if pair not in chosen]
-        if not found:
-            continue
-        taken = [name for block in chosen.values() for name in block.columns]
-        for pair in found:
-            chosen[pair] = product(schema, (columns[k].part for k in pair), base=0.0, free=free, taken=taken)
-            taken += chosen[pair].columns
-        counted = count_rows(counted_alone(schema, [chosen[pair] for pair in found]), rows.rows)
-        more = evidence.select(()).with_products(counted)
-        terms = terms.with_products(ColumnTerms.of(more, choices, rows.rows, rows.classes, rows.left))
-        given = terms.to_fit(rows.classes, rows.weights, partial=False)
-        weights = fit_weights(given, alone=alone)
-        p = probabilities(given, weights)
-    earned = weights.scale[len(schema.columns) :][: len(chosen)] > 0
-    return [block for block, kept in zip(chosen.values(), earned, strict=True) if kept]
+    return PairSearch(evidence, choices, sample).find()
+
+
+class PairSearch:
+    """Interactions that make sampled rows more probable, given the weights of the columns alone.
+
+    Parameters
+    ----------
+    evidence : Evidence
+        The evidence of all rows.
+    choices : Choices
+        How the columns are estimated; every smoothing is a number.
+    sample : SampledRows
+        Some of the rows.
+    """
+
+    def __init__(self, evidence: Evidence, choices: Choices, sample: SampledRows) -> None:
+        self.evidence, self.choices, self.C = evidence, choices, len(evidence.classes)
+        most = rows_to_weigh(len(evidence.schema.columns) + _MOST_CANDIDATES // 2, self.C)
+        self.rows = sample.with_others(evidence, most)
+
+    @cached_property
+    def _alone(self) -> tuple[ColumnTerms, FittedWeights]:
+        """The terms of the columns, and their weights."""
+        rows = self.rows
+        terms = ColumnTerms.of(self.evidence, self.choices, rows.rows, rows.classes, rows.left)
+        return terms, fit_weights(terms.to_fit(rows.classes, rows.weights, partial=False))
+
+    @cached_property
+    def _columns(self) -> list[SlottedColumn]:
+        return slotted_columns(self.evidence.schema, self.rows, _telling(*self._alone))
+
+    @cached_property
+    def _pairs(self) -> _Scan:
+        columns = self._columns
+        pairs = look_at([column.size for column in columns], self.C, len(self.evidence.schema.columns))
+        return _Scan(self.rows, self.C, columns, pairs)
+
+    @cached_property
+    def correlation(self) -> Block | None:
+        """The numbers that are normal together, as a product; None if that does not surely help.
+
+        It is one term that no label has chosen, with one fitted weight. So rows left out tell whether it helps: their
+        mean log-probability must rise by more than its standard error.
+        """
+        rows = self.rows
+        block = correlation_of(self.evidence.schema, rows, _telling(*self._alone)) if len(rows) > 1 else None
+        if block is None:
+            return None
+        found, own = _Found(self), (np.arange(len(rows)), rows.classes)
+        before = found.p[own]
+        found.add({(): block})
+        gain = np.log(np.maximum(found.p[own], _LEAST_P) / np.maximum(before, _LEAST_P))
+        mean = np.average(gain, weights=rows.weights)
+        error = np.sqrt(np.average((gain - mean) ** 2, weights=rows.weights) / len(gain))
+        return block if mean > error else None
+
+    def find(self, *, free: bool = False, correlated: bool = False) -> list[Block]:
+        """Return the products that earn a weight.
+
+        Parameters
+        ----------
+        free : bool
+            Whether weights of interactions have no penalty; then triples of columns are looked for as well.
+        correlated : bool
+            Whether the correlation of numbers may be one of them, beside which pairs are looked for.
+        """
+        schema = self.evidence.schema
+        if not len(self.rows) or len(schema.columns) < 2:
+            return []
+        found = _Found(self)
+        if correlated and self.correlation is not None:
+            found.add({(): self.correlation})
+        scan, threshold, columns = self._pairs, _FREE_THRESHOLD if free else THRESHOLD, self._columns
+        for k in range(_SCANS + free):
+            if k == _SCANS:
+                scan = _Scan(self.rows, self.C, columns, _triples([p for p in found.chosen if p], columns, self.C))
+                threshold = max(threshold, float(np.log(math.comb(len(columns), 3) or 1)))
+            new: dict[_Pair, Block] = {}
+            taken = [name for block in found.chosen.values() for name in block.columns]
+            for pair in scan.strongest(found.p, found.terms.share, threshold):
+                if pair not in found.chosen:
+                    new[pair] = product(schema, (columns[j].part for j in pair), base=0.0, free=free, taken=taken)
+                    taken += new[pair].columns
+            if new:
+                found.add(new)
+        return found.earned
+
+
+class _Found:
+    """The products found so far, the weights of all terms, and the probabilities of the rows under them."""
+
+    def __init__(self, search: PairSearch) -> None:
+        self.search = search
+        self.terms, self.weights = search._alone
+        self.chosen: dict[_Pair, Block] = {}
+
+    def add(self, products: Mapping[_Pair, Block]) -> None:
+        """Count products in the sampled rows, and fit all weights again."""
+        search, rows = self.search, self.search.rows
+        self.chosen |= products
+        counted = count_rows(counted_alone(search.evidence.schema, list(products.values())), rows.rows)
+        more = search.evidence.select(()).with_products(counted)
+        self.terms = self.terms.with_products(ColumnTerms.of(more, search.choices, rows.rows, rows.classes, rows.left))
+        self.weights = fit_weights(self._given, alone=search._alone[1])
+
+    @property
+    def _given(self) -> Terms:
+        return self.terms.to_fit(self.search.rows.classes, self.search.rows.weights, partial=False)
+
+    @property
+    def p(self) -> Floats:  # (n, C)
+        """The probabilities of the classes of each row, left out."""
+        return probabilities(self._given, self.weights)
+
+    @property
+    def earned(self) -> list[Block]:
+        """The products whose weight is above 0."""
+        weights = self.weights.scale[len(self.search.evidence.schema.columns) :][: len(self.chosen)]
+        return [block for block, weight in zip(self.chosen.values(), weights, strict=True) if weight > 0]
 
 
 def _triples(pairs: Sequence[_Pair], columns: Sequence[SlottedColumn], n_classes: int) -> list[_Pair]:

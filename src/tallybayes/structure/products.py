@@ -14,7 +14,7 @@ from tallybayes.events.interaction import Interaction, Part
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block, Schema
 
-__all__ = ["SlottedColumn", "counted_alone", "product", "slotted_columns"]
+__all__ = ["SlottedColumn", "counted_alone", "free_name", "product", "slotted_columns"]
 
 _BINS = 8  # of a column of numbers, of about equal weight: more leave few rows in the cells of two columns
 _VALUES = 24  # of a categorical column; the rarest share one
@@ -58,10 +58,15 @@ def product(
 ) -> Block:
     """Return the product of some columns, as a block of its own, with a name that no other column has."""
     parts = tuple(parts)
-    name = " & ".join(part.column for part in parts)
+    name = free_name(schema, " & ".join(part.column for part in parts), taken)
+    return Block(Interaction(parts, base, free), (name,))
+
+
+def free_name(schema: Schema, name: str, taken: Sequence[str] = ()) -> str:
+    """Return a name that no column and no other product has."""
     while name in schema.columns or name in taken:
         name += "'"
-    return Block(Interaction(parts, base, free), (name,))
+    return name
 
 
 def counted_alone(schema: Schema, products: Sequence[Block]) -> Schema:

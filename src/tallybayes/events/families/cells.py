@@ -6,6 +6,7 @@ A cell is looked up by its edges, midway between neighbours. Cells depend on all
 from __future__ import annotations
 
 import bisect
+import heapq
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +26,8 @@ __all__ = ["Cells", "Split", "choose_cells"]
 _MOST = 254
 # Points in the gaps between buckets, so that a smooth density is drawn well. The rest is for the buckets themselves.
 _BETWEEN = 64
-_DEPTH = 4  # levels: 16 leaves; 6 do no better
+_LEAVES = 16  # of a tree; the heaviest is cut first, so that half of the rows at 0 leave 15 to the others
+_DEPTH = 6  # levels: four cut even columns into 16
 _LEAST = 4  # rows on either side of a cut, on average: fewer say nothing
 
 Places = npt.NDArray[np.intp]
@@ -143,20 +145,41 @@ class Cells:
 def _tree(cumulative: list[float]) -> Sequence[Places]:  # (n,) for each level
     """Return the nodes of a column's occupied cells: two for each parent that is cut; −1 below others."""
     cumulative = [0.0, *cumulative]
-    levels, parents = np.full((_DEPTH, len(cumulative) - 1), -1, np.intp), [(0, len(cumulative) - 1)]
+    cuts, whole = _cuts(cumulative), (0, len(cumulative) - 1)
+    levels, parents = np.full((_DEPTH, len(cumulative) - 1), -1, np.intp), [whole]
     for node in levels:
-        cut: list[tuple[int, int]] = []
+        children: list[tuple[int, int]] = []
         for a, b in parents:
-            if b - a < 2 or cumulative[b] - cumulative[a] < 2 * _LEAST:
-                continue
-            half = (cumulative[a] + cumulative[b]) / 2
-            c = bisect.bisect_left(cumulative, half, a + 1, b - 1)
-            if c > a + 1 and half - cumulative[c - 1] <= cumulative[c] - half:
-                c -= 1
-            node[a:c], node[c:b] = len(cut), len(cut) + 1
-            cut += [(a, c), (c, b)]
-        parents = cut
+            c = cuts.get((a, b))
+            if c is not None:
+                node[a:c], node[c:b] = len(children), len(children) + 1
+                children += [(a, c), (c, b)]
+        parents = children
     return list(levels)
+
+
+def _cuts(cumulative: list[float]) -> dict[tuple[int, int], int]:
+    """Return where nodes are cut, heaviest first, each where the weight on both sides is most equal.
+
+    Examples
+    --------
+    >>> _cuts([0.0, 92.0, 96.0, 100.0])      # cells of weight 92, 4 and 4
+    {(0, 3): 1, (1, 3): 2}
+    """
+    cuts: dict[tuple[int, int], int] = {}
+    waiting = [(-cumulative[-1], 0, len(cumulative) - 1, 0)]
+    while waiting and len(cuts) < _LEAVES - 1:
+        weight, a, b, depth = heapq.heappop(waiting)
+        if b - a < 2 or -weight < 2 * _LEAST or depth == _DEPTH:
+            continue
+        half = (cumulative[a] + cumulative[b]) / 2
+        c = bisect.bisect_left(cumulative, half, a + 1, b - 1)
+        if c > a + 1 and half - cumulative[c - 1] <= cumulative[c] - half:
+            c -= 1
+        cuts[a, b] = c
+        for low, high in ((a, c), (c, b)):
+            heapq.heappush(waiting, (cumulative[low] - cumulative[high], low, high, depth + 1))
+    return cuts
 
 
 def choose_cells(statistic: Statistic) -> Cells:

@@ -1,0 +1,407 @@
+"""Correlation: what several numbers say together, as one normal distribution in each class.
+
+A number becomes a normal score z, the quantile of a standard normal distribution at its rank, by a map that is fixed
+before counting. Scores are whole multiples of 2⁻¹⁰, so that sums of their products are exact. Counted, of the rows that
+have all d numbers: n, Σz and Σzzᵀ of each class. The prior is one row at 0 for the mean and two rows of independent
+scores for the covariance, the fewest for which it has a mean. Averaged over mean and covariance, z has a Student t
+density with k = n + 1 rows:
+
+    t(z) ∝ |Ψ|^−½ (1 + q·k / (k + 1))^−(n + 3 + d)/2,   q = uᵀΨ⁻¹u,  u = z − m,  m = Σz / k,  Ψ = 2I + Σzzᵀ − k·mmᵀ
+
+    I(z) = log t(z) − Σ_j log t_j(z_j)
+
+with t_j the density of one score. I is added to the log-likelihoods of the columns. A row of weight w is left out by
+u·k/(k − w) and Ψ − wk/(k − w)·uuᵀ.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from tallybayes import kernels
+from tallybayes.cached_property import cached_property
+from tallybayes.categories import Categories
+from tallybayes.errors import BadOption, wanted
+from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights, chunks
+from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, weigh
+from tallybayes.events.plain_terms import PlainTerm
+from tallybayes.events.product import Product
+from tallybayes.events.statistic import Statistic, Sum
+from tallybayes.exact.array import Exact
+
+__all__ = ["MOST_NUMBERS", "Correlation", "ScoredColumn"]
+
+MOST_NUMBERS = 50  # columns of a correlation: 1,326 sums for each class
+_UNIT = 2.0**-10  # of a score: a thousandth of a standard deviation
+_LARGEST = 1 << 13  # units: no rank among 10¹⁴ rows has a score of 8
+_AT_ONCE = 1 << 26  # rows: sums of this many products of two scores stay below 2⁵³, so doubles add them exactly
+_PRIOR_ROWS = 2.0  # of independent scores
+
+
+class ScoredColumn(NamedTuple):
+    """One column of a correlation, and its map to normal scores.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    values : tuple of float
+        Some values, rising; between two of them scores rise in a straight line, and beyond the last they stay.
+    scores : tuple of int
+        The scores of these values, in units of 2⁻¹⁰.
+    """
+
+    column: str
+    values: tuple[float, ...]
+    scores: tuple[int, ...]
+
+    def score(self, numbers: npt.NDArray[Any]) -> Floats:  # (n,)
+        """Return the score of each number in whole units; NaN where it is missing."""
+        x, knots, scores = numbers.astype(np.float64) / 2, np.array(self.values) / 2, np.array(self.scores, np.float64)
+        at = np.clip(np.searchsorted(knots, x, side="right") - 1, 0, len(knots) - 2)
+        low = knots[at]  # halves, whose differences are never infinite
+        share = np.clip((x - low) / (knots[at + 1] - low), 0.0, 1.0)
+        return np.asarray(np.rint(scores[at] + share * (scores[at + 1] - scores[at])))
+
+    @property
+    def sound(self) -> bool:
+        """Whether values and scores rise."""
+        values, scores = np.array(self.values, np.float64), np.array(self.scores, np.int64)
+        rise = bool((np.diff(values) > 0).all() and (np.diff(scores) >= 0).all() and np.isfinite(values).all())
+        return rise and len(values) == len(scores) > 1 and bool((np.abs(scores) <= _LARGEST).all())
+
+
+@dataclass(frozen=True)
+class Correlation(Product):
+    """Numbers that are normal together: one column of a schema that is made of others.
+
+    Parameters
+    ----------
+    parts : tuple of ScoredColumn
+        The columns and their scores.
+    base : {0.0, 1.0}
+        The weight before calibration.
+    free : bool
+        Whether a fitted weight costs nothing.
+
+    Examples
+    --------
+    >>> import numpy as np, tallybayes as tb
+    >>> x, e = np.random.default_rng(0).normal(size=(2, 200, 2))
+    >>> x[:, 1] = x[:, 0] * ([1] * 100 + [-1] * 100) + 0.3 * e[:, 1]        # they rise together, or one falls
+    >>> model = tb.fit(x, ["together"] * 100 + ["apart"] * 100, structure="auto")
+    >>> model.table("x0 & x1").values.round(1)                       # doctest: +SKIP
+    array([[-0.9,  0.9]])
+    """
+
+    parts: tuple[ScoredColumn, ...]
+    base: float = 0.0
+    free: bool = True
+
+    name: ClassVar[str] = "correlation"
+    sums: ClassVar[dict[str, Sum]] = {"moments": Sum("value", signed=True)}
+
+    @classmethod
+    def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool) -> Correlation:
+        """Return the correlation that plain values describe; raise ValueError if they cannot."""
+        made = tuple(
+            ScoredColumn(str(name), tuple(map(float, values)), tuple(map(int, scores)))
+            for name, values, scores in parts
+        )
+        sound = all(part.sound for part in made) and base in (0.0, 1.0) and isinstance(free, bool)
+        if not 2 <= len(made) <= MOST_NUMBERS or not sound:
+            raise ValueError("parts of a correlation")
+        return cls(made, float(base), free)
+
+    @property
+    def size(self) -> int:
+        """The number of sums of a class: n, Σz and the upper triangle of Σzzᵀ."""
+        d = len(self.parts)
+        return 1 + d + d * (d + 1) // 2
+
+    def scores(self, columns: Sequence[npt.NDArray[Any]]) -> Dense:
+        """Return the scores of each row in whole units; NaN in all of them where one is missing."""
+        found = np.stack([part.score(x) for part, x in zip(self.parts, columns, strict=True)], axis=1)
+        found[np.isnan(found).any(axis=1)] = np.nan
+        return Dense(found)
+
+    def value(self, data: Dense) -> tuple[float, ...] | None:
+        """Return the scores of the first row."""
+        first = data.first()
+        return None if np.isnan(first).any() else tuple(first.tolist())
+
+    def in_words(self, data: Dense) -> str | None:
+        """Return how many numbers there are."""
+        return None if np.isnan(data.first()).any() else f"{len(self.parts)} numbers together"
+
+    def consistent(self, statistic: Statistic) -> bool:
+        """Return whether some rows could have these sums."""
+        places = statistic.labels[0].values
+        if not all(isinstance(one, int) and 0 <= one < self.size for one in places):
+            return False
+        found = self.moments(statistic)
+        squares = np.diagonal(found.products, axis1=1, axis2=2)
+        nothing = found.n == 0
+        left = np.abs(found.totals).sum(axis=1) + np.abs(found.products).sum(axis=(1, 2))
+        return bool((found.n >= 0).all() and (squares >= 0).all() and not left[nothing].any())
+
+    def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+        """Count the exact n, Σz and Σzzᵀ of each class."""
+        z = data.matrix()
+        kept = np.flatnonzero(~np.isnan(z[:, 0]))
+        z, own = z[kept], classes[kept]
+        labels = (Categories(pa.array(np.arange(self.size))),)
+        if weights is not None:
+            return {"moments": self._count_weighted(z, own, n_classes, weights[kept])}, labels
+        sums = Exact.zeros((n_classes, self.size))
+        for start in range(0, len(z), _AT_ONCE):
+            rows = slice(start, start + _AT_ONCE)
+            sums = sums + Exact.from_counts(self._count_whole(z[rows], own[rows], n_classes))
+        return {"moments": sums}, labels
+
+    def _count_whole(self, z: Floats, classes: ClassCodes, n_classes: int) -> npt.NDArray[np.int64]:  # (C, size)
+        """Return sums of whole numbers, which a matrix product of doubles adds exactly in any order."""
+        out = np.zeros((n_classes, self.size), np.int64)
+        upper = np.triu_indices(1 + z.shape[1])  # of (1, z): n, Σz, Σzzᵀ
+        order = np.argsort(classes, kind="stable")
+        ends = np.searchsorted(classes[order], np.arange(n_classes + 1))
+        whole = np.concatenate([np.ones((len(z), 1)), z], axis=1)[order]
+        for c in np.flatnonzero(np.diff(ends)).tolist():
+            mine = whole[ends[c] : ends[c + 1]]
+            out[c] = (mine.T @ mine)[upper]
+        return out
+
+    def _count_weighted(self, z: Floats, classes: ClassCodes, n_classes: int, weights: Floats) -> Exact:  # (C, size)
+        first, second = np.triu_indices(1 + z.shape[1])
+        sums = Exact.zeros((n_classes, self.size))
+        for rows in chunks(len(z)):
+            whole = np.concatenate([np.ones((len(z[rows]), 1)), z[rows]], axis=1)
+            part = kernels.power_sums(
+                whole[:, first] * whole[:, second], classes[rows], n_classes, order=1, weights=weights[rows]
+            )
+            sums = sums + Exact.from_limbs(part.first)
+        return sums
+
+    def moments(self, statistic: Statistic) -> Moments:
+        """Return the sums of each class."""
+        d, C = len(self.parts), statistic.rows.shape[0]
+        sums = np.zeros((C, self.size))
+        sums[:, np.asarray(statistic.labels[0].values, np.intp)] = statistic.sums["moments"].to_float()
+        whole = np.zeros((C, 1 + d, 1 + d))
+        first, second = np.triu_indices(1 + d)
+        whole[:, first, second] = whole[:, second, first] = sums
+        return Moments(whole[:, 0, 0], whole[:, 0, 1:] * _UNIT, whole[:, 1:, 1:] * _UNIT**2)
+
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> CorrelationDensity:
+        """Return the density of the scores of each class."""
+        return CorrelationDensity(statistic, options, self, self.base)
+
+    def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
+        """Return the rows, each to be taken from its class."""
+        posterior = _Posterior.of(self.moments(statistic))
+
+        def add(options: EstimateOptions, out: Floats) -> None:
+            if not self.base:
+                return
+            z = data.matrix() * _UNIT
+            kept = np.flatnonzero(~np.isnan(z[:, 0]))
+            w = np.ones(len(kept)) if weights is None else weights[kept]
+            for some in chunks(len(kept)):
+                at = kept[some]
+                out[at] += self.base * posterior.log_ratios(z[at], classes[at], w[some])
+
+        return LeftOut(add, lambda: self.length(data))
+
+
+class Moments(NamedTuple):
+    """The sums of each class: n (C,), Σz (C, d), Σzzᵀ (C, d, d)."""
+
+    n: Floats
+    totals: Floats
+    products: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class _Posterior:
+    """The posterior of mean and covariance of each class: see the notation above.
+
+    Attributes
+    ----------
+    k : ndarray, shape (C,)
+        The rows behind the mean, the prior's included.
+    mean : ndarray, shape (C, d)
+        The means m.
+    root : ndarray, shape (C, d, d)
+        R, upper triangular, with Ψ⁻¹ = RRᵀ.
+    log_det : ndarray, shape (C,)
+        log |Ψ|.
+    diagonal : ndarray, shape (C, d)
+        The diagonal of Ψ.
+    """
+
+    k: Floats
+    mean: Floats
+    root: Floats
+    log_det: Floats
+    diagonal: Floats
+
+    @classmethod
+    def of(cls, moments: Moments) -> _Posterior:
+        """Return the posterior, given the sums."""
+        k = moments.n + 1
+        mean = moments.totals / k[:, None]
+        d = mean.shape[1]
+        spread = moments.products - k[:, None, None] * mean[:, :, None] * mean[:, None, :]
+        spread = spread + _PRIOR_ROWS * np.eye(d)
+        lower = np.linalg.cholesky(spread)
+        log_det = 2 * np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
+        root = np.linalg.inv(lower).swapaxes(1, 2)
+        return cls(k, mean, root, log_det, np.diagonal(spread, axis1=1, axis2=2).copy())
+
+    def distances(self, c: int, u: Floats) -> Floats:  # (n,)
+        """Return uᵀΨ⁻¹u of each row, the same whatever rows are beside it: column by column, not by BLAS."""
+        columns, total = np.ascontiguousarray(u.T), np.zeros(len(u))
+        for j, weights in enumerate(self.root[c].T):
+            part = weights[0] * columns[0]
+            for weight, column in zip(weights[1 : j + 1].tolist(), columns[1 : j + 1], strict=True):
+                part += weight * column
+            total += part * part
+        return total
+
+    def log_ratios(self, z: Floats, classes: ClassCodes | None = None, weights: Floats | None = None) -> Floats:
+        """Return I of each row and class, (n, C); each row left out of its own class where that is given."""
+        out = np.empty((len(z), len(self.k)))
+        for c, k in enumerate(self.k.tolist()):
+            u = z - self.mean[c]
+            q, own = self.distances(c, u), u * u / self.diagonal[c]
+            out[:, c] = _log_ratio(k, q, self.log_det[c], own, np.log(self.diagonal[c]))
+            if classes is None or weights is None:
+                continue
+            mine = np.flatnonzero(classes == c)
+            w = np.minimum(weights[mine], k - 1)  # rounding may leave less than was counted
+            grown, gone = k / (k - w), w * k / (k - w)
+            left, lefts = 1 - gone * q[mine], 1 - gone[:, None] * own[mine]  # above 0: Ψ keeps its prior
+            left, lefts = np.maximum(left, _LEAST_LEFT), np.maximum(lefts, _LEAST_LEFT)
+            out[mine, c] = _log_ratio(
+                k - w,
+                grown**2 * q[mine] / left,
+                self.log_det[c] + np.log(left),
+                (grown**2)[:, None] * own[mine] / lefts,
+                np.log(self.diagonal[c]) + np.log(lefts),
+            )
+        return out
+
+
+_LEAST_LEFT = 1e-12  # of a determinant without a row: rounding, where thousands of rows are one
+
+
+def _log_ratio(k: Any, q: Floats, log_det: Any, own: Floats, logs: Floats) -> Floats:  # (n,)
+    """Return log t(z) − Σ_j log t_j(z_j): `own` (n, d) are the squares q_j, `logs` the logarithms of Ψ_jj."""
+    from scipy.special import gammaln  # slow to import
+
+    d, degrees, wider = own.shape[1], k + _PRIOR_ROWS, (k + 1) / k
+    constant = (
+        gammaln((degrees + d) / 2) - gammaln(degrees / 2) - d * (gammaln((degrees + 1) / 2) - gammaln(degrees / 2))
+    )
+    joint = -0.5 * log_det - (degrees + d) / 2 * np.log1p(q / wider)
+    at = np.asarray(wider)[..., None]
+    alone = -0.5 * logs - (np.asarray(degrees)[..., None] + 1) / 2 * np.log1p(own / at)
+    return np.asarray(constant + joint - alone.sum(axis=1))
+
+
+@dataclass(frozen=True, eq=False)
+class CorrelationDensity(Likelihood):
+    """What scores say together, times a weight."""
+
+    event: Correlation
+    factor: float
+
+    @cached_property
+    def _posterior(self) -> _Posterior:
+        moments = self.event.moments(self.statistic)
+        return self.statistic.derive("posterior", lambda: _Posterior.of(moments))
+
+    def _log(self, units: Floats) -> Floats:  # (n, C)
+        return self.factor * self._posterior.log_ratios(units * _UNIT)
+
+    def add_log_prob(self, data: Dense, out: Floats) -> None:
+        """Add the interaction of each row that has all numbers."""
+        z = data.matrix()
+        kept = np.flatnonzero(~np.isnan(z[:, 0])) if self.factor else np.zeros(0, np.intp)
+        for some in chunks(len(kept)):
+            out[kept[some]] += self._log(z[kept[some]])
+
+    def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
+        """Add the interaction of each row, weighted."""
+        log = np.zeros(weights.shape)
+        self.add_log_prob(data, log)
+        out[:, 0] += weigh(log, weights)
+
+    def add_variance(self, data: Dense, out: Floats) -> None:
+        """Add the variance of a normal log-density, (d + q²) / 2n with q the squared distance in deviations."""
+        z, posterior, d = data.matrix() * _UNIT, self._posterior, len(self.event.parts)
+        kept = np.flatnonzero(~np.isnan(z[:, 0]))
+        for c, k in enumerate(posterior.k.tolist()):
+            q = posterior.distances(c, z[kept] - posterior.mean[c]) * k
+            out[kept, c] += self.factor**2 * (d + q**2) / (2 * k)
+
+    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+        """Return the interaction at given scores; no few of them show it."""
+        values = () if at is None else tuple(at)
+        scores = np.array(values, np.float64).reshape(len(values), len(self.event.parts))
+        return Profile("values", values, self._log(scores))
+
+    def support(self, data: Dense) -> Floats:  # (1, C)
+        """Return the weight of the rows of each class that have all numbers."""
+        n = self.event.moments(self.statistic).n
+        return np.zeros((1, len(n))) if np.isnan(data.first()).any() else n[None]
+
+    def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
+        """Draw nothing: a correlation has no values of its own."""
+        return []
+
+    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+        """Return the correlation of each two columns' scores in each class."""
+        n, totals, products = self.event.moments(self.statistic)
+        rows = np.maximum(n, 1.0)[:, None]
+        mean = totals / rows
+        spread = products / rows[:, :, None] - mean[:, :, None] * mean[:, None, :]
+        deviation = np.sqrt(np.maximum(np.diagonal(spread, axis1=1, axis2=2), 0.0))
+        both = deviation[:, :, None] * deviation[:, None, :]
+        found = np.divide(spread, both, out=np.zeros_like(spread), where=both > 0)
+        pairs = np.triu_indices(len(self.event.parts), 1)
+        names = self.event.columns
+        rows_of = tuple(f"{names[i]} & {names[j]}" for i, j in zip(*pairs, strict=True))
+        return rows_of, None, np.clip(found[:, *pairs].T, -1.0, 1.0)
+
+    def to_plain(self) -> tuple[PlainTerm, ...]:
+        """Refuse: no form that every language computes holds a matrix."""
+        got, do = f"the correlation of {len(self.event.parts)} columns", "Fit with structure 'pairs'"
+        raise BadOption(wanted("export", "terms of one column or of cells", got, do))
+
+    def missing(self) -> Floats:  # (C, 1)
+        """Return the share of rows in which a number is missing."""
+        rows, n = self.statistic.rows.to_float(), self.event.moments(self.statistic).n
+        return np.asarray(np.divide(rows - n, rows, out=np.zeros_like(rows), where=rows > 0)[:, None])
+
+    def scaled(self, weights: Floats, additions: Any) -> CorrelationDensity:
+        """Return the same with another weight, whatever it was."""
+        return replace(self, factor=float(weights[0]))
+
+    @property
+    def n_parameters(self) -> int:
+        """The number of correlations of a class."""
+        return math.comb(len(self.event.parts), 2)
+
+    @property
+    def categories(self) -> tuple[Categories, ...]:
+        """The sums that are not zero."""
+        return self.statistic.labels

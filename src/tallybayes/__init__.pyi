@@ -17,7 +17,9 @@ from .model import Model as Model
 from .online import Learner as Learner
 from .queries.count_rows import probability as probability
 from .queries.probability import Probability as Probability
+from .reporting import profile as profile
 from .reporting import report as report
+from .reporting import side_by_side as side_by_side
 from .sklearn import BernoulliNB as BernoulliNB
 from .sklearn import CategoricalNB as CategoricalNB
 from .sklearn import ComplementNB as ComplementNB

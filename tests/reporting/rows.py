@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import tallybayes as tb
-from tallybayes.reporting import ReportData
+from tallybayes.reporting import Profile, ReportData, SideBySide
 from tallybayes.reporting.sections import SECTIONS
 
 HOSTILE = "<script>window.pwned = 1</script>"
@@ -89,8 +89,36 @@ def eight() -> ReportData:
 
 
 @cache
+def alone() -> Profile:
+    """Return a profile of rows without a label: numbers, names, dates, a text and an injection attempt."""
+    rows = patients() | {
+        "admitted": [f"2024-{1 + k % 12:02d}-{1 + k % 28:02d}" for k in range(300)],
+        "constant": ["same"] * 300,
+        HOSTILE: ["<b>", "</script>", "c"] * 100,
+    }
+    return tb.profile(rows, source="patients.csv", command="tally report patients.csv --no-label")
+
+
+@cache
+def two() -> SideBySide:
+    """Return two models of the same rows, one of them without its best column."""
+    rows = without_notes()
+    models = tb.fit(rows, "state", events={"smoker": "ignore"}), tb.fit(rows, "state")
+    return tb.side_by_side(*models, rows, names=("without.tally", HOSTILE), source="patients.csv")
+
+
+PAGES: dict[str, Any] = {
+    "fifteen": fifteen,
+    "eight": eight,
+    "mixed": mixed,
+    "flowers": flowers,
+    "hostile": hostile,
+    "alone": alone,
+    "two": two,
+}
+
+
+@cache
 def page_of(name: str) -> str:
     """Return the page of one of the reports above."""
-    return {"fifteen": fifteen, "eight": eight, "mixed": mixed, "flowers": flowers, "hostile": hostile}[
-        name
-    ]().to_html()
+    return str(PAGES[name]().to_html())

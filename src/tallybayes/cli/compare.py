@@ -41,7 +41,7 @@ def compare(
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
     from tallybayes.cli.training import fit_options, label_of
-    from tallybayes.display.progress import busy
+    from tallybayes.display.progress import working
     from tallybayes.validation import compare as compare_models
 
     partners = None if not partner else tuple(name for name in partner if name != "none")
@@ -51,8 +51,8 @@ def compare(
         options = fit_options(source, label, choices)
         return compare_models(source, label, how, partners=partners, seed=seed, threads=inputs.threads, **options)
 
-    with open_inputs(data, inputs) as rows, busy("comparing"):
-        found = replace(rows, quiet=True).work(work)
+    with open_inputs(data, inputs) as rows, working("comparing"):
+        found = rows.work(work)
     show(found, display)
     suggest("fit", *inputs.words(data), *option_words(_recommended(choices, found)))
 

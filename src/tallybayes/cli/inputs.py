@@ -8,7 +8,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -247,35 +247,47 @@ def _say_form(path: str, name: str, inputs: InputOptions) -> None:
 
 
 def with_progress(source: sources.Source, paths: Sequence[str]) -> sources.Source:
-    """Return the same rows; reading them moves a progress bar if standard error is a terminal."""
+    """Return the same rows; reading them moves a progress bar on a terminal."""
     if not sys.stderr.isatty():
         return source
 
     def start() -> Iterator[pa.RecordBatch]:
         before = 0 if source.trail is None else source.trail.before
-        return _shown(source, source.name, source.rows or estimated_rows(paths), before)
+        share = None if source.trail is None else share_read(source.trail.files)
+        total = source.rows or (estimated_rows(paths) if share is None else None)
+        with counting(os.path.basename(source.name), "rows", total, share) as show_rows:
+            rows = before
+            for batch in source:
+                yield batch
+                rows += batch.num_rows
+                show_rows(rows)
 
     return replace(source, start=start)
 
 
+def share_read(files: Sequence[Place]) -> Callable[[], float | None] | None:
+    """Return a function that tells the share of compressed files that is read; None for others.
+
+    It counts the bytes of the compressed files: how far their text shrank is known only at the end.
+    """
+    packed = all(file.member is not None or file.name.lower().endswith(tuple(CODECS)) for file in files)
+    sizes = [file.size() if packed and file.lasting else None for file in files]
+    total = sum(size or 0 for size in sizes)
+    if not total or None in sizes:
+        return None
+    for file in files:
+        file.meter.read = 0
+    return lambda: sum(file.meter.read for file in files) / total
+
+
 def estimated_rows(paths: Sequence[str]) -> int | None:
-    """Estimate the number of rows of text files from the length of their first rows; None if unknown."""
+    """Estimate the number of rows of plain text files from their first; None if unknown."""
     total = 0.0
     for path in (file for one in paths for file in (glob.glob(one) or [one])):
-        if not os.path.isfile(path):
+        if not os.path.isfile(path) or path.lower().endswith(tuple(CODECS)):
             return None
         size = os.path.getsize(path)
-        codec = next((codec for ending, codec in CODECS.items() if path.lower().endswith(ending)), None)
-        with open(path, "rb") as raw:
-            stream = raw if codec is None else pa.input_stream(raw, compression=codec)
-            lines = bytes(stream.read(_SAMPLE)).count(b"\n")
-            total += lines * max(1.0, size / max(1, raw.tell()))
+        with open(path, "rb") as stream:
+            lines = stream.read(_SAMPLE).count(b"\n")
+            total += lines * max(1.0, size / max(1, stream.tell()))
     return round(total) or None
-
-
-def _shown(batches_: Iterable[pa.RecordBatch], name: str, total: int | None, rows: int) -> Iterator[pa.RecordBatch]:
-    with counting(os.path.basename(name), "rows", total) as show_rows:
-        for batch in batches_:
-            yield batch
-            rows += batch.num_rows
-            show_rows(rows)

@@ -63,6 +63,7 @@ def validate(
     from tallybayes.cli.outputs import show
     from tallybayes.cli.parsing import one_of
     from tallybayes.cli.training import fit_options, label_of
+    from tallybayes.display.progress import working
 
     limits = required_figures(require_)
 
@@ -80,7 +81,7 @@ def validate(
             **fit_options(source, label, choices),
         )
 
-    with open_inputs(data, inputs) as opened:
+    with open_inputs(data, inputs) as opened, working("validating"):
         found = opened.work(work)
     found = replace(found, positive=one_of(found.classes, positive, "--positive"))
     show(found, display, None if rows else found.summary())

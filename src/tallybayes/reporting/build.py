@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import glob
-import hashlib
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-import tallybayes
 from tallybayes import sources
-from tallybayes.arguments import text, whole_number
+from tallybayes.arguments import whole_number
+from tallybayes.display.progress import span
 from tallybayes.drift.drift import drift
 from tallybayes.drift.result import Drift
 from tallybayes.encoding import open_rows
@@ -39,7 +35,10 @@ from tallybayes.reporting.first_pass import FirstPass, look_at
 from tallybayes.reporting.leaks import leaks
 from tallybayes.reporting.missing import missing_pattern
 from tallybayes.reporting.mistakes import worst_mistakes
+from tallybayes.reporting.origin import origin_of
 from tallybayes.reporting.performance import Answer, answer_by, answer_on_new, default_how
+from tallybayes.schema.infer import SchemaOptions
+from tallybayes.schema.schema import Schema
 from tallybayes.structure.dependence import Dependence, of_model
 from tallybayes.validation import LearningCurve, learning_curve, validate_model
 
@@ -52,6 +51,8 @@ _WEIGHED = 400  # columns; wider tables have mutual information only, because le
 # The learning curve: most rows, most rows × columns, number of shuffles, number of sizes.
 _CURVE_ROWS, _CURVE_NUMBERS, _SHUFFLES, _SIZES = 3000, 300_000, 3, 6
 _FEWEST_FOR_CURVE, _PARTNERED_CLASSES = 30, 12
+# Shares of the time, for a progress bar: validation, importance, learning curve. What follows takes the rest.
+_ANSWERED, _WEIGHED_BY, _CURVED = (0.0, 0.35), (0.35, 0.45), (0.5, 0.8)
 _READING = tuple(field.name for field in fields(sources.ReadOptions))
 _ROW_OPTIONS = ("weights", *_READING)
 
@@ -111,24 +112,31 @@ def report(
         label = model.schema.label if label is None else label
     reading = {name: fit_options.pop(name) for name in _READING if name in fit_options}
 
-    as_learned = {} if model is None else {"missing_values": model.schema.missing_values}
-    opened, options = sources.ReadOptions(**{**as_learned, **reading}), FitOptions.of(fit_options)
-
-    def first_look(types: open_rows.Types | None) -> FirstPass:
-        return look_at(
-            open_rows.labelled(
-                rows, label, weights, opened, types, columns=options.columns if model is None else model.schema
-            ),
-            seed,
-        )
-
-    scan = open_rows.reading(first_look)
-    case = _case(scan, model, how, seed, threads, options)
+    options = FitOptions.of(fit_options)
+    with span(0.0, 0.1):
+        scan = scan_rows(rows, label, weights, reading, options.columns if model is None else model.schema, seed)
+    case = case_of(scan, model, how, seed, threads, options)
     changed = None if new_rows is None else drift(case.model, new_rows, threads=threads)
     connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
     given = fit_options | reading | ({"weights": scan.weight} if scan.weight else {})
-    origin = _origin(rows if connection is None else None, scan, source, command, seed, given)
-    return _reported(case, origin, changed)
+    called = f"tb.report({source or scan.source.name!r}, {scan.label!r})"
+    named = scan.source.name if source is None else source
+    origin = origin_of(rows if connection is None else None, called, named, command, seed, given)
+    with span(0.1, 1.0):
+        return _reported(case, origin, changed)
+
+
+def scan_rows(
+    rows: Any, label: Any, weights: Any, reading: Mapping[str, Any], columns: SchemaOptions | Schema, seed: int
+) -> FirstPass:
+    """Read the rows once, with the options of columns or as the schema of a model reads them."""
+    as_learned = {"missing_values": columns.missing_values} if isinstance(columns, Schema) else {}
+    opened = sources.ReadOptions(**{**as_learned, **reading})
+
+    def first_look(types: open_rows.Types | None) -> FirstPass:
+        return look_at(open_rows.labelled(rows, label, weights, opened, types, columns=columns), seed)
+
+    return open_rows.reading(first_look)
 
 
 def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
@@ -145,7 +153,7 @@ def _check(label: Any, model: Model | None, options: Mapping[str, Any]) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Case:
+class Case:
     """The model to report on, its rows, and how they are held out."""
 
     scan: FirstPass
@@ -157,27 +165,30 @@ class _Case:
     learned: bool  # whether the model has learned exactly these rows
 
 
-def _case(
+def case_of(
     scan: FirstPass, model: Model | None, how: str | None, seed: int, threads: int | None, options: FitOptions
-) -> _Case:
+) -> Case:
+    """Return the model to report on, fitted if there is none, and whether it has learned exactly these rows."""
     if model is None:
         once_open = FitOptions(columns=options.columns, choices=options.choices)
         made = fit_with(scan.source, scan.label, once_open, weights=scan.weight, threads=threads)
-        return _Case(scan, made, how, seed, threads, fitted=True, learned=True)
+        return Case(scan, made, how, seed, threads, fitted=True, learned=True)
     empty = Model(Evidence.empty(model.schema), model.choices)
     counted = empty.learn(scan.source, scan.label, weights=scan.weight, threads=threads)
     learned = counted.evidence == model.evidence
     if how is not None and not learned:
         got = f"{how!r} for rows that the model has not learned"
         raise BadOption(wanted("how", "none", got, "Leave out how, or leave out the model to fit one"))
-    return _Case(scan, model, how, seed, threads, fitted=False, learned=learned)
+    return Case(scan, model, how, seed, threads, fitted=False, learned=learned)
 
 
-def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
+def _reported(case: Case, origin: Origin, changed: Drift | None) -> ReportData:
     scan, model = case.scan, case.model
     left_out: list[str] = []
-    answer = _answer(case, left_out)
-    mattering = _importance(case, left_out)
+    with span(*_ANSWERED):
+        answer = answer_of(case, left_out)
+    with span(*_WEIGHED_BY):
+        mattering = _importance(case, left_out)
     ranking = mattering.ranking()
     if len(ranking) > _LISTED:
         left_out.append(f"Only the {_LISTED} most important of {len(ranking):,} columns are listed.")
@@ -188,6 +199,8 @@ def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
     observed = _observed(case, [one.name for one in before.facts])
     tables = tuple(table(model, name, observed.get(name)) for name in ranking[:_DRAWN])
     bits = dict(zip(model.schema.terms, mattering.information.tolist(), strict=True))
+    with span(*_CURVED):
+        learning = _curve(case, left_out)
     remarks = remarks_on(scan, model, before.facts, bits | counted_information(tables), inferred=case.fitted)
     return ReportData(
         label=scan.label,
@@ -197,7 +210,7 @@ def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
         remarks=(*_on_the_model(case), *remarks),
         prior=prior_table(model),
         answer=answer,
-        learning=_curve(case, left_out),
+        learning=learning,
         tables=tables,
         histograms=_histograms(case, tables),
         importance=mattering,
@@ -211,7 +224,7 @@ def _reported(case: _Case, origin: Origin, changed: Drift | None) -> ReportData:
     )
 
 
-def _before(case: _Case, columns: list[str]) -> BeforeModelling:
+def _before(case: Case, columns: list[str]) -> BeforeModelling:
     """Return what the rows look like, in these columns."""
     scan, schema = case.scan, case.model.schema
     own = replace(schema, label=scan.label, weight=scan.weight)
@@ -226,7 +239,7 @@ def _before(case: _Case, columns: list[str]) -> BeforeModelling:
     )
 
 
-def _observed(case: _Case, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
+def _observed(case: Case, columns: Sequence[str]) -> dict[str, tuple[float, float]]:
     """Return the ranges of columns of numbers, to draw densities only where there are rows."""
     rows = RowBatch(case.scan.sample, 0, case.model.schema.missing)
     found = {}
@@ -238,7 +251,7 @@ def _observed(case: _Case, columns: Sequence[str]) -> dict[str, tuple[float, flo
     return found
 
 
-def _on_the_model(case: _Case) -> list[Remark]:
+def _on_the_model(case: Case) -> list[Remark]:
     if case.learned:
         return []
     counted = f"{case.model.evidence.rows.sum().to_float():g}"
@@ -246,7 +259,8 @@ def _on_the_model(case: _Case) -> list[Remark]:
     return [Remark("new rows", case.scan.label, f"{text} assumes that the model was not fitted to any of them.")]
 
 
-def _answer(case: _Case, left_out: list[str]) -> Answer:
+def answer_of(case: Case, left_out: list[str]) -> Answer:
+    """Return the quality of the model: by validation of rows it has learned, else by predicting them."""
     scan, model = case.scan, case.model
     if not case.learned:
         return answer_on_new(model, scan, case.threads)
@@ -262,7 +276,7 @@ def _answer(case: _Case, left_out: list[str]) -> Answer:
     )
 
 
-def _importance(case: _Case, left_out: list[str]) -> Importance:
+def _importance(case: Case, left_out: list[str]) -> Importance:
     model, scan = case.model, case.scan
     units = sum(1 if isinstance(block.event, BagEvent) else len(block.columns) for block in model.schema.blocks)
     if not case.learned:
@@ -274,7 +288,7 @@ def _importance(case: _Case, left_out: list[str]) -> Importance:
     return importance(model, None, None, None)
 
 
-def _curve(case: _Case, left_out: list[str]) -> LearningCurve | None:
+def _curve(case: Case, left_out: list[str]) -> LearningCurve | None:
     model, sample = case.model, case.scan.sample
     classes, width = len(model.classes), len(model.schema.columns)
     rows = min(_CURVE_ROWS, max(200, _CURVE_NUMBERS // width), sample.num_rows)
@@ -331,14 +345,14 @@ def _events(model: Model) -> Any:
     return {name: block.event for block in blocks for name in block.columns}
 
 
-def _histograms(case: _Case, tables: Sequence[Table]) -> dict[str, Histogram]:
+def _histograms(case: Case, tables: Sequence[Table]) -> dict[str, Histogram]:
     scan = case.scan
     own = [one for one in tables if one.column in case.model.schema.columns]
     all_ = {one.column: histogram(case.model, one, scan.sample, scan.label, scan.weight) for one in own}
     return {name: found for name, found in all_.items() if found is not None}
 
 
-def _dependence(case: _Case, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
+def _dependence(case: Case, ranking: Sequence[str], left_out: list[str]) -> Dependence | None:
     schema, scan = case.model.schema, case.scan
     texts = set(schema.texts)
     usable = [name for name in ranking if name not in texts and name in schema.columns]
@@ -364,30 +378,3 @@ def _nomogram(
     except BadData as error:  # without smoothing, a value that one of the classes never had
         left_out.append(f"No nomogram: {error}")
         return None
-
-
-def _origin(
-    rows: Any, scan: FirstPass, source: str | None, command: str | None, seed: int, options: Mapping[str, Any]
-) -> Origin:
-    named = scan.source.name if source is None else text("source", source)
-    command = None if command is None else text("command", command)
-    written = {
-        name: repr(value) if isinstance(value, str | int | float | dict) else str(value)
-        for name, value in options.items()
-    }
-    called = ", ".join([repr(named), repr(scan.label), *(f"{name}={value}" for name, value in written.items())])
-    return Origin(named, command or f"tb.report({called})", tallybayes.__version__, seed, _hashes(rows), written)
-
-
-def _hashes(rows: Any) -> dict[str, str]:
-    """Return the SHA-256 of each file of rows, by its name."""
-    if not sources.is_path(rows):
-        return {}
-    paths = [os.fspath(path) for path in (rows if isinstance(rows, list | tuple) else [rows])]
-    files = [Path(file) for path in paths for file in (sorted(glob.glob(path)) if glob.has_magic(path) else [path])]
-    found = {}
-    for file in files:
-        if file.is_file():
-            with file.open("rb") as stream:
-                found[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found

@@ -99,9 +99,14 @@ def remarks_on(
     """
     return (
         *_on_label(model),
-        *(remark for one in facts for remark in _on_column(one, scan.rows, inferred)),
+        *remarks_on_columns(facts, scan.rows, inferred=inferred),
         *_giving_away(model, facts, bits),
     )
+
+
+def remarks_on_columns(facts: tuple[ColumnFacts, ...], rows: int, *, inferred: bool) -> tuple[Remark, ...]:
+    """Return remarks on columns that hold little, or other things than they seem to."""
+    return tuple(remark for one in facts for remark in _on_column(one, rows, inferred))
 
 
 def _on_column(one: ColumnFacts, rows: int, inferred: bool) -> list[Remark]:

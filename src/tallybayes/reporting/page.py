@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -13,7 +14,11 @@ from markupsafe import Markup
 from tallybayes.display.charts.web import CONFIG, panels, unchecked
 from tallybayes.display.tables import html
 from tallybayes.reporting.data import ReportData
+from tallybayes.reporting.profile import Profile
 from tallybayes.reporting.sections import SECTIONS
+from tallybayes.reporting.sections.profile import PROFILE_SECTIONS, summary
+from tallybayes.reporting.sections.side_by_side import SIDE_BY_SIDE_SECTIONS, versus
+from tallybayes.reporting.side_by_side import SideBySide
 
 
 class Charts:
@@ -33,17 +38,28 @@ class Charts:
 
 
 def page(data: ReportData) -> str:
-    """Render the page: one file that needs no other file and no network."""
+    """Render the report: one file that needs no other file and no network."""
+    return _rendered("page.html", data, SECTIONS)
+
+
+def profile_page(data: Profile) -> str:
+    """Render the page on rows without a label."""
+    return _rendered("profile.html", data, PROFILE_SECTIONS, summary=summary(data))
+
+
+def side_by_side_page(data: SideBySide) -> str:
+    """Render the page on two models."""
+    return _rendered("side_by_side.html", data, SIDE_BY_SIDE_SECTIONS, summary=versus(data))
+
+
+def _rendered(template: str, data: Any, sections: Sequence[tuple[str, str, Any]], **more: Any) -> str:
     charts = Charts()
     with unchecked():
-        made = [(name, title, make(data, charts)) for name, title, make in SECTIONS]
-        sections = [one for one in made if one[2] is not None]
+        made = [(name, title, make(data, charts)) for name, title, make in sections]
+    shown = [one for one in made if one[2] is not None]
     drawn = {"config": CONFIG, "specs": charts.specs, "sliders": charts.sliders}
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(data=data, sections=sections, drawn=_in_a_script(drawn), libraries=Markup(_libraries()))
-    )
+    filled = {"data": data, "sections": shown, "drawn": _in_a_script(drawn), "libraries": Markup(_libraries())}
+    return _environment().get_template(template).render(**filled, **more)
 
 
 def _in_a_script(value: Any) -> Markup:

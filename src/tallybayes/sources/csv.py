@@ -240,13 +240,13 @@ def _decode_header(header: list[str], path: str, errors: str) -> list[str]:
 def _head(place: Place, form: TextFormat) -> tuple[bytes, str | None]:
     """Return the first bytes of a file as UTF-8, at least one line, and its encoding; raise BadData unless text."""
     with open_text(place) as stream:
-        encoding = form.encoding_of(bytes(stream.read(PEEK)), place.name)
-    with open_text(place, encoding=encoding) as stream:
         head = bytes(stream.read(PEEK))
-        while not head.count(b"\n") and (more := stream.read(len(head))):
-            head += more
-            if len(head) > 16 << 20:
-                break
+        encoding = form.encoding_of(head, place.name)
+        if encoding is None:  # not opened again: the first block of a compressed file takes long
+            head = _to_a_line(head, stream)
+    if encoding is not None:
+        with open_text(place, encoding=encoding) as stream:
+            head = _to_a_line(bytes(stream.read(PEEK)), stream)
     path = place.name
     if not head:
         raise BadData(wanted(path, "a header line", "an empty file"))
@@ -256,6 +256,13 @@ def _head(place: Place, form: TextFormat) -> tuple[bytes, str | None]:
         got = f"binary data (it begins {head[:8]!r})"
         raise BadData(wanted(path, "text", got, "Give the file the ending of its real format"))
     return head, encoding
+
+
+def _to_a_line(head: bytes, stream: Any) -> bytes:
+    """Return the first bytes of a stream, and more until they hold a line, but no more than is bearable."""
+    while not head.count(b"\n") and len(head) <= 16 << 20 and (more := stream.read(len(head))):
+        head += more
+    return head
 
 
 def _delimiter(lines: list[str], default: str) -> str:

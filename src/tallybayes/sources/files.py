@@ -20,7 +20,7 @@ from tallybayes.sources.class_folders import class_folders, of_class_folders
 from tallybayes.sources.csv import of_delimited
 from tallybayes.sources.json_file import of_json
 from tallybayes.sources.jsonl import of_lines
-from tallybayes.sources.locations import Place, find, is_uri, name_of
+from tallybayes.sources.locations import Meter, Place, find, is_uri, name_of
 from tallybayes.sources.missing import AUTO, Markers
 from tallybayes.sources.parquet import of_arrow_file, of_parquet
 from tallybayes.sources.position import Trail
@@ -153,7 +153,7 @@ def _unzipped(places: Sequence[Place]) -> Iterator[Place]:
         if not kept:
             got = f"none among {', '.join(map(repr, names[:5])) or 'no files'}"
             raise BadData(wanted(place.name, f"a file ending in {', '.join(ENDINGS)}", got))
-        yield from (replace(place, name=f"{place.name}/{name}", member=name) for name in kept)
+        yield from (replace(place, name=f"{place.name}/{name}", member=name, meter=Meter()) for name in kept)
 
 
 def _open(place: Place, options: Options, sample: int, keys: Mapping[str, pa.Scalar], trail: Trail) -> Source:

@@ -10,11 +10,12 @@ never appears in names or messages.
 from __future__ import annotations
 
 import glob
+import io
 import os
 import re
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias, TypeVar
@@ -36,6 +37,33 @@ _GS_PATIENCE = "retry_limit_seconds=10"
 _CHECK = "Check its name, the credentials and the network"
 
 
+class Meter:
+    """How many bytes of a file have been read, since it was last opened."""
+
+    def __init__(self) -> None:
+        self.read = 0
+
+
+class _Metered(io.RawIOBase):
+    """A stream that counts the bytes read from it."""
+
+    def __init__(self, raw: Any, meter: Meter) -> None:
+        self._raw, self._meter = raw, meter
+        meter.read = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._raw.read(size)
+        self._meter.read += len(data)
+        return data
+
+    def close(self) -> None:
+        self._raw.close()
+        super().close()
+
+
 @dataclass(frozen=True)
 class Place:
     """A file, local or in a store."""
@@ -45,6 +73,7 @@ class Place:
     store: Any = None  # the store; None for a local file
     member: str | None = None  # the file's name inside a zip archive
     under: tuple[str, ...] = ()  # the directories between the one that was searched and the file
+    meter: Meter = field(default_factory=Meter, compare=False, repr=False)  # counts in compressed files alone
 
     @classmethod
     def here(cls, path: str) -> Place:
@@ -54,10 +83,25 @@ class Place:
     def stream(self, codec: str | None = None) -> Any:
         """Open its bytes as a stream, decompressed if a codec is given."""
         if self.member is not None:
-            return pa.input_stream(pa.PythonFile(self._archived(), "r"), compression=codec)
+            return pa.input_stream(self._counted(self._archived()), compression=codec)
         if self.store is None:
-            return pa.input_stream(self.path, compression=codec)
+            raw = self.path if codec is None else self._counted(io.FileIO(self.path))
+            return pa.input_stream(raw, compression=codec)
         return self.store.open_input_stream(self.path, compression=codec, buffer_size=_BUFFER)
+
+    def _counted(self, raw: Any) -> Any:
+        return pa.PythonFile(_Metered(raw, self.meter), "r")
+
+    def size(self) -> int | None:
+        """Return the number of bytes that its meter counts; None where it does not count."""
+        if self.store is not None:
+            return None
+        if self.member is None:
+            return os.path.getsize(self.path)
+        from zipfile import ZipFile
+
+        with ZipFile(self.path) as archive:
+            return archive.getinfo(self.member).file_size
 
     def members(self) -> list[str]:
         """Return the files in a zip archive."""

@@ -299,9 +299,25 @@ def of_model(
     threads: int | None = None,
 ) -> Dependence:
     """Measure dependence as `dependence` does, with the column types of a model."""
+    how: dict[str, Any] = {"weights": weights, "columns": columns, "bins": bins, "values": values, "threads": threads}
+    return of_schema(model.schema, source, label, **how)
+
+
+def of_schema(
+    schema: Schema,
+    source: Any,
+    label: Any = None,
+    *,
+    weights: Any = None,
+    columns: Sequence[str] | None = None,
+    bins: int = BINS,
+    values: int = VALUES,
+    threads: int | None = None,
+) -> Dependence:
+    """Measure dependence as `dependence` does, with known column types."""
 
     def opened(types: open_rows.Types | None) -> tuple[engines.Partitioned, Schema]:
-        return open_rows.as_in(model.schema, source, label, weights, types)
+        return open_rows.as_in(schema, source, label, weights, types)
 
     return _counted(opened, columns, bins, values, threads)
 

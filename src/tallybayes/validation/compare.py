@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from tallybayes import sources
+from tallybayes.display.progress import parts, span
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.evaluation import Evaluation, evaluate
@@ -34,6 +35,7 @@ from tallybayes.validation.validate import validate
 DEFAULT = "as inferred"
 # Whole numbers with at most this many distinct values may be codes of categories.
 _FEW = 20
+_FIRST = 0.1  # share of the time that the first candidate takes, of about ten
 _NUMBERS = ("histogram", "gaussian")  # what numbers are inferred as
 # Names of candidates that are not named after their event model.
 _NAMED = {
@@ -127,7 +129,10 @@ def compare(
         if key not in vars(reading) and (value is not None or key == "calibrate")
     }
     validation_options = {"how": how, "seed": seed, "threads": threads, "weights": weight}
-    return _Comparer(table, name, weight, base, validation_options).compare(partners)
+    with span(0.0, _FIRST):
+        comparer = _Comparer(table, name, weight, base, validation_options)
+    with span(_FIRST, 1.0):
+        return comparer.compare(partners)
 
 
 class _Comparer:
@@ -150,19 +155,23 @@ class _Comparer:
     def compare(self, partners: Sequence[str]) -> Comparison:
         """Return all candidates, the lowest log-loss first."""
         found = [self._candidate(DEFAULT, "default", {}, self._first, self._seconds)]
-        found += [self._try(name, kind, {"events": events}) for kind, name, events in self._events()]
-        pairs = self._base.get("structure") in ("pairs", "auto")  # which nothing but calibration weighs
-        for name, choice in _ESTIMATES.items():
-            if pairs and "calibrate" in choice:
-                continue
-            if not set(choice.items()) <= set(_hashable(self._base)):
-                found.append(self._try(name, "estimate", choice))
+        alone = [(name, kind, {"events": events}) for kind, name, events in self._events()]
+        alone += [(name, "estimate", choice) for name, choice in self._estimates()]
+        structures = self._structures()
+        total = len(alone) + 1 + len(structures) + len(partners)  # those alone, the best of them together, ...
+        found += [self._try(*one) for one in parts(alone, total)]
         best = [one for kind in ("numbers", "words", "estimate") if (one := _best(found, kind)) is not None]
         if len(best) > 1:
-            found.append(self._try(" + ".join(one.name for one in best), "several", _joined(best)))
-        found += self._structures()
+            several = (" + ".join(one.name for one in best), "several", _joined(best))
+            found += [self._try(*one) for one in parts([several], total, len(alone))]
+        done = len(alone) + 1
+        for name, choice in parts(structures, total, done):
+            try:
+                found.append(self._try(name, "structure", choice))
+            except BadOption as error:  # too many values to count all pairs of
+                self._notes += (f"Not compared: {error}",)
         found.append(self._prior())
-        found += [self._partner(partner) for partner in partners]
+        found += [self._partner(partner) for partner in parts(partners, total, done + len(structures))]
         ranked = self._beside_best(sorted(found, key=lambda one: one.log_loss))
         how, seed, rows = self._how["how"], self._how["seed"], self._table.num_rows
         return Comparison(self._label, how, seed, rows, tuple(ranked), self._notes, self._schema.events())
@@ -190,19 +199,23 @@ class _Comparer:
         figures = scores.accuracy, scores.log_loss, scores.brier, scores.auc
         return Candidate(name, kind, choice, *figures, ahead, error, seconds=seconds)
 
-    def _structures(self) -> list[Candidate]:
-        """Return the rungs of the ladder, for tables of values and numbers whose structure is not given."""
+    def _estimates(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return other estimates than the given one."""
+        pairs = self._base.get("structure") in ("pairs", "auto")  # which nothing but calibration weighs
+        given = set(_hashable(self._base))
+        return [
+            (name, choice)
+            for name, choice in _ESTIMATES.items()
+            if not (pairs and "calibrate" in choice) and not set(choice.items()) <= given
+        ]
+
+    def _structures(self) -> list[tuple[str, dict[str, Any]]]:
+        """Return the rungs of the ladder, for tables whose structure is not given."""
         columns = [block for block in self._schema.blocks if block.event.input in ("bag", "text")]
         open_ = "structure" not in self._base and self._base.get("calibrate", "auto") in ("auto", "loo")
         if columns or not open_ or len(self._schema.columns) < 2:
             return []
-        found = []
-        for name, rung in _STRUCTURES.items():
-            try:
-                found.append(self._try(name, "structure", {"structure": rung}))
-            except BadOption as error:  # too many values to count all pairs of
-                self._notes += (f"Not compared: {error}",)
-        return found
+        return [(name, {"structure": rung}) for name, rung in _STRUCTURES.items()]
 
     def _beside_best(self, ranked: list[Candidate]) -> list[Candidate]:
         """Return the candidates with the distance of each from the best of ours, and its error."""

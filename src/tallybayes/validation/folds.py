@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tallybayes.cached_property import cached_property
+from tallybayes.display.progress import parts
 from tallybayes.engines import Partitioned
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence
@@ -100,7 +101,8 @@ class Folds:
             if found.chosen is not None:
                 self._sample.fill(found.chosen)
             evidence = training(found.evidence, len(wave))
-            models = tuple(self.model(k, others) for k, others in zip(wave, evidence, strict=True))
+            each = parts(list(zip(wave, evidence, strict=True)), len(self.given) * self.folds, wave.start)
+            models = tuple(self.model(k, others) for k, others in each)
             beliefs = None if calibrated else training.beliefs(total.choices)
             yield wave, Models(models, None if beliefs is None else tuple(beliefs))
 

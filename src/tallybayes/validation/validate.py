@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import engines
+from tallybayes.display.progress import span
 from tallybayes.encoding import open_rows
 from tallybayes.engines import Partitioned
 from tallybayes.errors import BadOption, wanted
@@ -28,6 +29,8 @@ from tallybayes.validation.plan import Plan, check_seed, parse
 from tallybayes.validation.result import Validation, impossible_rows
 from tallybayes.validation.row_info import Roles, RowInfo
 from tallybayes.validation.split import IntCodes, assign, blocks
+
+_COUNTED = 0.1  # share of the time that the first pass takes; folds are calibrated, which takes longer
 
 
 def validate(
@@ -186,8 +189,10 @@ def _validate(
         roles.check(rows)
         rows = rows.buffered()
         alone = plan.kind == "loo" and "groups" not in given
-        learned = learn(rows, roles, workers, calibrated=alone)
-        return (_leave_one_out if alone else _hold_out)(plan, rows, learned, seed, workers)
+        with span(0.0, _COUNTED):
+            learned = learn(rows, roles, workers, calibrated=alone)
+        with span(_COUNTED, 1.0):
+            return (_leave_one_out if alone else _hold_out)(plan, rows, learned, seed, workers)
 
     return open_rows.reading(work)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import altair as alt
@@ -48,6 +49,25 @@ def roc_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], line: li
         cheapest.mark_point(filled=True, size=160, color=AGAINST, opacity=1),
     )
     return chart.properties(width=WIDTH, height=SQUARE).configure_view(stroke=None)
+
+
+def two_roc_chart(points: list[dict[str, Any]], names: Sequence[str]) -> Any:
+    """Draw the curves of two models; a point has model, at, fpr, tpr and threshold."""
+    shares: dict[str, Any] = {"format": ".0%", "values": [0, 0.25, 0.5, 0.75, 1]}
+    x = alt.X("fpr:Q", title="false positive rate").scale(domain=[0, 1]).axis(**shares)
+    y = alt.Y("tpr:Q", title="true positive rate (sensitivity)").scale(domain=[0, 1]).axis(**shares)
+    colour = alt.Color("model:N", scale=alt.Scale(domain=list(names), range=[FOR, AGAINST]), title=None)
+    tips = [
+        alt.Tooltip("model:N"),
+        alt.Tooltip("fpr:Q", format=".3f", title="false positive rate"),
+        alt.Tooltip("tpr:Q", format=".3f", title="true positive rate"),
+        alt.Tooltip("threshold:Q", format=".4g", title="from probability"),
+    ]
+    curves = alt.Chart(alt.InlineData(values=points)).mark_line(strokeWidth=2)
+    ends = alt.InlineData(values=[{"fpr": 0, "tpr": 0}, {"fpr": 1, "tpr": 1}])
+    guessing = alt.Chart(ends).mark_line(color=QUIET, strokeDash=[3, 4], strokeWidth=1).encode(x=x, y=y)
+    both = alt.layer(guessing, curves.encode(x=x, y=y, order="at:Q", color=colour.legend(orient="top"), tooltip=tips))
+    return both.properties(width=WIDTH, height=SQUARE).configure_view(stroke=None)
 
 
 def precision_chart(curve: list[dict[str, Any]], point: list[dict[str, Any]], share: float) -> Any:

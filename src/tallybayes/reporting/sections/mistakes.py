@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,15 +16,15 @@ from tallybayes.display.charts.explanation import explanation_chart
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.sections.format import Figures, percent
 
-_DOWNLOADED = 10_000  # wrong rows; more would make the page heavy
+DOWNLOADED = 10_000  # wrong rows; more would make the page heavy
 
 
 def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
     """Return the worst mistakes, explained, and all wrong rows as csv to download."""
     wrong = np.flatnonzero((data.answer.true >= 0) & (data.answer.true != data.answer.decided))
-    some = f"the first {_DOWNLOADED:,} of {len(wrong):,} wrong rows" if len(wrong) > _DOWNLOADED else ""
+    some = f"the first {DOWNLOADED:,} of {len(wrong):,} wrong rows" if len(wrong) > DOWNLOADED else ""
     return {
-        "download": _as_download(data, wrong[:_DOWNLOADED]) if len(wrong) else "",
+        "download": _as_download(data, wrong[:DOWNLOADED]) if len(wrong) else "",
         "wrong": (some or f"the {len(wrong):,} wrong rows" if len(wrong) != 1 else "the wrong row") + " (csv)",
         "rows": [
             {
@@ -44,16 +44,24 @@ def the_mistakes(data: ReportData, charts: Figures) -> dict[str, Any]:
 def _as_download(data: ReportData, wrong: npt.NDArray[np.intp]) -> str:
     """Return row number, true class, decided class and probability of the true class, as a csv in a data URI."""
     answer = data.answer
-    names = [_safe(str(name)) for name in answer.evaluation.classes]
+    names = [safe(str(name)) for name in answer.evaluation.classes]
+    chances = np.exp(-answer.losses[wrong])
+    lines = [
+        (row + 1, names[answer.true[row]], names[answer.decided[row]], f"{chance:.6g}")
+        for row, chance in zip(wrong.tolist(), chances.tolist(), strict=True)
+    ]
+    return as_csv(("row", "true", "predicted", "P(true)"), lines)
+
+
+def as_csv(heads: Sequence[str], lines: Iterable[Sequence[Any]]) -> str:
+    """Return a csv as a data URI, to download without a network."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["row", "true", "predicted", "P(true)"])
-    for row in wrong.tolist():
-        chance = f"{math.exp(-answer.losses[row]):.6g}"
-        writer.writerow([row + 1, names[answer.true[row]], names[answer.decided[row]], chance])
+    writer.writerow(heads)
+    writer.writerows(lines)
     return f"data:text/csv;charset=utf-8;base64,{base64.b64encode(text.getvalue().encode()).decode()}"
 
 
-def _safe(text: str) -> str:
+def safe(text: str) -> str:
     """Return text that a spreadsheet does not run as a formula."""
     return f"'{text}" if text[:1] in tuple("=+-@\t\r") else text

@@ -12,7 +12,7 @@ import numpy as np
 from tallybayes.display.charts.reliability import reliability_chart
 from tallybayes.display.charts.roc import precision_chart, roc_chart
 from tallybayes.display.tables import Grid, number
-from tallybayes.evaluation import Calibration, OperatingPoint
+from tallybayes.evaluation import Calibration, Confusion, OperatingPoint
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.reporting.data import ReportData
 from tallybayes.reporting.performance import Answer, CostStep, Figure
@@ -22,7 +22,7 @@ from tallybayes.reporting.sections.format import CLASSES, Figures, finite, perce
 _CURVES, _NOTES = 6, 3
 _MODELS = {"ridge": "logistic regression"}
 _RARE = 3  # rows; all rows of such a class may be held out together
-_BESIDE = 4  # classes; a wider confusion matrix does not fit beside another section
+BESIDE = 4  # classes; a wider confusion matrix does not fit beside another section
 _HOW = {"loo": "leave-one-out, each row by all other rows", "new rows": "none of them was used to fit it"}
 
 
@@ -110,7 +110,7 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     stages = {"before calibration": answer.before, "after calibration": answer.after}
     if not answer.calibrated:
         stages = {"not calibrated": answer.after}
-    points = [point for when, bins in stages.items() for point in _bins(when, bins)]
+    points = [point for when, bins in stages.items() for point in bins_of(when, bins)]
     return {
         "of": of,
         "charts": charts.add("reliability", reliability_chart(points, list(stages), of)),
@@ -122,7 +122,8 @@ def the_reliability(data: ReportData, charts: Figures) -> dict[str, Any]:
     }
 
 
-def _bins(when: str, bins: Calibration) -> list[dict[str, Any]]:
+def bins_of(when: str, bins: Calibration) -> list[dict[str, Any]]:
+    """Return the bins that have rows, as the chart draws them."""
     names = ("confidence", "observed", "low", "high", "count")
     filled = [row for row in zip(*(getattr(bins, name) for name in names), strict=True) if row[-1] > 0]
     keys = ("given", "observed", "low", "high", "rows")
@@ -206,16 +207,21 @@ def the_confusion(data: ReportData, charts: Figures) -> dict[str, Any]:
     seen = data.answer.evaluation.confusion
     if len(seen.classes) > CLASSES:
         return {"classes": [], "narrow": False, "table": seen.shown()}
-    rows = zip(seen.classes, seen.matrix, seen.shares, strict=True)
     return {
         "classes": [str(name) for name in seen.classes],
-        "narrow": len(seen.classes) <= _BESIDE,
-        "rows": [
-            (str(name), [_confused(n, share, c == k) for c, (n, share) in enumerate(zip(counts, shares, strict=True))])
-            for k, (name, counts, shares) in enumerate(rows)
-        ],
+        "narrow": len(seen.classes) <= BESIDE,
+        "rows": confusion_rows(seen),
         "table": None,
     }
+
+
+def confusion_rows(seen: Confusion) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Return the cells of a confusion matrix, row by row."""
+    rows = zip(seen.classes, seen.matrix, seen.shares, strict=True)
+    return [
+        (str(name), [_confused(n, share, c == k) for c, (n, share) in enumerate(zip(counts, shares, strict=True))])
+        for k, (name, counts, shares) in enumerate(rows)
+    ]
 
 
 def _confused(n: float, share: float, right: bool) -> dict[str, Any]:

@@ -1,0 +1,68 @@
+"""A page on rows without a label."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import tallybayes as tb
+from tallybayes.cli.main import main
+
+from .rows import alone
+
+
+def test_it_says_what_is_in_each_column() -> None:
+    found = alone()
+    kinds = {one.name: one.kind for one in found.before.facts}
+    assert kinds["age"] == "numbers"
+    assert kinds["smoker"] == "text"
+    assert (found.rows, found.columns) == (300, 8)
+    assert "constant" in [one.column for one in found.remarks if one.kind == "constant"]
+    assert {"admitted.month", "admitted.weekday"} <= kinds.keys()  # parts of a date have distributions of their own
+    assert found.before.leaks == ()
+
+
+def test_dependent_columns_are_found_and_independent_ones_are_not() -> None:
+    rows = {"a": ["x", "y"] * 60, "b": ["p", "q"] * 60, "c": ["u", "u", "v"] * 40}
+    assert [one.columns for one in tb.profile(rows).dependent()] == [("a", "b")]
+
+
+def test_a_column_called_like_the_class_that_stands_in_is_kept() -> None:
+    found = tb.profile({"rows": ["p", "q"] * 20, "x": [1.5, 2.5] * 20})
+    assert [one.name for one in found.before.facts] == ["rows", "x"]
+
+
+def test_ids_are_described_and_not_left_out(recwarn: pytest.WarningsRecorder) -> None:
+    found = tb.profile({"id": [f"k{k:04d}z" for k in range(80)], "x": ["p", "q"] * 40})
+    assert found.columns == 2
+    assert [one.kind for one in found.remarks] == ["id"]
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("rows", [{"x": [1.0, None, 3.0]}, {"x": ["one text of several words here"] * 5}, [[1, 2]] * 3])
+def test_one_column_texts_and_arrays_have_a_page(rows: object) -> None:
+    assert tb.profile(rows).to_html().startswith("<!DOCTYPE html>")
+
+
+def test_the_command_writes_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, page = tmp_path / "stock.csv", tmp_path / "stock.html"
+    path.write_text("item;price;seen\n" + "".join(f"i{k % 4};{k % 7},50;2024-03-{1 + k % 9:02d}\n" for k in range(40)))
+    assert main(["report", str(path), "--no-label", "-o", str(page)]) == 0
+    text = page.read_text()
+    assert "What is in" in text
+    assert "2024-03-01 to 2024-03-09" in text
+    assert main(["report", str(path), "--no-label", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.split("\n", 1)[1])["rows"] == 40
+
+
+@pytest.mark.parametrize("more", [["--label", "item"], ["--how", "loo"], ["--weight", "price"]])
+def test_options_of_a_model_are_refused(more: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "stock.csv"
+    path.write_text("item,price\na,1\nb,2\n")
+    assert main(["report", str(path), "--no-label", *more]) == 2
+    assert (
+        capsys.readouterr().err
+        == f"tally: --no-label: wanted no {more[0]}, got {' '.join(more)}. Leave out one of them.\n"
+    )

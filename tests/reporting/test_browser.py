@@ -204,4 +204,4 @@ def test_columns_can_be_found_and_sorted(opened: Any) -> None:
     assert page.evaluate(names) == ["smoker"]
     page.locator("input.find").fill("")
     page.locator("#columns-table thead th", has_text="distinct").click()
-    assert page.evaluate(names)[0] == "constant"
+    assert set(page.evaluate(names)[:2]) == {"constant", "admitted.year"}

@@ -214,6 +214,50 @@ def text_case(name: str) -> Case:
     return TEXTS[name]()
 
 
+def _messy(n: int, seed: int) -> dict[str, list[str | None]]:
+    """Rows of text as files have them: money, percent, decimal commas, dates, times, yes and no, missing values."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    money = rng.gamma(2, 900 * (1 + y))
+    price = [
+        ["${:,.2f}", "({:,.2f})", "USD {:,.0f}", "{:.1f} €", "+{:,.2f}"][k % 5].format(x) for k, x in enumerate(money)
+    ]
+    comma = [f"{x:,.2f}".translate(str.maketrans(",.", ".,")) for x in money * 3]
+    days = [
+        datetime.datetime(1968, 1, 31) + datetime.timedelta(days=float(x)) for x in rng.uniform(0, 24000, n) + 900 * y
+    ]
+    columns: dict[str, list[str | None]] = {
+        "price": price,
+        "comma": comma,
+        "discount": [f"{x:.0f} %" for x in rng.normal(20 + 20 * y, 9)],
+        "day": [f"{one.day}/{one.month:02}/{one.year}" for one in days],
+        "short": [f"{one.day:02}.{one.month:02}.{one.year % 100:02}" for one in days],
+        "named": [one.strftime("%d %B %Y") for one in days],
+        "time": [one.isoformat(sep=" T"[k % 2 : k % 2 + 1] or " ", timespec="seconds") for k, one in enumerate(days)],
+        "paid": [
+            ["yes", "Y", "true", "no", "N", "f"][(k % 3) + 3 * int(rng.random() < 0.3 + 0.4 * c)]
+            for k, c in enumerate(y)
+        ],
+        "kind": np.array(["kept", "lost"])[y].tolist(),
+    }
+    for k, name in enumerate(columns):
+        if name != "kind":
+            for i in range(k, n, 17):
+                columns[name][i] = [None, "?", " NA", "-", ""][i % 5]
+    return columns
+
+
+@cache
+def messy_case() -> Case:
+    """A model that reads its columns, and rows to read."""
+    model = tb.fit(pa.table(_messy(300, 6)), "kind")
+    assert set(model.schema.readings) == {"price", "comma", "discount", "day", "short", "named", "time", "paid"}
+    rows = _messy(120, 7)
+    rows["time"][50] = "1969-12-31"
+    rows.pop("kind")
+    return Case(model, pa.table(rows))
+
+
 @cache
 def hostile_case() -> Case:
     """A model whose column, class and value names try to break out of quotes."""

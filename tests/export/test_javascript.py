@@ -16,7 +16,7 @@ import tallybayes as tb
 from tallybayes.sources.missing import NAME_MARKERS
 from tests.tables import tables
 
-from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, same, table_case, text_case
+from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
 from .engines import node, probabilities
 from .test_json import choices
 
@@ -29,6 +29,20 @@ def test_node_answers_the_same(make: Any, name: str) -> None:
     case: Case = make(name)
     answers = node(case.model.to_json(), case.rows)
     same(probabilities(answers), case.probabilities())
+
+
+def test_columns_are_read_alike() -> None:
+    case = messy_case()
+    same(probabilities(node(case.model.to_json(), case.rows)), case.probabilities())
+    bad = [{"price": "cheap"}, {"day": "32/01/2024"}, {"paid": "perhaps"}, {"time": "2024-05-04T10:30:00+02:00"}]
+    assert [one.get("error") for one in node(case.model.to_json(), bad)] == [
+        "column 'price': wanted numbers, as in the first rows, got \"cheap\".",
+        "column 'day': wanted dates, as in the first rows, got \"32/01/2024\".",
+        "column 'paid': wanted yes or no, as in the first rows, got \"perhaps\".",
+        None,
+    ]
+    zoned, plain = node(case.model.to_json(), [bad[-1], {"time": "2024-05-04 08:30"}])
+    assert zoned["probabilities"] == plain["probabilities"]
 
 
 @settings(max_examples=40)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import tallybayes as tb
 from tests.tables import tables
 
-from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, same, table_case, text_case
+from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
 
 SCHEMA = Path(__file__).parents[2] / "docs" / "scorecard.schema.json"
 CASES = [*((table_case, name) for name in TABLES), *((count_case, name) for name in COUNTS)]
@@ -65,7 +65,26 @@ def test_hostile_names_come_back() -> None:
     assert card.predict(case.rows).tolist() == case.model.predict(case.rows).tolist()
 
 
-@pytest.mark.parametrize(("make", "name"), [(table_case, "pairs"), (text_case, "pairs"), (count_case, "multinomial")])
+def test_columns_are_read_alike() -> None:
+    case = messy_case()
+    card = tb.from_json(case.model.to_json())
+    same(card.predict_proba(case.rows), case.probabilities())
+    assert card.schema.readings == case.model.schema.readings
+    with pytest.raises(tb.errors.BadData, match=r"^column 'price': wanted numbers, as in the first rows, got 'cheap'"):
+        card.predict([{"price": "cheap"}])
+    with pytest.raises(tb.errors.BadModelFile, match="readings"):
+        tb.from_json(case.model.to_json().replace('"kind":"booleans"', '"kind":"colours"'))
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (table_case, "pairs"),
+        (text_case, "pairs"),
+        (count_case, "multinomial"),
+        (lambda _: messy_case(), ""),
+    ],
+)
 def test_documents_match_the_published_schema(make: Any, name: str) -> None:
     jsonschema = pytest.importorskip("jsonschema")
     jsonschema.validate(json.loads(make(name).model.to_json()), json.loads(SCHEMA.read_text()))

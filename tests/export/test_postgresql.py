@@ -8,7 +8,7 @@ import pytest
 
 from tests.sources.test_postgresql import server  # noqa: F401
 
-from .cases import hostile_case, table_case, text_case
+from .cases import hostile_case, messy_case, table_case, text_case
 from .engines import in_postgres
 from .test_sql import CASES, TEXT_CASES, check
 
@@ -27,6 +27,10 @@ def test_postgresql_splits_texts_alike(server: str, name: str, parameters: str) 
 @pytest.mark.parametrize("name", ["bayes auto", "pairs, category", "impossible"])
 def test_parameters_in_tables_answer_the_same(server: str, name: str) -> None:  # noqa: F811
     check(table_case(name), "postgres", in_postgres(server), parameters="tables")
+
+
+def test_postgresql_reads_columns_alike(server: str) -> None:  # noqa: F811
+    check(messy_case(), "postgres", in_postgres(server))
 
 
 def test_hostile_names_are_only_names(server: str) -> None:  # noqa: F811

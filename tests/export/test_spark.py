@@ -11,7 +11,7 @@ import pytest
 
 from tests.engines.java import QUICK_JAVA, java_is_here
 
-from .cases import hostile_case, table_case, text_case
+from .cases import hostile_case, messy_case, table_case, text_case
 from .engines import statements
 from .test_sql import check
 
@@ -68,6 +68,10 @@ def test_spark_answers_the_same(run: Any, name: str) -> None:
 )
 def test_spark_splits_texts_alike(run: Any, name: str, parameters: str) -> None:
     check(text_case(name), "spark", run, parameters=parameters)
+
+
+def test_spark_reads_columns_alike(run: Any) -> None:
+    check(messy_case(), "spark", run)
 
 
 def test_hostile_names_are_only_names(run: Any) -> None:

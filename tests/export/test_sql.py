@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 from typing import Any
 
@@ -15,7 +16,7 @@ import tallybayes as tb
 from tallybayes.export.sql_dialect import DIALECTS, Dialect
 from tests.tables import tables
 
-from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, same, table_case, text_case
+from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
 from .engines import in_duckdb, in_sqlite, plain
 from .test_json import choices
 
@@ -60,6 +61,24 @@ def test_duckdb_splits_texts_alike(name: str, parameters: str) -> None:
     check(text_case(name), "duckdb", in_duckdb, parameters=parameters)
 
 
+def test_duckdb_reads_columns_alike() -> None:
+    case = messy_case()
+    check(case, "duckdb", in_duckdb)
+    bad = case.rows.slice(0, 1).to_pylist()[0]
+    given = [bad | one for one in ({"price": "cheap"}, {"day": "31/13/2024"}, {"paid": "perhaps"}, {"price": "$7"})]
+    found = in_duckdb(case.model.to_sql("duckdb", "rows"), pa.Table.from_pylist(given, case.rows.schema))
+    assert [row["predicted"] is None for row in found] == [True, True, True, False]
+
+
+def test_columns_that_have_their_type_are_not_read_again() -> None:
+    case = messy_case()
+    rows = case.rows.slice(0, 40).to_pylist()
+    for k, row in enumerate(rows):
+        row |= {"price": 10.5 * k, "day": datetime.date(2024, 1, 1 + k % 28), "paid": k % 2 == 0}
+        row |= {"time": datetime.datetime(2001, 2, 3, k % 24, 5, 6, 789)}
+    check(Case(case.model, pa.Table.from_pylist(rows)), "duckdb", in_duckdb)
+
+
 @pytest.mark.parametrize("dialect", ENGINES)
 def test_hostile_names_are_only_names(dialect: str) -> None:
     check(hostile_case(), dialect, ENGINES[dialect])
@@ -78,13 +97,25 @@ def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], c
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
-@pytest.mark.parametrize("case", [hostile_case, lambda: count_case("multinomial")])
+@pytest.mark.parametrize("case", [hostile_case, lambda: count_case("multinomial"), lambda: table_case("pairs")])
 def test_every_dialect_is_parsed(case: Any, dialect: str) -> None:
     sqlglot = pytest.importorskip("sqlglot")
     [parsed] = sqlglot.parse(case().model.to_sql(dialect, "db.rows"), dialect=dialect)
     names = [one.alias_or_name for one in parsed.selects]
     assert names[len(case().model.schema.columns)] == "predicted"
     assert names[-len(case().model.classes) :] == [f"P({c})" for c in case().model.classes]
+
+
+@pytest.mark.parametrize("parameters", ["inline", "tables"])
+@pytest.mark.parametrize("dialect", ["bigquery", "snowflake"])  # the others are run
+@pytest.mark.parametrize("case", [messy_case, lambda: text_case("pairs"), lambda: text_case("bernoulli mle")])
+def test_every_dialect_with_words_is_parsed(case: Any, dialect: str, parameters: str) -> None:
+    sqlglot = pytest.importorskip("sqlglot")
+    model = case().model
+    script = model.to_sql(dialect, "db.rows", parameters=parameters)
+    parsed = sqlglot.parse(script, dialect=dialect)
+    assert len(parsed) == len(script.statements)
+    assert [one.alias_or_name for one in parsed[-1].selects][-2:] == [f"P({c})" for c in model.classes]
 
 
 @settings(max_examples=200)
@@ -139,10 +170,12 @@ def test_what_cannot_be_a_query_is_refused_with_a_sentence() -> None:
         ("words", "sqlite", r"wanted a dialect that splits words \(duckdb, .*\), got 'sqlite'. Use to_json"),
         ("words", "mysql", r"wanted a dialect that splits words"),
         ("stripped", "duckdb", r"wanted text with its accents for SQL, got strip_accents='unicode'. Fit without it"),
-        ("inside words", "duckdb", r"wanted words or characters for SQL, got analyzer='char_wb'"),
+        ("inside words", "spark", r"wanted words or characters for SQL, got analyzer='char_wb'"),
     ):
         with pytest.raises(tb.errors.BadOption, match=rf"^column 'text': {told}"):
             text_case(name).model.to_sql(dialect)
+    with pytest.raises(tb.errors.BadOption, match=r"^column 'price': wanted a dialect with regular expressions"):
+        messy_case().model.to_sql("sqlite")
     with pytest.raises(tb.errors.BadOption, match=r"^parameters: wanted one of auto, inline, tables, got 'files'"):
         text_case("words").model.to_sql(parameters="files")
     with pytest.raises(tb.errors.BadOption, match=r"^export to SQL: wanted at most .* numbers .* parameters='tables'"):

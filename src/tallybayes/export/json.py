@@ -29,12 +29,14 @@ from tallybayes.events.plain_terms import (
     TokenTable,
 )
 from tallybayes.events.text.token_cells import TokenWeights
+from tallybayes.export.readings import currency, date_pattern, number_of_text
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.kernels.text_types import TextOptions
 from tallybayes.schema.column_names import names
 from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import checked
+from tallybayes.sources.reading import Reading
 
 __all__ = ["FORMAT", "VERSION", "from_json", "to_dict", "to_json"]
 
@@ -64,6 +66,7 @@ def to_dict(card: Scorecard) -> Plain:
         "missing": card.schema.missing,
         "missing_values": "auto" if card.schema.missing_values == "auto" else list(card.schema.missing_values),
         "unseen": card.unseen,
+        **({"readings": _put_readings(card)} if card.schema.readings else {}),
         "log_prior": _put(card.log_prior),
         "calibration": _put_calibration(card),
         "terms": [_put_scored(term, weighted=card.bias is not None) for term in card.terms],
@@ -87,6 +90,19 @@ def _put_values(values: Categories) -> Plain:
     if any(isinstance(v, float) and not np.isfinite(v) for v in listed):
         raise BadOption(wanted("export", "finite numbers as values", "an infinite one", "Make it missing"))
     return {"kind": values.kind, "values": listed}
+
+
+def _put_readings(card: Scorecard) -> Plain:
+    """Return how columns are read, with the regular expressions that other languages read them by."""
+    out: Plain = {}
+    for name, reading in card.schema.readings.items():
+        out[name] = {"kind": reading.kind, "options": list(reading.options)}
+        if reading.kind == "numbers":
+            out[name] |= {"pattern": number_of_text(reading.options[0]), "currency": currency()}
+        if reading.kind == "dates":
+            date = date_pattern(reading.options[0])
+            out[name] |= {"pattern": date.pattern, "fields": list(date.fields)}
+    return out
 
 
 def _put_calibration(card: Scorecard) -> Plain | None:
@@ -224,7 +240,7 @@ def _card(put: Plain) -> Scorecard:
     markers = put["missing_values"]
     if markers != "auto" and not all(isinstance(one, str) for one in markers):
         raise ValueError("missing_values")
-    schema = replace(schema, missing_values=checked(markers))
+    schema = replace(schema, missing_values=checked(markers), readings=_readings(put.get("readings", {})))
     weighted = calibration is not None and calibration["kind"] == "weights"
     return Scorecard(
         schema=schema,
@@ -236,6 +252,13 @@ def _card(put: Plain) -> Scorecard:
         temperature=None if weighted or calibration is None else _tempering(calibration),
         fading=_whole(calibration["fading"]) if weighted else 1,
     )
+
+
+def _readings(put: Plain) -> dict[str, Reading]:
+    readings = {name: Reading(one["kind"], tuple(map(str, one["options"]))) for name, one in put.items()}
+    if not all(one.valid for one in readings.values()):
+        raise ValueError("readings")
+    return readings
 
 
 def _whole(value: Any) -> int:

@@ -20,7 +20,6 @@ import numpy.typing as npt
 from tallybayes.categories import Categories
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.plain_terms import PlainTerm
@@ -137,9 +136,6 @@ class Scorecard:
 
 def scorecard_of(model: Model) -> Scorecard:
     """Return the numbers by which a model scores rows."""
-    if model.schema.readings:
-        name, do = next(iter(model.schema.readings)), "Convert the column before you fit"
-        raise BadOption(wanted(f"export of column {name!r}", "values as they are", "texts that are read as others", do))
     belief, weights, classes = model._calibrated_belief, model._weights, model.evidence.classes
     blocks, terms = [], []
     for block, likelihood in zip(model._viewed.schema.blocks, belief.plain.likelihoods, strict=True):

@@ -31,6 +31,7 @@ from tallybayes.export.scorecard import Scorecard, ScoredTerm
 from tallybayes.export.sql_density import log_density
 from tallybayes.export.sql_dialect import Dialect, number
 from tallybayes.export.sql_parameters import Parameters, Script, where
+from tallybayes.export.sql_readings import SqlReadings
 from tallybayes.export.sql_scores import IMPOSSIBLE, Ending, Sums, comma, select
 from tallybayes.export.sql_text import refuse_text, text_steps
 from tallybayes.inference.posterior import Temperature
@@ -55,7 +56,7 @@ def to_sql(
     prefix: str,
 ) -> Script:
     """Return the query that scores a table's rows; see `Model.to_sql`."""
-    kept = card.schema.columns if keep is None else [text("keep", one) for one in listed("keep", keep, "columns")]
+    kept = card.schema.inputs if keep is None else [text("keep", one) for one in listed("keep", keep, "columns")]
     instance("contributions", contributions, bool, "True or False")
     sql = Dialect(dialect)
     total = sum(map(_numbers, card.terms)) * (1 if card.bias is None else 2)
@@ -80,7 +81,7 @@ class _Query:
     steps: dict[str, list[str]] = field(default_factory=dict)  # the columns that each step adds
     joins: dict[str, list[str]] = field(default_factory=dict)  # the tables of parameters that it needs
     lists: dict[str, str] = field(default_factory=dict)  # the names of constant lists
-    texts: list[tuple[str, str]] = field(default_factory=list)  # the steps of texts
+    texts: list[tuple[str, str]] = field(default_factory=list)  # the steps of texts, after the step before them
     passed: list[str] = field(default_factory=list)  # the columns of the last step
 
     def text(self, table: str, keep: Sequence[str]) -> str:
@@ -88,14 +89,19 @@ class _Query:
         for step in ("numbers", "places", "cells", "sums"):
             self.steps[step], self.joins[step] = [], []
         name, kept = self.sql.name, [f"keep_{k}" for k in range(len(keep))]
-        raw = [f"raw_{k}" for k in range(len(self._inputs))]
-        columns = [f"{name(column)} AS {inner}" for column, inner in zip(keep, kept, strict=True)]
-        columns += [f"{name(column)} AS {inner}" for column, inner in zip(self._inputs, raw, strict=True)]
-        self.passed = [*kept, *raw]
+        reads = SqlReadings(self.card.schema, self.sql)
+        columns = [f"{name(column)} AS {inner}" for column, inner in zip(keep, kept, strict=True)] + reads.first
+        self.passed, self.refused = (
+            [*kept, *(f"raw_{k}" for k in range(len(self._inputs))), *reads.wrong],
+            list(reads.wrong),
+        )
         first = "numbered" if any(isinstance(term.plain, TokenTable) for term in self.card.terms) else "input"
         columns = [f"{self.sql.row_id} AS row_id", *columns] if first == "numbered" else columns
+        queries = [(first, select(columns, name(*table.split("."))))]
+        queries += reads.queries(first, ["row_id", *kept] if first == "numbered" else kept)
+        self.texts = queries[-1:]
         values = [self._term(k, term) for k, term in enumerate(self.card.terms)]
-        queries = [(first, select(columns, name(*table.split(".")))), *self.texts]
+        queries += self.texts[1:]
         for step in ("numbers", "places", "cells"):
             if self.steps[step]:
                 queries.append((step, select([*self.passed, *self.steps[step]], self._source(queries[-1][0], step))))
@@ -223,7 +229,7 @@ class _Query:
         }
         words = [self.sql.value(one) for one in plain.vocabulary.values]
         name = self.parameters.table(k, {"token": (self.sql.type_of([""]), words)}, amounts)
-        before = self.texts[-1][0] if self.texts else "numbered"
+        before = self.texts[-1][0]
         steps = text_steps(k, plain, raw, self.sql, tokens=name, before=before, passed=self.passed, heavy=heavy)
         self.texts += steps.queries
         self.passed += steps.columns

@@ -130,6 +130,16 @@ class Dialect:
         every = ", 'g'" if self.key in ("duckdb", "postgres") else ""
         return f"REGEXP_REPLACE({text}, {self.value(pattern)}, {self.value(by)}{every})"
 
+    def matches(self, text: str, pattern: str) -> str:
+        """Return the condition that a regular expression, with its anchors, matches a text."""
+        literal = self.value(pattern)
+        if self.key == "postgres":
+            return f"{text} ~ {literal}"
+        if self.key == "spark":
+            return f"{text} RLIKE {literal}"
+        function = {"duckdb": "REGEXP_MATCHES", "bigquery": "REGEXP_CONTAINS"}.get(self.key, "REGEXP_LIKE")
+        return f"{function}({text}, {literal})"
+
     def group(self, at: int) -> str:
         """Return the mark of a group in the text that replaces a match."""
         return f"${at}" if self.key == "spark" else f"\\{at}"

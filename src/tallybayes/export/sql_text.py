@@ -21,7 +21,7 @@ from tallybayes.export.json import refuse_tokenizer
 from tallybayes.export.sql_dialect import Dialect, number
 from tallybayes.kernels.text_types import TextOptions
 
-__all__ = ["TextSteps", "refuse_text", "text_steps"]
+__all__ = ["WITH_WORDS", "TextSteps", "refuse_text", "spaces", "text_steps"]
 
 # PostgreSQL and DuckDB run a named query once, so sums find their rows again by a number. Elsewhere a query that is
 # used twice may number its rows twice, so all columns are passed through.
@@ -195,8 +195,13 @@ def _prepared(text: str, term: TokenTable, sql: Dialect) -> str:
     if term.options.lowercase:
         text = _lower(text, term, sql)
     if term.options.analyzer == "char":
-        text = sql.replace_all(text, f"[{_ranges(str.isspace, sql)}]{{2,}}", " ")
+        text = sql.replace_all(text, f"[{spaces(sql)}]{{2,}}", " ")
     return text
+
+
+def spaces(sql: Dialect) -> str:
+    """Return white space as ranges for a class of a regular expression."""
+    return _ranges(str.isspace, sql)
 
 
 def _lower(text: str, term: TokenTable, sql: Dialect) -> str:

@@ -22,10 +22,14 @@ Part: TypeAlias = Literal["year", "month", "weekday", "hour", "days"]
 PARTS: tuple[Part, ...] = get_args(Part)
 ISO = ""  # the format of dates such as 2024-05-04 and 2024-05-04 10:30:00
 YES, NO = ("yes", "y", "true", "t"), ("no", "n", "false", "f")
-_CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|INR|CNY|BRL|MXN|kr|zł|Fr\.)"
+CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|INR|CNY|BRL|MXN|kr|zł|Fr\.)"
 _GAP = r"[\s\x{00A0}\x{202F}]?"
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
 _DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+# The values of parts of dates: numbered, so that they sort.
+MONTHS = tuple(f"{k:02} {name}" for k, name in enumerate(_MONTHS, 1))
+WEEKDAYS = tuple(f"{k} {name}" for k, name in enumerate(_DAYS, 1))
+HOURS = tuple(f"{hour:02}" for hour in range(24))
 _SECONDS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units in a second
 _DAY = 86_400_000_000  # microseconds
 
@@ -38,8 +42,8 @@ def number_pattern(decimal: str) -> str:
     group = r"[,'\s\x{00A0}\x{202F}]" if decimal == "." else r"[.'\s\x{00A0}\x{202F}]"
     point = r"\." if decimal == "." else ","
     digits = rf"(?:\d{{1,3}}(?:{group}\d{{3}})+|\d+)(?:{point}\d*)?|{point}\d+"
-    signed = rf"[-+−]?{_GAP}{_CURRENCY}?{_GAP}[-+−]?(?:{digits})(?:[eE][-+]?\d+)?{_GAP}(?:%|{_CURRENCY})?"
-    return rf"^(?:{signed}|\({_CURRENCY}?(?:{digits})\))$"
+    signed = rf"[-+−]?{_GAP}{CURRENCY}?{_GAP}[-+−]?(?:{digits})(?:[eE][-+]?\d+)?{_GAP}(?:%|{CURRENCY})?"
+    return rf"^(?:{signed}|\({CURRENCY}?(?:{digits})\))$"
 
 
 class Unreadable(ValueError):
@@ -199,11 +203,10 @@ def _part(time: pa.Array, part: str) -> pa.Array:
     if part == "days":  # since 1970
         return pc.divide(time.cast(pa.int64()).cast(pa.float64()), float(_DAY))
     if part == "hour":
-        return pa.array([f"{hour:02}" for hour in range(24)]).take(pc.hour(time))
+        return pa.array(HOURS).take(pc.hour(time))
     if part == "month":
-        names = [f"{k:02} {name}" for k, name in enumerate(_MONTHS, 1)]
-        return pa.array(names).take(pc.subtract(pc.month(time), 1))
-    return pa.array([f"{k} {name}" for k, name in enumerate(_DAYS, 1)]).take(pc.day_of_week(time))
+        return pa.array(MONTHS).take(pc.subtract(pc.month(time), 1))
+    return pa.array(WEEKDAYS).take(pc.day_of_week(time))
 
 
 def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
@@ -215,7 +218,7 @@ def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:
     wrong = pc.invert(pc.match_substring_regex(column, number_pattern(decimal)))
     if pc.any(wrong, min_count=0).as_py():
         raise _unreadable(column, wrong)
-    bare = pc.replace_substring_regex(column, _CURRENCY, "")
+    bare = pc.replace_substring_regex(column, CURRENCY, "")
     bare = pc.replace_substring_regex(bare, r"^\((.*)\)$", r"-\1")
     bare = pc.replace_substring(bare, "−", "-")
     bare = pc.replace_substring_regex(bare, r"[^0-9eE+\-" + ("." if decimal == "." else ",") + "]", "")

@@ -24,10 +24,68 @@ function tallyScore(card) {
     const whole = /^-?\d+$/.test(value) && BigInt(value) !== BigInt(Number(value));
     return whole ? String(BigInt(value)) : String(Number(value));
   };
+  const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";  // Python's white space
   const auto = card.missing_values === "auto";
   const markers = new Set(auto ? ["", "?", "NA", "N/A", "NaN", "null", "None"] : card.missing_values);
   const absent = value => value === null || value === undefined || Number.isNaN(value);
   const cellOf = (row, name, isText) => (markers.has(row[name]) && !(isText && auto) ? null : row[name]);
+
+  // Readings: texts become numbers, the words for yes and no, or the parts of a date (docs/messy.md).
+  const readings = Object.entries(card.readings || {});
+  const numberMarkers = new Set(auto ? [...markers, "n/a", "nan", "NULL", "-", "."] : markers);
+  const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
+    "november", "december"];
+  const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], two = k => String(k).padStart(2, "0");
+  const READ = {
+    numbers(name, value, {options: [decimal], pattern, currency}) {
+      if (typeof value !== "string") return {[name]: value};
+      if (!new RegExp(pattern, "u").test(value)) refuse(name, "numbers, as in the first rows", JSON.stringify(value));
+      let bare = value.replace(new RegExp(currency, "gu"), "").replace(/^\((.*)\)$/u, "-$1").replace(/−/gu, "-");
+      bare = bare.replace(decimal === "." ? /[^0-9eE+\-.]/gu : /[^0-9eE+\-,]/gu, "");
+      return {[name]: Number(decimal === "," ? bare.replace(/,/gu, ".") : bare)};
+    },
+    booleans(name, value, {options: [no, yes]}) {
+      const word = String(typeof value === "number" ? value === 1 ? "yes" : value === 0 ? "no" : value : value).toLowerCase();
+      if (["yes", "y", "true", "t"].includes(word)) return {[name]: yes};
+      if (["no", "n", "false", "f"].includes(word)) return {[name]: no};
+      return refuse(name, "yes or no, as in the first rows", JSON.stringify(value));
+    },
+    dates(name, value, {options: [, ...parts], pattern, fields}) {
+      const micros = value instanceof Date ? value.getTime() * 1e3 : microsOf(String(value), pattern, fields);
+      if (Number.isNaN(micros)) refuse(name, "dates, as in the first rows", JSON.stringify(value));
+      const time = new Date(Math.floor(micros / 1e3)), month = time.getUTCMonth(), day = (time.getUTCDay() + 6) % 7;
+      const spelled = MONTHS[month][0].toUpperCase() + MONTHS[month].slice(1, 3);
+      const made = {year: time.getUTCFullYear(), month: `${two(month + 1)} ${spelled}`, weekday: `${day + 1} ${DAYS[day]}`,
+        hour: two(time.getUTCHours()), days: micros / 864e8};
+      return Object.fromEntries(parts.map(part => [`${name}.${part}`, made[part]]));
+    },
+  };
+  const microsOf = (text, pattern, fields) => {  // since 1970; NaN if the text is no such date
+    const found = new RegExp(pattern, "u").exec(text), part = {};
+    if (!found) return NaN;
+    fields.forEach((field, k) => { part[field] = found[k + 1]; });
+    const short = Number(part["short year"]), year = part.year === undefined ? short + (short < 69 ? 2000 : 1900) : Number(part.year);
+    const named = part["month name"] && part["month name"].toLowerCase();
+    const month = named ? MONTHS.findIndex(one => one === named || one.slice(0, 3) === named) + 1 : Number(part.month);
+    const [hour, minute, second] = ["hour", "minute", "second"].map(field => Number(part[field] || 0)), day = Number(part.day);
+    if (month < 1 || month > 12 || day < 1 || day > 31 || hour > 23 || minute > 59) return NaN;
+    const zone = part.zone && part.zone !== "Z" ? part.zone.replace(":", "") : "+0000", sign = zone[0] === "-" ? -1 : 1;
+    const away = sign * (Number(zone.slice(1, 3)) * 60 + Number(zone.slice(3, 5)));
+    const date = new Date(0);
+    date.setUTCFullYear(year, month - 1, day);  // unlike Date.UTC, takes the year 24 as it is
+    return (date.getTime() + (hour * 60 + minute - away) * 6e4) * 1e3 + Math.round(second * 1e6);
+  };
+  const TRIM = new RegExp(`^${SPACE}+|${SPACE}+$`, "gu");
+  const read = row => {
+    if (!readings.length) return row;
+    const out = {...row};
+    for (const [name, reading] of readings) {
+      const value = typeof row[name] === "string" ? row[name].replace(TRIM, "") : row[name];
+      out[name] = null;
+      if (!absent(value) && !numberMarkers.has(value)) Object.assign(out, READ[reading.kind](name, value, reading));
+    }
+    return out;
+  };
 
   // Values and intervals of a column, as positions.
   const index = values => new Map(values.values.map((v, k) => [v === null ? null : keyOf(values.kind, v), k]));
@@ -72,8 +130,7 @@ function tallyScore(card) {
     },
   };
 
-  // Texts as tokens, with Python's white space and word characters.
-  const SPACE = "[\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+  // Texts as tokens, with Python's word characters.
   const tokensOf = (options, text) => {
     if (options.lowercase) text = text.toLowerCase();
     if (options.strip_accents) text = text.normalize("NFKD");
@@ -206,7 +263,8 @@ function tallyScore(card) {
     return {prior: 1, plain: 1, second: 0};
   };
 
-  return row => {
+  return given => {
+    const row = read(given);
     const found = terms.map(term => {
       const value = cellOf(row, term.name, term.kind === "tokens");
       if (card.missing === "error" && absent(value) && term.kind !== "cells") refuse(term.name, "a value in every row", "a missing one");

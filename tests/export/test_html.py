@@ -9,7 +9,7 @@ import pytest
 
 import tallybayes as tb
 
-from .cases import HOSTILE, Case, hostile_case, table_case, text_case
+from .cases import HOSTILE, Case, hostile_case, messy_case, table_case, text_case
 from .engines import plain
 
 
@@ -97,3 +97,20 @@ def test_a_bad_number_is_answered_with_a_sentence(browser: Any, tmp_path: Path) 
     assert opened.page.inner_text("#problem") == "column 'calls': wanted a number (not negative), got -3."
     opened.page.click("button")
     opened.page.wait_for_function("document.getElementById('problem').hidden")
+
+
+def test_a_date_has_one_field(browser: Any, tmp_path: Path) -> None:
+    model = messy_case().model
+    opened = OpenPage(browser, model, tmp_path)
+    kinds = {one.inner_text(): one.query_selector("input, select") for one in opened.page.query_selector_all("label")}
+    found = {name.split("\n")[0]: one.get_attribute("type") or "select" for name, one in kinds.items()}
+    assert found == {
+        **dict.fromkeys(("price", "comma", "discount"), "number"),
+        **dict.fromkeys(("day", "short", "named"), "date"),
+        **{"time": "datetime-local", "paid": "select"},
+    }
+    opened.page.fill("input[type=date]", "2024-05-04")
+    opened.page.fill("input[type=datetime-local]", "1999-12-31T23:59")
+    wanted = model.predict_proba([{"day": "4/05/2024", "time": "1999-12-31 23:59"}])[0]
+    assert list(opened.probabilities().values()) == [f"{100 * p:.1f} %" for p in sorted(wanted, reverse=True)]
+    assert opened.said == []

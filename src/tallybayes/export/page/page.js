@@ -11,8 +11,15 @@ const percent = p => (p > 0 && p < 0.0005 ? "< 0.1 %" : p < 1 && p > 0.9995 ? ">
 const signed = x => (x === Infinity ? "∞" : x === -Infinity ? "−∞" : (x < 0 ? "−" : "+") + Math.abs(x).toFixed(2));
 
 const MISSING = "missing", OTHER = "other";  // no values of options: those are positions
-const fields = card.columns.map(name => {
+const readings = card.readings || {}, sources = new Map(Object.entries(readings)
+  .flatMap(([name, {kind, options}]) => (kind === "dates" ? options.slice(1).map(part => [`${name}.${part}`, name]) : [])));
+const inputs = [...new Set(card.columns.map(name => sources.get(name) ?? name))];  // a date has one field, not one for each part
+const fields = inputs.map(name => {
   const term = card.terms.find(one => one.name === name), label = add(byId("fields"), "label", name);
+  if (!term) {
+    const timed = readings[name].options.includes("hour"), input = add(label, "input", undefined, {type: timed ? "datetime-local" : "date"});
+    return {name, read: () => (input.value === "" ? null : new Date(`${input.value}${timed ? "" : "T00:00"}Z`))};
+  }
   if (term.kind === "tokens") {
     label.className = "wide";
     const area = add(label, "textarea");

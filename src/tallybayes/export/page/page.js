@@ -59,23 +59,29 @@ function show() {
   }
   byId("against").textContent = `Log-odds for ${answer.prediction} against ${answer.classes.length === 2
     ? answer.classes[1 - answer.classes.indexOf(answer.prediction)] : "all others"}; they add up.`;
+  byId("short").textContent = `${answer.prediction} · ${percent(Math.max(...answer.probabilities))}`;
   byId("reasons").replaceChildren();
   const [prior, ...rest] = answer.reasons, strength = one => -Math.abs(one.logOdds);
   const told = rest.filter(one => one.logOdds !== 0).sort((a, b) => strength(a) - strength(b));
-  for (const one of [prior, ...told.slice(0, MOST_REASONS)]) line(one.name, one.value, one.logOdds, one.parts);
-  const left = told.slice(MOST_REASONS);
-  if (left.length) line(`${left.length} more`, "", left.reduce((sum, one) => sum + one.logOdds, 0));
-  line("together", "", answer.reasons.reduce((sum, one) => sum + one.logOdds, 0));
+  const shown = [prior, ...told.slice(0, MOST_REASONS)], left = told.slice(MOST_REASONS);
+  if (left.length) shown.push({name: `${left.length} more`, value: "", logOdds: left.reduce((sum, one) => sum + one.logOdds, 0)});
+  const words = one => [...one.parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, MOST_WORDS);
+  const finite = shown.map(one => Math.abs(one.logOdds)).filter(Number.isFinite), most = Math.max(...finite, 1e-9);
+  for (const one of shown) {
+    line(one.name, one.parts ? "" : one.value, one.logOdds, most);
+    if (one.parts) for (const [word, odds] of words(one)) line("", word, odds, most);
+  }
+  line("together", "", answer.reasons.reduce((sum, one) => sum + one.logOdds, 0), Infinity);
 }
 
-function line(name, value, logOdds, parts) {
-  const row = add(byId("reasons"), "tr"), cell = add(row, "td", `${name} `);
-  if (parts) {
-    const words = [...parts].sort((a, b) => Math.abs(b[1]) - Math.abs(a[1])).slice(0, MOST_WORDS);
-    add(cell, "span", words.map(([word, odds]) => `${word} ${signed(odds)}`).join(", "));
-  } else if (value !== null && value !== undefined && value !== "") add(cell, "span", String(value));
-  else if (value === null) add(cell, "span", "missing");
-  add(row, "td", signed(logOdds), {className: logOdds < 0 ? "against" : "for"});
+function line(name, value, logOdds, most) {
+  const row = add(byId("reasons"), "tr", undefined, {className: most === Infinity ? "total" : ""});
+  const cell = add(row, "td", name ? `${name} ` : ""), side = logOdds < 0 ? "against" : "for";
+  if (value === null) add(cell, "span", "missing");
+  else if (value !== undefined && value !== "") add(cell, "span", String(value), {className: name ? "" : "word"});
+  const bar = add(add(row, "td"), "i", undefined, {className: side});
+  bar.style.width = most === Infinity ? "0" : `${50 * Math.min(Math.abs(logOdds) / most, 1)}%`;
+  add(row, "td", signed(logOdds), {className: side});
 }
 
 document.title = `${card.label} · tallybayes`;

@@ -107,7 +107,8 @@ def test_a_date_has_one_field(browser: Any, tmp_path: Path) -> None:
     assert found == {
         **dict.fromkeys(("price", "comma", "discount"), "number"),
         **dict.fromkeys(("day", "short", "named"), "date"),
-        **{"time": "datetime-local", "paid": "select"},
+        "time": "datetime-local",
+        "paid": "select",
     }
     opened.page.fill("input[type=date]", "2024-05-04")
     opened.page.fill("input[type=datetime-local]", "1999-12-31T23:59")

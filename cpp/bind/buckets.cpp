@@ -1,4 +1,4 @@
-// Python bindings of find_buckets, find_cells and join_buckets.
+// Python bindings of find_buckets, count_buckets, find_cells and join_buckets.
 #include <algorithm>
 
 #include "bind/buffers.hpp"
@@ -67,13 +67,53 @@ nb::tuple find_buckets(nb::handle columns) {
     std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
     std::fill_n(sizes.data, F, 0);  // without rows no column is visited
     std::fill_n(shifts.data, F, 0);
-    run(&Kernels::find_buckets, FindBucketsTask{table.table(), codes.data, keys.data(), sizes.data, shifts.data});
+    run(&Kernels::find_buckets,
+        FindBucketsTask{table.table(), nullptr, 0, codes.data, nullptr, keys.data(), sizes.data, shifts.data});
     int64_t total = 0;
     for (int64_t f = 0; f < F; ++f) total += sizes.data[f];
     OwnedArray<int64_t> found(total);
     int64_t* to = found.data;
     for (int64_t f = 0; f < F; ++f) to = std::copy_n(keys.data() + f * room, sizes.data[f], to);
     return nb::make_tuple(codes.give({F, n}), found.give({total}), sizes.give({F}), shifts.give({F}));
+}
+
+// The same with the rows of each class in each bucket in place of codes, and the buckets of a column in rising order.
+nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classes) {
+    constexpr int64_t most = FindBucketsTask::kMost;
+    const ClassBuffer own(classes);
+    const int64_t n = own.length(), C = need_count(n_classes, "n_classes");
+    if (n > UINT32_MAX) refuse("columns", "fewer than 2^32 rows", std::to_string(n));
+    for (int64_t i = 0; i < n; ++i)
+        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to n_classes - 1", std::to_string(own.data[i]));
+    const TableBuffer table(columns, n, true);
+    const int64_t F = table.table().n_columns, room = std::min(n, most);
+    need_codes(need_codes(most + 2, C), F);
+    OwnedArray<int64_t> sizes(F), shifts(F);
+    std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
+    std::vector<std::uint32_t> counts(static_cast<std::size_t>((most + 2) * C * F));
+    std::fill_n(sizes.data, F, 0);
+    std::fill_n(shifts.data, F, 0);
+    run(&Kernels::find_buckets, FindBucketsTask{table.table(), own.data, C, nullptr, counts.data(), keys.data(),
+                                                sizes.data, shifts.data});
+    int64_t total = 0;
+    for (int64_t f = 0; f < F; ++f) total += sizes.data[f];
+    OwnedArray<int64_t> found(total), tally(total * C);
+    {
+        const nb::gil_scoped_release unlocked;
+        std::vector<std::pair<int64_t, int64_t>> order;  // keys, and their codes
+        int64_t at = 0;
+        for (int64_t f = 0; f < F; ++f) {
+            order.clear();
+            for (int64_t code = 0; code < sizes.data[f]; ++code) order.emplace_back(keys[f * room + code], code);
+            std::sort(order.begin(), order.end());
+            for (const auto& [key, code] : order) {
+                const std::uint32_t* from = counts.data() + (f * (most + 2) + code + 1) * C;
+                for (int64_t c = 0; c < C; ++c) tally.data[c * total + at] = from[c];
+                found.data[at++] = key;
+            }
+        }
+    }
+    return nb::make_tuple(tally.give({C, total}), found.give({total}), sizes.give({F}), shifts.give({F}));
 }
 
 nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
@@ -173,6 +213,7 @@ nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
 
 void bind_buckets(nb::module_& m) {
     m.def("find_buckets", &find_buckets);
+    m.def("count_buckets", &count_buckets);
     m.def("find_cells", &find_cells);
     m.def("join_buckets", &join_buckets);
 }

@@ -78,7 +78,10 @@ struct CountCodesTask {
 struct FindBucketsTask {
     static constexpr std::int64_t kMost = 1024;  // buckets of a column
     Table table;
-    std::int16_t* codes;   // OUT (F, n)
+    const std::int32_t* classes;  // (n,), from 0 to C - 1, or null
+    std::int64_t n_classes;
+    std::int16_t* codes;    // OUT (F, n), or null
+    std::uint32_t* counts;  // OUT (F, kMost + 2, C) without codes, zero on entry: of code k in row k + 1
     std::int64_t* keys;    // OUT (F, smaller(n, kMost)), in the order of their codes
     std::int64_t* sizes;   // OUT (F,)
     std::int64_t* shifts;  // OUT (F,)

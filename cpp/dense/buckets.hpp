@@ -3,9 +3,11 @@
 // A bucket is a run of doubles whose order-preserving integers agree in all but the `shift` lowest bits. The shift of a
 // column is the least with which it has at most kMost buckets. Whenever one too many appears, the shift grows and the
 // codes given so far are rewritten, so the result does not depend on the order of rows.
-// IN: table (n, F) of doubles or floats; edges, rising in each column. OUT: codes (F, n); NaN has -1, or kMissing.
-// The caller guarantees: room for smaller(n, kMost) keys per column; at most kMissing - 1 edges per column.
-// Cost: 2 to 3 ns per value. Twins: reference.find_buckets, reference.find_cells.
+// IN: table (n, F) of doubles or floats; edges, rising in each column. OUT: codes (F, n); NaN has -1, or kMissing; or
+// the rows of each class in each bucket.
+// The caller guarantees: room for smaller(n, kMost) keys per column; at most kMissing - 1 edges per column; classes in
+// range, and at most 2^32 - 1 rows to count.
+// Cost: counting 1 to 2 ns per value, codes 2 to 5. Twins: reference.find_buckets, count_buckets, find_cells.
 #pragma once
 
 #include <cmath>
@@ -17,8 +19,9 @@ namespace tally::TALLY_ISA {
 
 using i16 = std::int16_t;
 
-// Columns are read by eights, a cache line of a row-major table, in tiles of rows.
-constexpr i64 kTogether = 8, kTileRows = 256;
+// Columns are read by eights, a cache line of a row-major table, in tiles of rows. Eights of some columns take turns
+// after a block of rows, which stays in the third cache: they share cache lines.
+constexpr i64 kTogether = 8, kTileRows = 256, kBlockRows = i64{1} << 14, kBlockColumns = 64;
 constexpr i64 kPitch = kTileRows + 8;  // doubles; columns a power of two apart would share cache sets
 constexpr i64 kAhead = 16;             // rows to prefetch
 
@@ -35,6 +38,7 @@ inline void copy_rows(const Column& first, i64 start, i64 count, i64 width, doub
     for (i64 i = 0; i < count; ++i, from += first.stride) {
         const T* row = reinterpret_cast<const T*>(from);
         prefetch(from + kAhead * first.stride);
+        prefetch(from + kAhead * first.stride + (kTogether - 1) * i64{sizeof(T)});  // often on the next cache line
         for (i64 k = 0; k < (Width > 0 ? Width : width); ++k) values[k * kPitch + i] = static_cast<double>(row[k]);
     }
 }
@@ -53,31 +57,45 @@ inline void copy_tile(const Column* columns, i64 start, i64 count, i64 width, bo
     for (i64 k = 0; k < width; ++k) copy_column<T>(columns[k], start, count, values + k * kPitch);
 }
 
-// Call visit(f, start, count, values) for each tile of each column; NaN stays NaN.
-template <class Visit>
-inline void for_each_tile(const Table& table, Visit visit) {
-    Scratch<double> values(kTogether * kPitch);
-    for (i64 f0 = 0; f0 < table.n_columns; f0 += kTogether) {
-        const i64 width = smaller(kTogether, table.n_columns - f0);
-        const Column* columns = table.columns + f0;
+// Up to eight columns of a table.
+struct Eight {
+    const Column* columns;
+    i64 first, width;  // the number of the first, and how many
+    bool same, adjacent;
+
+    Eight(const Table& table, i64 f) : columns(table.columns + f), first(f) {
+        width = smaller(kTogether, table.n_columns - f);
         const i64 bytes = columns->type == Type::f64 ? 8 : 4;
-        bool same = true, adjacent = true;
+        same = adjacent = true;
         for (i64 k = 0; k < width; ++k) {
             same &= columns[k].type == columns->type;
             adjacent &= columns[k].stride == columns->stride && columns[k].base == columns->base + k * bytes;
         }
-        for (i64 start = 0; start < table.n_rows; start += kTileRows) {
-            const i64 count = smaller(kTileRows, table.n_rows - start);
-            if (same && columns->type == Type::f64)
-                copy_tile<double>(columns, start, count, width, adjacent, values.get());
-            else if (same)
-                copy_tile<float>(columns, start, count, width, adjacent, values.get());
-            else
-                for (i64 k = 0; k < width; ++k)
-                    for (i64 i = 0; i < count; ++i) values[k * kPitch + i] = real_element(columns[k], start + i);
-            for (i64 k = 0; k < width; ++k) visit(f0 + k, start, count, values.get() + k * kPitch);
-        }
     }
+
+    void copy(i64 start, i64 count, double* values) const {
+        if (same && columns->type == Type::f64) return copy_tile<double>(columns, start, count, width, adjacent, values);
+        if (same) return copy_tile<float>(columns, start, count, width, adjacent, values);
+        for (i64 k = 0; k < width; ++k)
+            for (i64 i = 0; i < count; ++i) values[k * kPitch + i] = real_element(columns[k], start + i);
+    }
+};
+
+// Call visit(eight, start, count, values) for each tile; column k of the eight is at values + k * kPitch. NaN stays NaN.
+template <class Visit>
+inline void for_each_tile(const Table& table, Visit visit) {
+    Scratch<double> values(kTogether * kPitch);
+    for (i64 from = 0; from < table.n_columns; from += kBlockColumns)
+        for (i64 block = 0; block < table.n_rows; block += kBlockRows)
+            for (i64 f = from; f < smaller(from + kBlockColumns, table.n_columns); f += kTogether) {
+                const Eight eight(table, f);
+                const i64 end = smaller(block + kBlockRows, table.n_rows);
+                for (i64 start = block; start < end; start += kTileRows) {
+                    const i64 count = smaller(kTileRows, end - start);
+                    eight.copy(start, count, values.get());
+                    visit(eight, start, count, values.get());
+                }
+            }
 }
 
 // The buckets of one column: an open-addressing table from keys to codes, in the order of first appearance. Once bits
@@ -85,39 +103,57 @@ inline void for_each_tile(const Table& table, Visit visit) {
 class BucketTable {
 public:
     static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = i64{1} << 17;
+    static constexpr i64 kFirstRows = 4096;
 
-    BucketTable() : places_(kPlaces), keys_(kMost + 1), codes_(kMost + 2), merged_(kMost + 1) {}
-    ~BucketTable() { std::free(near_); }
+    BucketTable() = default;
+    ~BucketTable() {
+        if (near_ != &none_) std::free(near_);
+        std::free(memory_);
+    }
     BucketTable(const BucketTable&) = delete;
     BucketTable& operator=(const BucketTable&) = delete;
 
-    void clear() {
+    // Begin with a column of n rows.
+    void clear(const Column& column, i64 n) {
+        if (memory_ == nullptr) {
+            memory_ = static_cast<Memory*>(zeroed(1, sizeof(Memory)));
+            places_ = memory_->places;
+            keys_ = memory_->keys;
+        }
         forget_near();
-        std::memset(places_.get(), 0, kPlaces * sizeof(u16));
+        std::memset(places_, 0, sizeof memory_->places);
         size_ = shift_ = 0;
-        low_ = kFar;
+        column_ = &column;
+        n_ = n;
     }
 
     // Write the codes of `count` values to all[done ..]; earlier codes change if the shift does.
     void add(const double* values, i64 count, i16* all, i64 done) {
+        i64 at[kTileRows];
+        place(values, count, at);
         for (i64 i = 0; i < count; ++i) {
-            if (is_nan(values[i])) {
-                all[done + i] = -1;
-                continue;
-            }
-            const i64 key = ordered_bits(values[i]) >> shift_;
-            const u64 at = static_cast<u64>(key) - static_cast<u64>(low_);
-            i64 code = at < kNear ? i64{near_[static_cast<i64>(at)]} - 1 : -1;
-            if (code < 0) {
-                code = find(key);
-                if (code == kMost) {
-                    coarsen(all, done + i);
-                    --i;  // again, with the new shift
-                    continue;
-                }
-                if (at < kNear) near_[static_cast<i64>(at)] = static_cast<u16>(code + 1);
-            }
-            all[done + i] = static_cast<i16>(code);
+            i64 code = near_[at[i]];
+            if (code == 0 && !is_nan(values[i]))
+                code = find_far(values, i, count, at, [&](const i16* now) {
+                    for (i64 k = 0; k < done + i; ++k) all[k] = now[all[k]];
+                });
+            all[done + i] = static_cast<i16>(code - 1);
+        }
+    }
+
+    // Write one more than the code of each value to codes[0], codes[kTogether] ..., and 0 for NaN. If the shift changes,
+    // so do the counters (kMost + 2, C), whose row k + 1 is that of code k.
+    void find(const double* values, i64 count, u16* codes, i64 C, u32* counters) {
+        i64 at[kTileRows];
+        place(values, count, at);
+        for (i64 i = 0; i < count; ++i) {
+            i64 code = near_[at[i]];
+            if (code == 0 && !is_nan(values[i]))
+                code = find_far(values, i, count, at, [&](const i16* now) {
+                    for (i64 k = 0; k < i; ++k) codes[k * kTogether] = static_cast<u16>(now[codes[k * kTogether] - 1] + 1);
+                    merge(now, C, counters);
+                });
+            codes[i * kTogether] = static_cast<u16>(code);
         }
     }
 
@@ -135,6 +171,45 @@ private:
         return (low + high * 0x85EBCA6Bu) * 0x9E3779B1u >> 20;
     }
 
+    // Write the place of each value's key in the plain array: its last one, which is empty, if it is not near or missing.
+    void place(const double* values, i64 count, i64* at) const {
+        // unsigned integers in the order of the doubles: the sign bit flipped, or all bits of a negative number
+        const u64 low = static_cast<u64>(low_) + (u64{1} << (63 - shift_));
+        const I4 lowest = all(static_cast<i64>(low)), size = all(near_size_), sign = all(INT64_MIN), none = all(i64{0});
+        for (i64 i = 0; i < count; i += 4) {  // tiles have room for three more
+            const F4 x = load(values + i) + all(0.0);
+            const I4 from = shift_right(bits(x) ^ (less(bits(x), none) | sign), shift_) - lowest;
+            const I4 far = less(from, none) | less(size, from) | bits(missing(x));
+            store(at + i, choose(far, size, from));
+        }
+    }
+
+    // Return one more than the code of value i, which the plain array lacks; `rewrite` is told of codes that changed.
+    template <class Rewrite>
+    i64 find_far(const double* values, i64 i, i64 count, i64* at, Rewrite rewrite) {
+        while (true) {
+            const i64 code = find(ordered_bits(values[i]) >> shift_);
+            if (code < kMost) {
+                if (at[i] < near_size_) near_[at[i]] = static_cast<u16>(code + 1);
+                return code + 1;
+            }
+            rewrite(coarsen());
+            place(values, count, at);
+        }
+    }
+
+    // Bring counters up to date with codes that changed; a code never grows.
+    void merge(const i16* now, i64 C, u32* counters) {
+        for (i64 code = 0; code <= kMost; ++code) {
+            if (now[code] == code) continue;
+            u32 *from = counters + (code + 1) * C, *to = counters + (now[code] + 1) * C;
+            for (i64 c = 0; c < C; ++c) {
+                to[c] += from[c];
+                from[c] = 0;
+            }
+        }
+    }
+
     // Return the code of a key; a new key gets the next one.
     i64 find(i64 key) {
         i64 at = place_of(key);
@@ -145,46 +220,62 @@ private:
         return size_++;
     }
 
-    // Drop more bits until there are at most kMost keys; rewrite the first `done` codes.
-    void coarsen(i16* all, i64 done) {
+    // Drop more bits until there are at most kMost keys; return the present code of each code, from -1 on.
+    const i16* coarsen() {
         forget_near();
-        i16* const now = codes_.get() + 1;  // the present code of each code that was given; -1 stays
+        i16* const now = memory_->codes + 1;  // the present code of each code that was given; -1 stays
         for (i64 code = -1; code < size_; ++code) now[code] = static_cast<i16>(code);
-        drop(1, now);
-        if (size_ > kMost) {  // far from enough, as at first: find the last shift that is too small, then the next
-            for (i64 more = 32; more > 0; more /= 2)
-                if (shift_ + more < 63 && count_without(more) > kMost) drop(more, now);
-            drop(1, now);
-        }
-        for (i64 i = 0; i < done; ++i) all[i] = now[all[i]];
+        i64 bits = 0;  // at first many, then one by one
+        if (shift_ == 0 && n_ > 2 * kMost) bits = shift_of_first_rows();
+        if (shift_ == 0 && bits == 0) bits = least_shift(keys_, size_);
+        drop(larger<i64>(1, bits), now);
+        while (size_ > kMost) drop(1, now);
         choose_near();
+        return now;
     }
 
     // Drop more bits of all keys, and bring the present codes up to date.
     void drop(i64 bits, i16* now) {
         const i64 old = size_;
-        std::memset(places_.get(), 0, kPlaces * sizeof(u16));
+        std::memset(places_, 0, sizeof memory_->places);
         size_ = 0;
         shift_ += bits;
-        for (i64 code = 0; code < old; ++code) merged_[code] = static_cast<i16>(find(keys_[code] >> bits));
-        for (i64 code = 0; code <= kMost; ++code) now[code] = merged_[now[code]];
+        for (i64 code = 0; code < old; ++code) memory_->merged[code] = static_cast<i16>(find(keys_[code] >> bits));
+        for (i64 code = 0; code <= kMost; ++code) now[code] = memory_->merged[now[code]];
     }
 
-    // Return how many keys would remain.
-    i64 count_without(i64 bits) {
-        Scratch<i64> kept(kPlaces);
+    // Return the shift that the first rows need: more rows need no less, so there are fewer steps to the last one.
+    i64 shift_of_first_rows() {
+        Scratch<i64> keys(kFirstRows);
         i64 count = 0;
-        for (i64 code = 0; code < size_; ++code) {
-            const i64 key = keys_[code] >> bits;
-            i64 at = place_of(key);
-            for (; kept[at] != 0; at = (at + 1) % kPlaces)
-                if (keys_[kept[at] - 1] >> bits == key) break;
-            if (kept[at] == 0) {
-                kept[at] = code + 1;
-                ++count;
-            }
+        for (i64 i = 0; i < smaller(n_, kFirstRows); ++i) {
+            const double x = real_element(*column_, i);
+            if (!is_nan(x)) keys[count++] = ordered_bits(x);
         }
-        return count;
+        return least_shift(keys.get(), count);
+    }
+
+    // Return the least number of bits to drop from keys so that at most kMost are left.
+    static i64 least_shift(const i64* keys, i64 count) {
+        i64 shift = 0;
+        for (i64 more = 32; more > 0; more /= 2)
+            if (shift + more < 63 && has_many(keys, count, shift + more)) shift += more;
+        return has_many(keys, count, shift) ? shift + 1 : shift;
+    }
+
+    // Return whether more than kMost keys remain without their lowest bits.
+    static bool has_many(const i64* keys, i64 count, i64 bits) {
+        Scratch<i64> kept(kPlaces);  // one more than the place of a key among all
+        i64 found = 0;
+        for (i64 i = 0; i < count && found <= kMost; ++i) {
+            const i64 key = keys[i] >> bits;
+            i64 at = place_of(key);
+            while (kept[at] != 0 && keys[kept[at] - 1] >> bits != key) at = (at + 1) % kPlaces;
+            if (kept[at] != 0) continue;
+            kept[at] = i + 1;
+            ++found;
+        }
+        return found > kMost;
     }
 
     // Centre the plain array on the keys, if they fit.
@@ -195,39 +286,78 @@ private:
             most = larger(most, keys_[code]);
         }
         const u64 span = static_cast<u64>(most) - static_cast<u64>(least);
-        low_ = span < kNear ? least - (kNear - static_cast<i64>(span)) / 2 : kFar;
-        if (low_ != kFar && near_ == nullptr) near_ = static_cast<u16*>(zeroed(kNear, sizeof(u16)));
+        if (span >= kNear) return;
+        low_ = least - (kNear - static_cast<i64>(span)) / 2;
+        if (near_ == &none_) near_ = static_cast<u16*>(zeroed(kNear + 1, sizeof(u16)));
+        near_size_ = kNear;
     }
 
     // Empty the plain array: only keys that were found can be in it.
     void forget_near() {
-        for (i64 code = 0; code < size_; ++code) {
+        for (i64 code = 0; code < size_ && low_ != kFar; ++code) {
             const u64 at = static_cast<u64>(keys_[code]) - static_cast<u64>(low_);
             if (at < kNear) near_[static_cast<i64>(at)] = 0;
         }
+        low_ = kFar;
     }
 
-    Scratch<u16> places_;  // code + 1 of the key at each place; 0 if empty
-    Scratch<i64> keys_;    // (kMost + 1,) without the low bits
-    Scratch<i16> codes_, merged_;
-    u16* near_ = nullptr;  // (kNear,) code + 1 of the key low_ + i, 0 if not known; allocated when first needed
-    i64 size_ = 0, shift_ = 0, low_ = kFar;
+    struct Memory {
+        u16 places[kPlaces];  // code + 1 of the key at each place; 0 if empty
+        i64 keys[kMost + 1];  // without the low bits
+        i16 codes[kMost + 2], merged[kMost + 1];
+    };
+    Memory* memory_ = nullptr;  // allocated when first needed
+    u16* places_ = nullptr;
+    i64* keys_ = nullptr;
+    // Code + 1 of the key low_ + i, 0 if not known, and at near_size_ a 0 for all others; allocated when first needed.
+    u16 none_ = 0, *near_ = &none_;
+    const Column* column_ = nullptr;
+    i64 size_ = 0, shift_ = 0, low_ = kFar, near_size_ = 0, n_ = 0;
 };
+
+// Add each row of a tile to the counters of its codes (row, eight), column after column: an increment need not wait for
+// the one before.
+inline void count_tile(const u16* codes, const i32* classes, i64 count, i64 width, i64 C, u32* counters) {
+    constexpr i64 rows = FindBucketsTask::kMost + 2;
+    for (i64 i = 0; i < count; ++i, codes += kTogether) {
+        u32* counter = counters + classes[i];
+        for (i64 k = 0; k < width; ++k, counter += rows * C) ++counter[codes[k] * C];
+    }
+}
 
 inline Fault find_buckets(const FindBucketsTask& task) {
     const PlainArithmetic plain;
-    const i64 n = task.table.n_rows, room = smaller(n, BucketTable::kMost);
-    BucketTable tables[kTogether];
-    for_each_tile(task.table, [&](i64 f, i64 start, i64 count, const double* values) {
-        BucketTable& buckets = tables[f % kTogether];
-        if (start == 0) buckets.clear();
-        buckets.add(values, count, task.codes + f * n, start);
-        if (start + count < n) return;
-        for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
-        task.sizes[f] = buckets.size();
-        task.shifts[f] = buckets.shift();
+    const i64 n = task.table.n_rows, room = smaller(n, BucketTable::kMost), C = task.n_classes;
+    BucketTable tables[kBlockColumns];
+    const i64 n_tables = n <= kBlockRows ? kTogether : kBlockColumns;  // few rows come in one block
+    Scratch<u16> codes(kTogether * kTileRows);
+    for_each_tile(task.table, [&](const Eight& eight, i64 start, i64 count, const double* values) {
+        u32* const counters = task.counts + (task.codes == nullptr ? eight.first * (BucketTable::kMost + 2) * C : 0);
+        for (i64 k = 0; k < eight.width; ++k, values += kPitch) {
+            const i64 f = eight.first + k;
+            BucketTable& buckets = tables[f % n_tables];
+            if (start == 0) buckets.clear(eight.columns[k], n);
+            if (task.codes != nullptr) buckets.add(values, count, task.codes + f * n, start);
+            else buckets.find(values, count, codes.get() + k, C, counters + k * (BucketTable::kMost + 2) * C);
+            if (start + count < n) continue;
+            for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
+            task.sizes[f] = buckets.size();
+            task.shifts[f] = buckets.shift();
+        }
+        if (task.codes == nullptr) count_tile(codes.get(), task.classes + start, count, eight.width, C, counters);
     });
     return {};
+}
+
+// The place of the lowest bit that is set.
+inline i64 lowest_bit(int mask) {
+#if defined(_MSC_VER)
+    unsigned long place;
+    _BitScanForward(&place, static_cast<unsigned long>(mask));
+    return static_cast<i64>(place);
+#else
+    return __builtin_ctz(static_cast<unsigned>(mask));
+#endif
 }
 
 // The edges of a column as blocks of sixteen, and the last edge of each block: two steps of sixteen comparisons each
@@ -254,25 +384,25 @@ private:
 
     static i64 at_most(const double* edges, double x) {
         const F4 value = all(x);
-        I4 above = all(i64{0});
-        for (i64 k = 0; k < kSide; k += 4) above = above + bits(not_at_most(load(edges + k), value));  // -1 if above
-        i64 lane[4];
-        store(lane, above);
-        return kSide + lane[0] + lane[1] + lane[2] + lane[3];
+        int above = 0;  // edges rise: as a binary number, ones from the first edge above on
+        for (int k = 0; k < kSide; k += 4) above |= lanes(not_at_most(load(edges + k), value)) << k;
+        return lowest_bit(above | 1 << kSide);
     }
 
-    alignas(64) double edge_[kSide * kSide];
-    alignas(64) double last_[kSide];
-    i64 size_ = 0;
+    double edge_[kSide * kSide], last_[kSide];
+    i64 size_;
 };
 
 inline Fault find_cells(const FindCellsTask& task) {
     const PlainArithmetic plain;
-    EdgeBlocks blocks[kTogether];
-    for_each_tile(task.table, [&](i64 f, i64 start, i64 count, const double* values) {
-        EdgeBlocks& of_column = blocks[f % kTogether];
-        if (start == 0) of_column.set(task.edges + task.offsets[f], task.offsets[f + 1] - task.offsets[f]);
-        of_column.find(values, count, task.codes + f * task.table.n_rows + start);
+    Scratch<EdgeBlocks> blocks(smaller(kBlockColumns, task.table.n_columns));
+    for_each_tile(task.table, [&](const Eight& eight, i64 start, i64 count, const double* values) {
+        for (i64 k = 0; k < eight.width; ++k, values += kPitch) {
+            const i64 f = eight.first + k;
+            EdgeBlocks& of_column = blocks[f % kBlockColumns];
+            if (start == 0) of_column.set(task.edges + task.offsets[f], task.offsets[f + 1] - task.offsets[f]);
+            of_column.find(values, count, task.codes + f * task.table.n_rows + start);
+        }
     });
     return {};
 }

@@ -13,7 +13,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from tallybayes.kernels.buckets import MOST_BUCKETS, BucketCodes, JoinedBuckets, Keys, ordered
+from tallybayes.kernels.buckets import MOST_BUCKETS, BucketCodes, BucketCounts, JoinedBuckets, Keys, ordered
 from tallybayes.kernels.hashes import Words
 from tallybayes.kernels.leave_one_out import Coefficients
 from tallybayes.kernels.sparse_pattern import Rows, Starts
@@ -152,6 +152,18 @@ def find_buckets(columns: Columns) -> BucketCodes:
     flat = np.array([key for one in keys for key in one], np.int64)
     n = len(codes[0]) if codes else 0
     return BucketCodes(np.array(codes, np.int16).reshape(len(codes), n), flat, sizes, np.array(shifts, np.int64))
+
+
+def count_buckets(columns: Columns, classes: NDArray[np.int32], n_classes: int) -> BucketCounts:
+    """Return the buckets of each column, rising, and the rows of each class in them."""
+    found, counts, keys = find_buckets(columns), [], []
+    for codes, mine in zip(found.codes, np.split(found.keys, np.cumsum(found.sizes)[:-1]), strict=False):
+        order = np.argsort(mine)
+        keys.append(mine[order])
+        counts.append([[((codes == code) & (classes == c)).sum() for code in order] for c in range(n_classes)])
+    none = np.zeros((n_classes, 0), np.int64)
+    flat = np.concatenate([none, *(np.array(one, np.int64).reshape(n_classes, -1) for one in counts)], axis=1)
+    return BucketCounts(flat, np.concatenate([np.zeros(0, np.int64), *keys]), found.sizes, found.shifts)
 
 
 def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:

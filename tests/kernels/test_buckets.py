@@ -41,6 +41,36 @@ def test_buckets(each_isa, as_table, drawn):
                 assert (one.tolist() == other.tolist()) or one.size == other.size == 0
 
 
+@given(drawn=numbers(), seed=st.integers(0, 2**32), classes=st.sampled_from([1, 2, 5]))
+@settings(max_examples=40, deadline=None)
+def test_counted_buckets(each_isa, as_table, drawn, seed, classes):
+    x, form = drawn
+    own = np.random.default_rng(seed).integers(0, classes, len(x)).astype(np.int32)
+    want = reference.count_buckets(x, own, classes)
+    for _ in each_isa():
+        got = kernels.count_buckets(as_table(x, form), own, classes)
+        for one, other in zip(got, want, strict=True):
+            assert one.dtype == other.dtype
+            assert (one.tolist() == other.tolist()) or one.size == other.size == 0
+
+
+def test_more_rows_and_columns_than_a_block_are_counted_alike():
+    rng = np.random.default_rng(0)
+    x, own = rng.normal(size=(20_000, 70)).round(3), rng.integers(0, 2, 20_000).astype(np.int32)
+    got, found = kernels.count_buckets(x, own, 2), kernels.find_buckets(x)
+    keys, sizes, shifts = sorted_buckets(x)
+    assert (got.keys == keys).all() and (got.sizes == sizes).all() and (got.shifts == shifts).all()
+    counts, _ = kernels.count_codes(tuple(found.codes), own, 2, found.sizes)
+    order = np.lexsort((found.keys, np.repeat(np.arange(70), found.sizes)))
+    assert (got.counts == counts.limbs[:, order, 0]).all()
+
+
+@pytest.mark.parametrize("bad", [-1, 2])
+def test_classes_that_are_none_are_refused(bad):
+    with pytest.raises(ValueError, match="classes: wanted"):
+        kernels.count_buckets(np.zeros((1, 1)), np.array([bad], np.int32), 2)
+
+
 @given(drawn=numbers(), seed=st.integers(0, 2**32))
 @settings(max_examples=40, deadline=None)
 def test_cells(each_isa, as_table, drawn, seed):

@@ -34,6 +34,7 @@ __all__ = ["Histogram", "HistogramTable"]
 Method = Literal["average", "tree", "student"]
 _MISSING = 255  # the code of a missing value
 _LARGEST = 1e307  # so that a margin can be added
+_FEW_CLASSES = 64  # whose counters, of eight columns, stay in the second cache
 _GRID = 121  # points at which a density is plotted
 
 
@@ -233,6 +234,10 @@ class Histogram(Event):
             some = weights > 0
             data, classes, weights = data.map(lambda values: values[some]), classes[some], weights[some]
         sums, _ = Gaussian().count(data, classes, n_classes, weights)
+        if weights is None and n_classes <= _FEW_CLASSES:
+            counted = kernels.count_buckets(data.columns, classes, n_classes)
+            labels = Buckets.split(counted.keys, counted.sizes, counted.shifts)
+            return {**sums, "counts": Exact.from_counts(counted.counts)}, labels
         found = kernels.find_buckets(data.columns)
         counts, _ = kernels.count_codes(tuple(found.codes), classes, n_classes, found.sizes, weights=weights)
         column = np.repeat(np.arange(len(found.sizes)), found.sizes)

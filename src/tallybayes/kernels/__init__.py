@@ -22,7 +22,17 @@ out                     OUT, C-contiguous, what the results are added to: float6
 
 from __future__ import annotations
 
-from .buckets import MOST_BUCKETS, BucketCodes, find_buckets, find_cells, join_buckets, ordered, unordered
+from .buckets import (
+    MOST_BUCKETS,
+    BucketCodes,
+    BucketCounts,
+    count_buckets,
+    find_buckets,
+    find_cells,
+    join_buckets,
+    ordered,
+    unordered,
+)
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
@@ -47,6 +57,7 @@ __all__ = [
     "MOST_BUCKETS",
     "BadEntry",
     "BucketCodes",
+    "BucketCounts",
     "Codes",
     "Coefficients",
     "Columns",
@@ -55,6 +66,7 @@ __all__ = [
     "NotFinite",
     "PowerSums",
     "WeighedTerms",
+    "count_buckets",
     "count_codes",
     "count_pairs",
     "count_sparse",

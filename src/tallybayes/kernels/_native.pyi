@@ -25,6 +25,9 @@ def count_pairs(
 def find_buckets(
     columns: _Columns, /
 ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
+def count_buckets(
+    columns: _Columns, classes: _Array, n_classes: int, /
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def find_cells(columns: _Columns, edges: _Array, sizes: _Sizes, /) -> NDArray[np.uint8]: ...
 def join_buckets(
     keys: _Array, sizes: _Sizes, shifts: _Array, other_keys: _Array, other_sizes: _Sizes, other_shifts: _Array, /

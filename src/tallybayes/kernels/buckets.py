@@ -17,7 +17,9 @@ from .types import Columns, Floats, Sizes
 __all__ = [
     "MOST_BUCKETS",
     "BucketCodes",
+    "BucketCounts",
     "JoinedBuckets",
+    "count_buckets",
     "find_buckets",
     "find_cells",
     "join_buckets",
@@ -49,6 +51,25 @@ class BucketCodes(NamedTuple):
     shifts: Keys
 
 
+class BucketCounts(NamedTuple):
+    """The buckets of some columns, rising in each, and the rows of each class in them.
+
+    Attributes
+    ----------
+    counts : int64 ndarray, shape (C, sum(sizes))
+        The number of rows of each class in each bucket.
+    keys : int64 ndarray, shape (sum(sizes),)
+        The ordered bits of each bucket's lowest value.
+    sizes, shifts : int64 ndarray, shape (F,)
+        The number of buckets of each column, and of the bits that they leave out.
+    """
+
+    counts: NDArray[np.int64]
+    keys: Keys
+    sizes: Keys
+    shifts: Keys
+
+
 class JoinedBuckets(NamedTuple):
     """The buckets of two sets of rows together; `mine` and `theirs` are the places of each side's buckets."""
 
@@ -73,6 +94,26 @@ def find_buckets(columns: Columns) -> BucketCodes:
     ([[0, 1, -1, 0]], [2.0, -1.0], [0])
     """
     return BucketCodes(*_native.find_buckets(columns))
+
+
+def count_buckets(columns: Columns, classes: NDArray[np.int32], n_classes: int) -> BucketCounts:
+    """Return the buckets of each column, and how many rows of each class are in them.
+
+    It takes memory for 1,026 buckets per column and class, so it is meant for few classes.
+
+    Parameters
+    ----------
+    columns : float64 or float32 ndarray, shape (n, F), or sequence of F such arrays of shape (n,)
+    classes : int32 ndarray, shape (n,)
+    n_classes : int
+
+    Examples
+    --------
+    >>> found = count_buckets(np.array([[2.0], [-1.0], [np.nan], [2.0]]), np.array([0, 1, 0, 0], np.int32), 2)
+    >>> found.counts.tolist(), unordered(found.keys).tolist(), found.shifts.tolist()
+    ([[0, 2], [1, 0]], [-1.0, 2.0], [0])
+    """
+    return BucketCounts(*_native.count_buckets(columns, classes, n_classes))
 
 
 def find_cells(columns: Columns, edges: Floats, sizes: Sizes) -> NDArray[np.uint8]:  # (F, n)

@@ -280,6 +280,7 @@ void run(Fault (*Kernels::*kernel)(const Task&), const Task& task) {
 void bind_counts(nb::module_& m);
 void bind_buckets(nb::module_& m);
 void bind_scores(nb::module_& m);
+void bind_experts(nb::module_& m);
 void bind_exact(nb::module_& m);
 void bind_hashes(nb::module_& m);
 void bind_normals(nb::module_& m);

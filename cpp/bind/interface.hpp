@@ -144,6 +144,40 @@ struct LeaveDenseTask {
     double* out;  // OUT (n, C), added to
 };
 
+// Two experts on the cells of numeric columns: see dense/experts.hpp. K cells of all columns together.
+struct ExpertTermsTask {
+    std::int64_t n_columns, n_classes, n_levels, n_alphas;
+    const std::int64_t* offsets;  // (F + 1,) running sum of the numbers of cells
+    const double* value;          // (K,)
+    const double* counts;         // (K, C)
+    const std::int32_t* nodes;    // (L, K), -1 for none
+    const std::int64_t* n_nodes;  // (L,), even
+    const double* alphas;         // (A,)
+    bool chosen;                  // whether omegas are given
+    const double *n, *mean, *m2;                    // (F, C)
+    const double *whole_n, *whole_mean, *whole_m2;  // (F,)
+    LeaveCoefficients full, less;                   // (F, C), for all rows, and for one row less
+    double floor;
+    double* omegas;       // OUT (L, A, F), or given
+    double* tree[3];      // OUT (K, C): now, other and own; zero on entry
+    double* student[3];   // OUT (K, C)
+    std::uint8_t* lost;   // OUT (K,): whether other and own cancel too many digits
+};
+
+struct MixExpertsTask {
+    std::int64_t n_columns, n_classes, n_pairs;
+    const std::int64_t* offsets;  // (F + 1,)
+    const double* counts;         // (K, C)
+    const double* log_rows;       // (2, C): logs of the class prior, and of that with a row less
+    const double *now[2], *other[2], *own[2];  // (K, C), of tree and Student t
+    bool used[2];
+    bool chosen;                // whether weights are given
+    const std::int64_t* pairs;  // (P,), rising: cell times C plus class
+    double* log_weights;        // OUT (2, F), or given
+    double* mixed;              // OUT (K, C), or null
+    double* left_out;           // OUT (C, P)
+};
+
 struct ScoreCodesTask {
     Table table;
     const double* scores;         // (offsets[F], C)
@@ -324,6 +358,8 @@ struct Kernels {
     Fault (*score_gaussian)(const ScoreDenseTask&);
     Fault (*score_student)(const ScoreDenseTask&);
     Fault (*leave_dense)(const LeaveDenseTask&);
+    Fault (*expert_terms)(const ExpertTermsTask&);
+    Fault (*mix_experts)(const MixExpertsTask&);
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);

@@ -6,6 +6,7 @@
 #include "codes/hash.hpp"
 #include "bind/interface.hpp"
 #include "dense/buckets.hpp"
+#include "dense/experts.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
 #include "codes/score_test.hpp"
@@ -24,7 +25,7 @@ namespace tally::TALLY_ISA {
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
                                  find_cells,  count_sparse,
-                                 score_gaussian, score_student, leave_dense, score_codes,    score_own_codes,
+                                 score_gaussian, score_student, leave_dense, expert_terms, mix_experts, score_codes,    score_own_codes,
                                  score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
                                  hash_sparse, softmax,       temper,       weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     normals_new,     normals_delete,

@@ -87,6 +87,7 @@ NB_MODULE(_native, m) {
     tally::bind_counts(m);
     tally::bind_buckets(m);
     tally::bind_scores(m);
+    tally::bind_experts(m);
     tally::bind_exact(m);
     tally::bind_hashes(m);
     tally::bind_normals(m);

@@ -1,5 +1,6 @@
 // Python bindings of the scores and the normaliser.
 #include "bind/buffers.hpp"
+#include "bind/coefficients.hpp"
 
 namespace tally {
 
@@ -31,26 +32,6 @@ void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::ha
     if (power.is_none()) refuse_type("power", "an array", power);
     score_dense(&Kernels::score_student, columns, mean, scale, constant, power, out);
 }
-
-// Six arrays of (C, F): pull, between, share, whole, freedom, constant.
-class CoefficientBuffer {
-public:
-    CoefficientBuffer(nb::handle arrays, const char* name, std::int64_t C, std::int64_t F) {
-        const nb::object items = nb::steal(PySequence_Tuple(arrays.ptr()));
-        if (!items.is_valid()) {
-            PyErr_Clear();
-            refuse_type(name, "six arrays", arrays);
-        }
-        if (nb::len(items) != 6) refuse(name, "six arrays", std::to_string(nb::len(items)));
-        held_.reserve(6);
-        for (nb::handle item : nb::borrow<nb::tuple>(items)) held_.emplace_back(item, name, C, F);
-        view = {held_[0].data, held_[1].data, held_[2].data, held_[3].data, held_[4].data, held_[5].data};
-    }
-    LeaveCoefficients view;
-
-private:
-    std::vector<Matrix> held_;
-};
 
 nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moments, nb::handle whole, nb::handle full,
                        nb::handle less, double floor, bool student, nb::handle out) {

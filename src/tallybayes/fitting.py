@@ -124,7 +124,7 @@ def fit(
     floor : float
         The smallest variance of a Gaussian column, as a share of its variance over all rows.
     calibrate : {"auto", "loo", "one", None}
-        How probabilities are calibrated, by leaving out at most 50,000 rows (a bottom-k sample): by a weight for each
+        How probabilities are calibrated, by leaving out some of a bottom-k sample of rows: by a weight for each
         column, which corrects for what columns repeat ("auto", also called "loo"), by one weight for all ("one"), or
         not at all, which is textbook naive Bayes.
     structure : {"naive", "pairs", "tan", "aode", "joint", "auto"}

@@ -237,3 +237,19 @@ def test_sampled_rows_of_a_live_array_are_views_and_others_are_copied(
     assert copied == [False if whole else part.batch is not parts[-1] for part in made.parts]
     assert any(copied) is not whole
     assert content(made) == content(BottomKSample.of(RowBatch(rows, 0, "skip"), schema()))
+
+
+def test_the_first_rows_of_a_sample_are_those_of_lowest_hash(room_for_all: None) -> None:
+    numbers = np.random.default_rng(0).normal(size=(60, 3))
+    source = sources.read(numbers)
+    whole = pa.Table.from_batches(list(source)).combine_chunks().to_batches()[0]
+    whole = whole.append_column("label", pa.array(["no", "yes"] * 30))
+    schema = infer(whole.schema, "label")
+    parts = [BottomKSample.of(RowBatch(whole.slice(at, 20)), schema) for at in (0, 20, 40)]
+    sample = parts[0] + parts[1] + parts[2]
+    every = sample.rows()
+    assert every is not None
+    for most in (1, 7, 59, 60, 100):
+        first = sample.rows(most)
+        assert first is not None
+        assert first.equals(every.slice(0, most))

@@ -46,15 +46,20 @@ class HistogramTable(Likelihood):
     ----------
     experts : Experts
         The cells, and what they follow from.
-    log : ndarray, shape (ΣK, C)
-        The log-density of each cell in each class, or only the part in which classes differ.
+    contrast : ndarray, shape (ΣK, C), or None
+        The part of each cell's log-density in which classes differ, weighted or not; None for all of it.
     scale : ndarray, shape (F,), or None
         The weights of the columns, where they are weighted.
     """
 
     experts: Experts
-    log: Floats
+    contrast: Floats | None = None
     scale: Floats | None = None
+
+    @cached_property
+    def log(self) -> Floats:  # (ΣK, C)
+        """The log-density of each cell in each class, or only the part in which classes differ."""
+        return self.experts.mixed + self.experts.log_density() if self.contrast is None else self.contrast
 
     def add_log_prob(self, data: Dense, out: Floats) -> None:
         """Look up the cell of each value; an infinite one is impossible."""
@@ -81,7 +86,7 @@ class HistogramTable(Likelihood):
 
     def contrasted(self) -> HistogramTable:
         """Return the terms without the density that all classes share; weighted terms never have it."""
-        return self if self.scale is not None else replace(self, log=self.experts.mixed())
+        return self if self.scale is not None else replace(self, contrast=self.experts.mixed)
 
     def to_plain(self) -> tuple[IntervalTable, ...]:
         """Return a table of each column's cells."""
@@ -109,10 +114,10 @@ class HistogramTable(Likelihood):
     def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> HistogramTable:
         """Return the terms of each column times its weight, plus the additions."""
         cells = self.experts.cells
-        log = weights[cells.column, None] * self.experts.mixed()
+        log = weights[cells.column, None] * self.experts.mixed
         for f, addition in additions.items():
             log[cells.starts[f] : cells.starts[f] + cells.sizes[f]] += addition
-        return replace(self, log=log, scale=weights)
+        return replace(self, contrast=log, scale=weights)
 
     def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
         """Return the log-density at the given values, or over the range of the column."""
@@ -155,7 +160,7 @@ class HistogramTable(Likelihood):
 
     def _shares(self) -> Floats:  # (ΣK, C)
         """Return the probability of each cell in each class, up to a factor: weight over all classes times p(c | x)."""
-        return self.experts.cells.pooled[:, None] * np.exp(self.experts.mixed())
+        return self.experts.cells.pooled[:, None] * np.exp(self.experts.mixed)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
         """Return a row per leaf of the tree: counts beside probabilities."""
@@ -192,7 +197,7 @@ class HistogramTable(Likelihood):
         This is what a row left out is scored by.
         """
         experts = Experts.planned(statistic, self.experts.plan, self.options.floor)
-        return replace(self, statistic=statistic, experts=experts, log=experts.mixed() + experts.log_density())
+        return replace(self, statistic=statistic, experts=experts, contrast=None)
 
 
 @dataclass(frozen=True)
@@ -257,7 +262,7 @@ class Histogram(Event):
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> HistogramTable:
         """Return the table of each column's cells. It needs neither a rule nor a smoothing: both are averaged."""
         experts = self._experts(statistic, options)
-        return HistogramTable(statistic, options, experts, experts.mixed() + experts.log_density())
+        return HistogramTable(statistic, options, experts)
 
     def _experts(self, statistic: Statistic, options: EstimateOptions) -> Experts:
         methods = (self.method != "student", self.method != "tree")
@@ -293,13 +298,16 @@ def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: 
     """Yield the terms of rows left out, (n, C), column by column; 0 where a value is missing."""
     C = experts.counts.shape[1]
     for f, codes in enumerate(experts.cells.find(data)):
-        start, out = int(experts.cells.starts[f]), np.zeros((len(codes), C))
+        start, absent = int(experts.cells.starts[f]), codes == _MISSING
         if weights is None:  # rows of one class in one cell have the same terms
-            present = np.flatnonzero(codes != _MISSING)
-            out[present] = experts.terms_of_pairs(f, codes[present].astype(np.intp) * C + classes[present])
-        else:
-            for rows in chunks(len(codes)):
-                present = rows.start + np.flatnonzero(codes[rows] != _MISSING)
-                cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
-                out[present] = experts.mixed_without(cell, own, weights[present])
+            cell = np.where(absent, 0, codes) if absent.any() else codes
+            by_class = experts.without_pairs(f, cell * np.intp(C) + classes)
+            by_class[:, absent] = 0.0
+            yield by_class.T
+            continue
+        out = np.zeros((len(codes), C))
+        for rows in chunks(len(codes)):
+            present = rows.start + np.flatnonzero(~absent[rows])
+            cell, own = start + codes[present].astype(np.intp), classes[present].astype(np.intp)
+            out[present] = experts.mixed_without(cell, own, weights[present])
         yield out

@@ -173,9 +173,9 @@ class BottomKSample:
             return None
         return BottomKSample(self.schema, (part,))
 
-    def rows(self) -> pa.RecordBatch | None:
-        """Return the sampled rows, sorted by hash; None if there are none."""
-        one = self._one()
+    def rows(self, most: int | None = None) -> pa.RecordBatch | None:
+        """Return the sampled rows, sorted by hash, or the first of them; None if there are none."""
+        one = self._one(most=most)
         return None if one is None else one.batch
 
     def in_order(self) -> pa.RecordBatch:
@@ -183,11 +183,14 @@ class BottomKSample:
         parts = _lowest([part.hashed(self.schema) for part in self.parts], self.room)
         return _in_order(parts, np.arange(sum(map(len, parts))))
 
-    def _one(self, cut: Callable[[Sequence[Part], float], tuple[Part, ...]] | None = None) -> Part | None:
-        """Return all sampled rows in one batch, sorted by hash."""
+    def _one(
+        self, cut: Callable[[Sequence[Part], float], tuple[Part, ...]] | None = None, most: int | None = None
+    ) -> Part | None:
+        """Return all sampled rows, or the first of them, in one batch, sorted by hash."""
         parts = (cut or _lowest)([part.hashed(self.schema) for part in self.parts], self.room)
         if not parts:
             return None
+        parts = parts if most is None else _first(parts, most)
         hashes = _all_hashes(parts)
         order = np.argsort(hashes, kind="stable")
         texts = [part.text for part in parts if part.text is not None]
@@ -220,14 +223,29 @@ def _needed(parts: Sequence[Part], room: float) -> tuple[Part, ...]:
 def _cut(parts: Sequence[Part], room: float, more: int) -> tuple[Part, ...]:
     if not any(map(len, parts)):
         return ()
-    hashes, most = _all_hashes(parts), round(room * MOST_ROWS)
-    kept = np.argpartition(hashes, most)[:most] if len(hashes) > most else np.arange(len(hashes))
+    hashes = _all_hashes(parts)
+    kept = _places(hashes, round(room * MOST_ROWS))
     if parts[0].text is not None:
         kept = kept[np.argsort(hashes[kept], kind="stable")]
         text = np.concatenate([part.text for part in parts if part.text is not None])
         end = int(np.searchsorted(np.cumsum(text[kept]), room * MOST_BYTES, side="right"))
         kept = kept[: max(1, end + more)]
-    mask = np.zeros(len(hashes), bool)
+    return _take(parts, kept)
+
+
+def _first(parts: Sequence[Part], most: int) -> tuple[Part, ...]:
+    """Return the rows with the lowest hashes."""
+    return _take(parts, _places(_all_hashes(parts), most))
+
+
+def _places(hashes: Hashes, most: int) -> npt.NDArray[np.intp]:
+    """Return the places of the lowest hashes, in any order."""
+    return np.argpartition(hashes, most)[:most] if len(hashes) > most else np.arange(len(hashes))
+
+
+def _take(parts: Sequence[Part], kept: npt.NDArray[np.intp]) -> tuple[Part, ...]:
+    """Return the rows at some places of all parts together."""
+    mask = np.zeros(sum(map(len, parts)), bool)
     mask[kept] = True
     each = np.split(mask, np.cumsum([len(part) for part in parts])[:-1])
     return tuple(part.of(np.flatnonzero(mine)) for part, mine in zip(parts, each, strict=True) if mine.any())

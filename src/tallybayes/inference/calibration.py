@@ -133,25 +133,59 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
     threads : int, optional
         The number of threads that score; one per core by default.
     """
-    batch = sample.rows()
-    if batch is None:
-        return Calibration()
-    schema = sample.schema
-    rows = RowBatch(batch, 0, schema.missing)
-    codes, found = class_codes(rows, schema.label)
-    classes = evidence.classes.find(found.array).astype(np.int32)[codes]
-    weights = row_weights(rows, schema.weight)
-    counted = classes >= 0
-    if not counted.all():  # rows of a class that is not in the evidence
-        rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
-        weights = None if weights is None else weights[counted]
     workers, choice = engines.default_threads(threads), views(evidence)
-    if not choice:
-        return _Search(viewed(evidence, None), choices, rows, classes, weights, workers).run()
-    searches = [_Search(viewed(evidence, view), choices, rows, classes, weights, workers) for view in choice]
-    calibrations = [search.run() for search in searches]
-    best = min(range(len(choice)), key=lambda k: searches[k].surprise)
-    return replace(calibrations[best], view=choice[best])
+    if choice:
+        rows = _SampledRows.of(evidence, sample)
+        if rows is None:
+            return Calibration()
+        searches = [_Search(viewed(evidence, view), choices, *rows, workers) for view in choice]
+        calibrations = [search.run() for search in searches]
+        best = min(range(len(choice)), key=lambda k: searches[k].surprise)
+        return replace(calibrations[best], view=choice[best])
+    evidence = viewed(evidence, None)
+    rows = _SampledRows.of(evidence, sample, _most_rows(evidence, choices))
+    return Calibration() if rows is None else _Search(evidence, choices, *rows, workers).run()
+
+
+class _SampledRows(NamedTuple):
+    """Rows of a sample whose classes are in the evidence, with classes and weights."""
+
+    rows: RowBatch
+    classes: npt.NDArray[np.int32]
+    weights: Floats | None
+
+    @classmethod
+    def of(cls, evidence: Evidence, sample: BottomKSample, most: int | None = None) -> _SampledRows | None:
+        """Return all rows of a sample, or the first of them; None if there are none."""
+        batch, schema = sample.rows(most), sample.schema
+        if batch is None:
+            return None
+        rows = RowBatch(batch, 0, schema.missing)
+        codes, found = class_codes(rows, schema.label)
+        classes = evidence.classes.find(found.array).astype(np.int32)[codes]
+        weights = row_weights(rows, schema.weight)
+        counted = classes >= 0
+        if not counted.all():  # rows of a class that is not in the evidence
+            rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
+            weights = None if weights is None else weights[counted]
+        return cls(rows, classes, weights)
+
+
+def _size(evidence: Evidence) -> tuple[int, int]:
+    return len(evidence.schema.columns), len(evidence.classes)
+
+
+def _by_column(evidence: Evidence) -> bool:
+    """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
+    return not any(block.event.input in ("bag", "text") for block in evidence.schema.blocks)
+
+
+def _most_rows(evidence: Evidence, choices: Choices) -> int | None:
+    """Return how many rows are enough; None where something else than weights of columns is to be chosen."""
+    if choices.calibrate is None or choices.tuned(evidence.schema) or not _by_column(evidence):
+        return None
+    columns, classes = _size(evidence)
+    return rows_to_weigh(columns if has_few_terms(columns, classes) else 1, classes)
 
 
 class _Search:
@@ -194,7 +228,7 @@ class _Search:
 
     def run(self) -> Calibration:
         alphas = dict.fromkeys(self.choices.tuned(self.evidence.schema), 1.0)
-        weighted = self.choices.calibrate is not None and self._by_column()
+        weighted = self.choices.calibrate is not None and _by_column(self.evidence)
         if alphas or not weighted:
             n = len(self.classes)
             many = n if self.weights is None else float(self.weights.sum())
@@ -207,10 +241,6 @@ class _Search:
                         alphas[key] = self._best(alphas, key)
         tried = tuple(self.tried[at][0] for at in sorted(self.tried))
         return replace(self._fit_weights(alphas) if weighted else self._fit_temperature(alphas), tried=tried)
-
-    def _by_column(self) -> bool:
-        """Return whether each column is to have a weight: not of texts and bags, whose terms are their words."""
-        return not any(block.event.input in ("bag", "text") for block in self.evidence.schema.blocks)
 
     def _fit_temperature(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of tokens, or the temperature, under the smoothings."""
@@ -229,7 +259,7 @@ class _Search:
 
     def _fit_weights(self, alphas: Mapping[str, float]) -> Calibration:
         """Return the weights of columns under the smoothings, fitted on as many rows as it takes."""
-        size = len(self.evidence.schema.columns), len(self.evidence.classes)
+        size = _size(self.evidence)
         if not has_few_terms(*size) or len(self.classes) < _FEW:
             return self._fit_common_weight(alphas)
         n = min(len(self.classes), rows_to_weigh(*size))

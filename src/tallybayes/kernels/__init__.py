@@ -35,6 +35,7 @@ from .buckets import (
 )
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
+from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
 from .instructions import choose
 from .leave_one_out import Coefficients, leave_dense
@@ -61,7 +62,9 @@ __all__ = [
     "Codes",
     "Coefficients",
     "Columns",
+    "ExpertTerms",
     "Limbs",
+    "MixedExperts",
     "NormalSums",
     "NotFinite",
     "PowerSums",
@@ -71,6 +74,7 @@ __all__ = [
     "count_pairs",
     "count_sparse",
     "exact_moments",
+    "expert_terms",
     "find_buckets",
     "find_cells",
     "hash_codes",
@@ -80,6 +84,7 @@ __all__ = [
     "join_buckets",
     "leave_dense",
     "log_softmax",
+    "mix_experts",
     "ordered",
     "power_sums",
     "score_codes",

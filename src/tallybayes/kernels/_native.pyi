@@ -22,6 +22,38 @@ def count_codes(
 def count_pairs(
     columns: _Columns, classes: _Array, n_classes: int, sizes: _Sizes, weights: _Array | None
 ) -> _Limbs: ...
+def expert_terms(
+    value: _Array,
+    counts: _Array,
+    sizes: _Sizes,
+    nodes: _Array,
+    n_nodes: _Sizes,
+    alphas: _Array,
+    omegas: _Array,
+    chosen: bool,
+    moments: _Array,
+    whole: _Array,
+    full: Sequence[_Array],
+    less: Sequence[_Array],
+    floor: float,
+    out: _Array,
+    lost: _Array,
+    /,
+) -> None: ...
+def mix_experts(
+    terms: _Array,
+    counts: _Array,
+    sizes: _Sizes,
+    log_rows: _Array,
+    tree: bool,
+    student: bool,
+    chosen: bool,
+    pairs: _Array,
+    log_weights: _Array,
+    mixed: _Array | None,
+    left_out: _Array,
+    /,
+) -> None: ...
 def find_buckets(
     columns: _Columns, /
 ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...

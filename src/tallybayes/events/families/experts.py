@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.events.families.cells import Cells, Places, Split
 from tallybayes.events.families.leave_one_out import ExactColumn, downdate
-from tallybayes.events.families.normal import Moments, by_class, estimate_normal, over_all
-from tallybayes.events.families.tree import Level, left
+from tallybayes.events.families.normal import Moments, by_class, coefficients, estimate_normal, over_all
+from tallybayes.events.families.tree import ALPHAS, Level, left
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
@@ -27,6 +28,7 @@ _MOST_LOSS = 1e6  # nats, of one value: finite, so that terms and losses can be 
 _KEPT_TERMS = 1 << 21  # doubles: 16 MB
 _LEAST_LOG = -600.0  # of a number whose exponential is accurate
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which experts are weighed
+_NO_PAIRS = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +36,7 @@ class Plan:
     """What leaving a row out does not change: cells, ω of each level, and the logs of the experts' weights (2, F)."""
 
     cells: Cells
-    omegas: tuple[Floats, ...]
+    omegas: Floats  # (levels, A, F)
     log_weights: Floats
 
 
@@ -46,24 +48,12 @@ class Tree:
     levels: tuple[Level, ...]
 
     @classmethod
-    def of(cls, cells: Cells, counts: Floats) -> Tree:
-        """Return the tree of cells with the given counts (ΣK, C)."""
-        return cls(cells.splits, tuple(_level(split, counts) for split in cells.splits))
-
-    def with_omegas(self, omegas: tuple[Floats, ...]) -> Tree:
-        """Return the tree with other probabilities of α."""
-        for level, omega in zip(self.levels, omegas, strict=True):
+    def of(cls, cells: Cells, counts: Floats, omegas: Floats) -> Tree:
+        """Return the tree of cells with the given counts (ΣK, C) and probabilities of α."""
+        tree = cls(cells.splits, tuple(_level(split, counts) for split in cells.splits))
+        for level, omega in zip(tree.levels, omegas, strict=True):
             level.__dict__["omega"] = omega
-        return self
-
-    def log_terms(self, size: int, classes: int) -> Floats:  # (ΣK, C)
-        """Return the log-ratio of each cell's leaf in each class."""
-        return self._sum([level.log_ratios() for level in self.levels], size, classes)
-
-    def log_terms_without_one(self, size: int, classes: int) -> tuple[Floats, Floats]:
-        """Return the log-ratios without a row of weight 1: in the other classes, and in its own."""
-        pairs = [level.log_ratios_without_one() for level in self.levels]
-        return self._sum([one for one, _ in pairs], size, classes), self._sum([own for _, own in pairs], size, classes)
+        return tree
 
     def log_terms_without(self, cell: Places, own: Places, weight: Floats) -> Floats:  # (k, C)
         """Return the log-ratios of rows left out."""
@@ -97,14 +87,17 @@ class Student:
 
     statistic: Statistic
     cells: Cells
+    counts: Floats  # (ΣK, C)
     floor: float
 
     @cached_property
-    def _own(self) -> Moments:  # of (F, C)
-        return Moments(*(part.T for part in by_class(self.statistic)))
+    def own(self) -> Moments:  # of (F, C)
+        """The moments of each class."""
+        return Moments(*(np.ascontiguousarray(part.T) for part in by_class(self.statistic)))
 
     @cached_property
-    def _whole(self) -> Moments:  # of (F, 1)
+    def whole(self) -> Moments:  # of (F, 1)
+        """The moments over all classes."""
         return Moments(*(part[:, None] for part in over_all(self.statistic)))
 
     def _log(self, own: Moments, whole: Moments, x: Floats) -> Floats:
@@ -112,27 +105,23 @@ class Student:
         normal = estimate_normal(own, whole, EstimateOptions("bayes", np.ones(1), 0, self.floor), 1.0)
         return np.maximum(normal.log_density(x), -_MOST_LOSS)
 
-    def log_terms(self) -> Floats:  # (ΣK, C)
-        """Return the log-density of each cell's value in each class."""
-        column = self.cells.column
-        return self._log(_take(self._own, column), _take(self._whole, column), self.cells.value[:, None])
-
-    def log_terms_without_one(self, counts: Floats) -> tuple[Floats, Floats]:  # (ΣK, C) each
-        """Return the log-densities without a row of weight 1: in the other classes, and in its own."""
-        column, x = self.cells.column, self.cells.value[:, None]
-        own, whole = _take(self._own, column), _take(self._whole, column)
-        c, some = np.broadcast_to(np.arange(counts.shape[1]), counts.shape), np.asarray(counts > 0)
-        pooled = np.asarray(self.cells.pooled > 0)[:, None]
+    def log_terms_without_one(self, some: Places) -> tuple[Floats, Floats]:  # (k, C) each
+        """Return the log-densities of some cells without a row of weight 1: in the other classes, and in its own."""
+        column, x, counts = self.cells.column[some], self.cells.value[some][:, None], self.counts[some]
+        own, whole = _take(self.own, column), _take(self.whole, column)
+        c = np.broadcast_to(np.arange(counts.shape[1]), counts.shape)
+        pooled = np.asarray(self.cells.pooled[some] > 0)[:, None]
         less_whole = self._less(whole, x, np.ones_like(x), column[:, None], None, pooled)
-        less = self._less(own, x, np.ones_like(counts), np.broadcast_to(column[:, None], c.shape), c, some)
+        columns = np.broadcast_to(column[:, None], c.shape)
+        less = self._less(own, x, np.ones_like(counts), columns, c, np.asarray(counts > 0))
         return self._log(own, less_whole, x), self._log(less, less_whole, x)
 
     def log_terms_without(self, cell: Places, own: Places, weight: Floats) -> Floats:  # (k, C)
         """Return the log-densities of rows left out."""
         column, x = self.cells.column[cell], self.cells.value[cell]
         rows, every = np.arange(len(cell)), np.ones((len(cell), 1), bool)
-        by = Moments(*(part.copy() for part in _take(self._own, column)))
-        whole = self._less(_take(self._whole, column), x[:, None], weight[:, None], column[:, None], None, every)
+        by = Moments(*(part.copy() for part in _take(self.own, column)))
+        whole = self._less(_take(self.whole, column), x[:, None], weight[:, None], column[:, None], None, every)
         mine = Moments(*(part[rows, own][:, None] for part in by))
         less = self._less(mine, x[:, None], weight[:, None], column[:, None], own[:, None], every)
         for part, new in zip(by, less, strict=True):
@@ -166,109 +155,113 @@ class Student:
         """Return the variance of the log-density of each cell's value."""
         options = EstimateOptions("map", np.ones(1), 0, self.floor)
         column = self.cells.column
-        normal = estimate_normal(_take(self._own, column), _take(self._whole, column), options, 1.0)
+        normal = estimate_normal(_take(self.own, column), _take(self.whole, column), options, 1.0)
         return normal.variance(self.cells.value[:, None])
 
 
 @dataclass(frozen=True, eq=False)
 class Experts:
-    """Both experts on the same cells, and the logs of their weights."""
+    """Both experts on the same cells, ω of each level, and the logs of their weights."""
 
     cells: Cells
     counts: Floats  # (ΣK, C)
-    tree: Tree
     student: Student
+    rows: Floats  # (C,)
+    terms: Floats  # (2, 3, ΣK, C): see `kernels.expert_terms`
+    omegas: Floats  # (levels, A, F)
     log_weights: Floats  # (2, F)
 
     @classmethod
     def of(cls, statistic: Statistic, cells: Cells, floor: float, methods: tuple[bool, bool]) -> Experts:
         """Return the experts that follow from the sums; `methods` says which of them take part."""
-        counts = cells.count(statistic)
-        student = Student(statistic, cells, floor)
-        none = np.zeros((2, len(cells.sizes)))
-        alone = cls(cells, counts, Tree.of(cells, counts), student, none)
-        experts = replace(alone, log_weights=alone._weigh(statistic.rows.to_float(), methods))
-        experts.__dict__["_without_one"] = alone._without_one  # they do not depend on the weights
+        experts = cls._found(statistic, cells, floor)
+        found = experts._mixed(_NO_PAIRS, methods)
+        experts = replace(experts, log_weights=found.log_weights)
+        experts.__dict__["mixed"] = found.mixed
         return experts
 
     @classmethod
     def planned(cls, statistic: Statistic, plan: Plan, floor: float) -> Experts:
         """Return the experts on cells, ω and weights that were chosen before."""
-        counts = plan.cells.count(statistic)
-        tree = Tree.of(plan.cells, counts).with_omegas(plan.omegas)
-        return cls(plan.cells, counts, tree, Student(statistic, plan.cells, floor), plan.log_weights)
+        return replace(cls._found(statistic, plan.cells, floor, plan.omegas), log_weights=plan.log_weights)
+
+    @classmethod
+    def _found(cls, statistic: Statistic, cells: Cells, floor: float, omegas: Floats | None = None) -> Experts:
+        """Return the experts with equal weights."""
+        counts = cells.count(statistic)
+        student = Student(statistic, cells, counts, floor)
+        own, whole, options = student.own, student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
+        full, less = (coefficients(n, 1.0, options) for n in (own.n, np.maximum(own.n - 1.0, 0.0)))
+        nodes = np.array([split.node for split in cells.splits], np.int32).reshape(-1, len(cells.value))
+        found = kernels.expert_terms(
+            cells.value,
+            counts,
+            cells.sizes,
+            nodes,
+            [2 * len(split.column) for split in cells.splits],
+            ALPHAS,
+            np.stack(own),
+            np.concatenate(whole, axis=1).T.copy(),
+            full,
+            less,
+            floor=floor,
+            omegas=omegas,
+        )
+        some = np.flatnonzero(found.lost)
+        if len(some):  # few: moments of hardly any rows
+            found.terms[1, 1, some], found.terms[1, 2, some] = student.log_terms_without_one(some)
+        rows, equal = statistic.rows.to_float(), np.zeros((2, len(cells.sizes)))
+        return cls(cells, counts, student, rows, found.terms, found.omegas, equal)
 
     @property
     def plan(self) -> Plan:
         """What leaving a row out does not change."""
-        return Plan(self.cells, tuple(level.omega for level in self.tree.levels), self.log_weights)
-
-    def _weigh(self, rows: Floats, methods: tuple[bool, bool]) -> Floats:  # (2, F)
-        """Return the logs of weights ∝ the probability of all rows' classes, each row left out, times the prior."""
-        C = len(rows)
-        full, less = np.log(rows + _PRIOR_ROWS), np.log(left(rows, 1.0) + _PRIOR_ROWS)
-        scores = np.full((2, len(self.cells.sizes)), -np.inf)
-        for k, (used, (other, own)) in enumerate(zip(methods, self._without_one, strict=True)):
-            if not used:
-                continue
-            log_other, log_own = full + other, less + own
-            top = np.maximum(log_other.max(axis=1, keepdims=True), log_own.max(axis=1, keepdims=True))
-            each = np.exp(log_other - top)
-            total = each.sum(axis=1, keepdims=True)
-            # all classes but its own; a difference that cancels is small against what is left
-            others = np.maximum(total - each, np.finfo(float).eps * total) if C > 1 else np.zeros_like(each)
-            with np.errstate(divide="ignore", over="ignore"):
-                loss = np.log1p(others / np.exp(log_own - top))
-            lost = (self.counts * np.where(self.counts > 0, np.minimum(loss, _MOST_LOSS), 0.0)).sum(axis=1)
-            scores[k] = -np.add.reduceat(lost, self.cells.starts)
-        top = scores.max(axis=0)
-        return np.asarray(scores - top - np.log(np.exp(scores - top).sum(axis=0)))
+        return Plan(self.cells, self.omegas, self.log_weights)
 
     @cached_property
-    def new(self) -> tuple[Floats, Floats]:  # (ΣK, C) each
-        """The log-terms of each expert for a new row."""
-        return self.tree.log_terms(*self.counts.shape), self.student.log_terms()
+    def tree(self) -> Tree:
+        """The counts of the tree's nodes."""
+        return Tree.of(self.cells, self.counts, self.omegas)
+
+    def _mixed(
+        self, pairs: npt.NDArray[np.int64], methods: tuple[bool, bool] | None = None, *, cells: bool = True
+    ) -> kernels.MixedExperts:
+        """Return the average for all cells and for rows left out; with methods, its weights are found too."""
+        prior = np.log(np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS)
+        used, weights = (methods, None) if methods else ((True, True), self.log_weights)
+        given = self.terms, self.counts, self.cells.sizes, prior, pairs
+        return kernels.mix_experts(*given, used=used, log_weights=weights, mixed=cells)
 
     @cached_property
-    def _without_one(self) -> tuple[tuple[Floats, Floats], tuple[Floats, Floats]]:
-        """The log-terms of each expert for a row left out: in the other classes, and in its own."""
-        return self.tree.log_terms_without_one(*self.counts.shape), self.student.log_terms_without_one(self.counts)
-
     def mixed(self) -> Floats:  # (ΣK, C)
-        """Return log Σ_k w_k p_k(c | x) for each cell."""
-        return self._mix(self.new, self.cells.column)
+        """The log of Σ_k w_k p_k(c | x) for each cell."""
+        mixed = self._mixed(_NO_PAIRS).mixed
+        assert mixed is not None
+        return mixed
 
-    def mixed_without(self, cell: Places, own: Places, weight: Floats | None) -> Floats:  # (k, C)
-        """Return the same for rows left out, of weight 1 unless given."""
-        if weight is not None:
-            terms = [one.log_terms_without(cell, own, weight) for one in (self.tree, self.student)]
-            return self._mix(terms, self.cells.column[cell])
-        both, rows = [], np.arange(len(cell))
-        for other, mine in self._without_one:
-            one = other[cell]
-            one[rows, own] = mine[cell, own]
-            both.append(one)
-        return self._mix(both, self.cells.column[cell])
+    def mixed_without(self, cell: Places, own: Places, weight: Floats) -> Floats:  # (k, C)
+        """Return the same for rows of some weight left out."""
+        terms = [one.log_terms_without(cell, own, weight) for one in (self.tree, self.student)]
+        return self._mix(terms, self.cells.column[cell])
 
-    def terms_of_pairs(self, f: int, pair: Places) -> Floats:  # (k, C)
-        """Return the terms of rows of weight 1 left out of column f; pair is cell · C + class.
+    def without_pairs(self, f: int, pair: Places) -> Floats:  # (C, k)
+        """Return the same for rows of weight 1 left out of column f; pair is cell · C + class.
 
         All pairs are computed on first use and kept, unless that would take too much memory.
         """
         C, start = self.counts.shape[1], int(self.cells.starts[f])
         if self.counts.size * C <= _KEPT_TERMS:
-            return np.asarray(self._pairs[start * C + pair])
+            return np.take(self._pairs[:, start * C : (start + int(self.cells.sizes[f])) * C], pair, axis=1)
         seen, place = np.unique(pair, return_inverse=True)
-        return self.mixed_without(start + seen // C, seen % C, None)[place]
+        return np.take(self._mixed(start * C + seen, cells=False).left_out, place, axis=1)
 
     @cached_property
-    def _pairs(self) -> Floats:  # (ΣK · C, C)
-        cell, own = np.divmod(np.arange(self.counts.size), self.counts.shape[1])
-        return self.mixed_without(cell, own, None)
+    def _pairs(self) -> Floats:  # (C, ΣK · C)
+        return self._mixed(np.arange(self.counts.size), cells=False).left_out
 
     def log_density(self) -> Floats:  # (ΣK, 1)
         """Return the log of Σ_k w_k Σ_c p_k(x | c): the part of the density that all classes share."""
-        tree, student = self.new
+        tree, student = self.terms[:, 0]
         with np.errstate(over="ignore"):
             width = np.minimum(np.bincount(self.leaves, self.cells.widths), np.finfo(float).max)[self.leaves]
         tree = tree + self.tree.log_pooled(len(width)) - np.log(width)[:, None]

@@ -1,0 +1,469 @@
+// Two experts on the cells of numeric columns: a tree of counts, and a Student t; and their average.
+//
+// A column has K cells, each with a value and the rows of every class. For each cell and class an expert gives three
+// log-terms: `now` from all rows, and for a row of weight 1 left out `other`, where the class is another one than the
+// row's, and `own`. Tree: the sum over levels of log sum_a omega_a (N_vc / q_v + a) / (N_pc + a), with N_vc the rows of
+// node v, p its parent and q_v its share of p; omega_a ~ the probability of a level's counts in the column under a.
+// Student t: dense/leave_one_out.hpp has the formulas.
+// The average: with p_k(c | x) ~ exp(term), log sum_k w_k p_k(c | x), and w_k ~ exp of minus the losses of rows left out.
+// IN: cells, one column after the other; nodes (L, K), those of parent p being 2p and 2p + 1, -1 for none; moments and
+// coefficients (F, C). OUT: as the tasks say. The caller guarantees that nodes are below n_nodes and of one column each.
+// Cost: some logarithms per cell, class and level; for pairs of cell and class, one per pair and class.
+// Twins: reference.expert_terms, reference.mix_experts.
+#pragma once
+
+#include "dense/leave_one_out.hpp"
+
+namespace tally::TALLY_ISA {
+
+constexpr double kRounding = 1e-12;    // a difference below this share of its operand is rounding
+constexpr double kNegligible = 1e-12;  // a smoothing with less of the probability is left out
+constexpr double kMostLoss = 1e6;      // nats of one value, so that losses can be compared
+constexpr double kLeastSum = 1e-200;   // of probabilities, below which they are computed as logarithms
+
+inline F4 pick(F4 mask, F4 yes, F4 no) { return either(keep(mask, yes), drop(mask, no)); }
+
+// log Gamma(x) for x > 0: Stirling's series from 12 on, after Gamma(x) = Gamma(x + 12) / (x (x + 1) ... (x + 11)).
+inline F4 log_gamma(F4 x) {
+    const F4 low = less(x, all(12.0)), small = pick(low, x, all(1.0));
+    F4 product = small;
+    for (int k = 1; k < 12; ++k) product = product * (small + all(double(k)));
+    const F4 z = pick(low, x + all(12.0), x), r = all(1.0) / (z * z);
+    F4 series = all(1.0 / 1188.0) - r * all(691.0 / 360360.0);
+    series = all(1.0 / 1680.0) - r * series;
+    series = all(1.0 / 1260.0) - r * series;
+    series = all(1.0 / 360.0) - r * series;
+    series = (all(1.0 / 12.0) - r * series) / z;
+    const F4 stirling = (z - all(0.5)) * logarithm(z) - z + all(0.91893853320467274178) + series;
+    return stirling - keep(low, logarithm(greatest(product, all(kLowScale))));
+}
+
+// Numbers of which four at a time are replaced by a function of them.
+class Numbers {
+public:
+    explicit Numbers(i64 most) : values_(most + 4) {}
+    double* get() { return values_.get(); }
+    double& operator[](i64 i) { return values_[i]; }
+    template <class Function>
+    void apply(i64 size, Function function) {
+        for (i64 i = size; i % 4 != 0; ++i) values_[i] = 1.0;
+        for (i64 i = 0; i < size; i += 4) store(&values_[i], function(load(&values_[i])));
+    }
+
+private:
+    Scratch<double> values_;
+};
+
+inline double left_of(double count, double weight) {
+    const double less = count - weight;
+    return less > kRounding * count ? less : 0.0;
+}
+
+inline double share_of(double part, double whole) { return whole > 0.0 ? part / whole : 0.0; }
+
+// One level of the trees of all columns.
+class TreeLevel {
+public:
+    TreeLevel(const ExpertTermsTask& task, i64 level)
+        : task_(task), node_(task.nodes + level * task.offsets[task.n_columns]), V_(task.n_nodes[level]),
+          C_(task.n_classes), A_(task.n_alphas), omega_(task.omegas + level * A_ * task.n_columns),
+          counts_(V_ * C_), totals_(V_ / 2 * C_), pooled_(V_), whole_(V_ / 2), column_(V_), now_(V_ * C_),
+          other_(V_ * C_), own_(V_ * C_) {
+        for (i64 f = 0; f < task.n_columns; ++f)
+            for (i64 k = task.offsets[f]; k < task.offsets[f + 1]; ++k) {
+                if (node_[k] < 0) continue;
+                column_[node_[k]] = f;
+                for (i64 c = 0; c < C_; ++c) counts_[node_[k] * C_ + c] += task.counts[k * C_ + c];
+            }
+        for (i64 v = 0; v < V_; ++v)
+            for (i64 c = 0; c < C_; ++c) {
+                pooled_[v] += counts_[v * C_ + c];
+                totals_[v / 2 * C_ + c] += counts_[v * C_ + c];
+            }
+        for (i64 v = 0; v < V_; ++v) whole_[v / 2] += pooled_[v];
+    }
+
+    // Set the probability of each smoothing in each column.
+    void choose() {
+        const i64 F = task_.n_columns;
+        Numbers gain(V_ * C_), none(V_ * C_), loss(V_ / 2 * C_);
+        for (i64 a = 0; a < A_; ++a) {
+            const double alpha = task_.alphas[a];
+            double* const log = omega_ + a * F;
+            for (i64 f = 0; f < F; ++f) log[f] = 0.0;
+            for (i64 v = 0; v < V_; ++v) {
+                const double rows = alpha * share_of(pooled_[v], whole_[v / 2]);
+                for (i64 c = 0; c < C_; ++c) {
+                    const double count = counts_[v * C_ + c];
+                    none[v * C_ + c] = count > 0.0 ? rows : 1.0;  // a count of zero adds nothing
+                    gain[v * C_ + c] = count > 0.0 ? count + rows : 1.0;
+                }
+            }
+            for (i64 k = 0; k < V_ / 2 * C_; ++k) loss[k] = totals_[k] + alpha;
+            gain.apply(V_ * C_, [](F4 x) { return log_gamma(x); });
+            none.apply(V_ * C_, [](F4 x) { return log_gamma(x); });
+            loss.apply(V_ / 2 * C_, [](F4 x) { return log_gamma(x); });
+            double first[4];
+            store(first, log_gamma(all(alpha)));
+            for (i64 k = 0; k < V_ * C_; ++k) log[column_[k / C_]] += gain[k] - none[k];
+            for (i64 k = 0; k < V_ / 2 * C_; ++k) log[column_[2 * (k / C_)]] -= loss[k] - first[0];
+        }
+        for (i64 f = 0; f < F; ++f) normalise(f);
+    }
+
+    // Add the terms of each cell's node.
+    void add() {
+        for (i64 v = 0; v < V_; ++v) {
+            const double share = share_of(pooled_[v], whole_[v / 2]);
+            const double less = share_of(left_of(pooled_[v], 1.0), left_of(whole_[v / 2], 1.0));
+            for (i64 c = 0; c < C_; ++c) {
+                const double count = counts_[v * C_ + c], total = totals_[v / 2 * C_ + c];
+                now_[v * C_ + c] = average(count, total, share, column_[v]);
+                other_[v * C_ + c] = average(count, total, less, column_[v]);
+                own_[v * C_ + c] = average(left_of(count, 1.0), left_of(total, 1.0), less, column_[v]);
+            }
+        }
+        Numbers* tables[3] = {&now_, &other_, &own_};
+        for (int t = 0; t < 3; ++t) {
+            Numbers& table = *tables[t];
+            table.apply(V_ * C_, [](F4 x) { return logarithm(x); });
+            for (i64 k = 0; k < task_.offsets[task_.n_columns]; ++k)
+                for (i64 c = 0; c < C_ && node_[k] >= 0; ++c) task_.tree[t][k * C_ + c] += table[node_[k] * C_ + c];
+        }
+    }
+
+private:
+    void normalise(i64 f) {
+        const i64 F = task_.n_columns;
+        double top = omega_[f], sum = 0.0, kept = 0.0;
+        for (i64 a = 1; a < A_; ++a) top = larger(top, omega_[a * F + f]);
+        Numbers each(A_);
+        for (i64 a = 0; a < A_; ++a) each[a] = omega_[a * F + f] - top;
+        each.apply(A_, [](F4 x) { return exponential(x); });
+        for (i64 a = 0; a < A_; ++a) sum += each[a];
+        for (i64 a = 0; a < A_; ++a) {
+            each[a] = each[a] / sum;
+            if (each[a] < kNegligible) each[a] = 0.0;
+            kept += each[a];
+        }
+        for (i64 a = 0; a < A_; ++a) omega_[a * F + f] = each[a] / kept;
+    }
+
+    double average(double count, double total, double share, i64 f) const {
+        const double scaled = share > 0.0 ? count / share : 0.0;
+        double out = 0.0;
+        for (i64 a = 0; a < A_; ++a) {
+            const double weight = omega_[a * task_.n_columns + f], alpha = task_.alphas[a];
+            if (weight > 0.0) out += weight * (scaled + alpha) / (total + alpha);
+        }
+        return out;
+    }
+
+    const ExpertTermsTask& task_;
+    const i32* node_;
+    const i64 V_, C_, A_;
+    double* omega_;  // (A, F)
+    Scratch<double> counts_, totals_, pooled_, whole_;
+    Scratch<i64> column_;
+    Numbers now_, other_, own_;
+};
+
+// The Student t of one column, four cells at a time.
+class StudentColumn {
+public:
+    StudentColumn(const ExpertTermsTask& task, i64 f) : task_(task), f_(f), C_(task.n_classes) {}
+
+    void add() {
+        for (i64 k = task_.offsets[f_]; k < task_.offsets[f_ + 1]; k += 4) {
+            const i64 count = smaller<i64>(4, task_.offsets[f_ + 1] - k);
+            double x[4];
+            for (i64 i = 0; i < 4; ++i) x[i] = task_.value[k + smaller(i, count - 1)];
+            four(k, count, load(x));
+        }
+    }
+
+private:
+    struct Left {
+        F4 mean, m2, lost;
+    };
+
+    // The column over all classes: location, variance, and the least squared scale.
+    struct Whole {
+        F4 mean, variance, least;
+    };
+
+    void four(i64 k, i64 count, F4 x) {
+        const double N = task_.whole_n[f_], M = task_.whole_mean[f_], M2 = task_.whole_m2[f_];
+        const Left all_rows{all(M), all(M2), all(0.0)}, less_rows = without(x, N, M, M2);
+        const Whole full = whole(all_rows, N), less = whole(less_rows, N - smaller(N, 1.0));
+        F4 doubtful = less_rows.lost;
+        for (i64 c = 0; c < C_; ++c) {
+            const i64 j = f_ * C_ + c;
+            const double n = task_.n[j], mean = task_.mean[j], m2 = task_.m2[j];
+            const Left own = without(x, n, mean, m2);
+            put(0, k, count, c, density(x, all(mean), all(m2), full, task_.full, j));
+            put(1, k, count, c, density(x, all(mean), all(m2), less, task_.full, j));
+            put(2, k, count, c, density(x, own.mean, own.m2, less, task_.less, j));
+            double there[4];
+            for (i64 i = 0; i < 4; ++i) there[i] = i < count ? task_.counts[(k + i) * C_ + c] : 0.0;
+            doubtful = either(doubtful, keep(tally::TALLY_ISA::less(all(0.0), load(there)), own.lost));
+        }
+        for (i64 i = 0; i < count; ++i) {
+            double rows = 0.0;
+            for (i64 c = 0; c < C_; ++c) rows += task_.counts[(k + i) * C_ + c];
+            task_.lost[k + i] = rows > 0.0 && (lanes(doubtful) >> i & 1) != 0;
+        }
+    }
+
+    void put(int t, i64 k, i64 count, i64 c, F4 values) {
+        double out[4];
+        store(out, values);
+        for (i64 i = 0; i < count; ++i) task_.student[t][(k + i) * C_ + c] = out[i];
+    }
+
+    // Moments without a row of weight 1 and value x, and where subtracting it cancels too many digits.
+    static Left without(F4 x, double n, double mean, double m2) {
+        const double w = smaller(n, 1.0), rest = n - w;
+        if (!(rest > 0.0)) return {all(0.0), all(0.0), all(0.0)};  // nothing is left
+        const bool enough = rest > kCancelled * n;
+        if (m2 == 0.0 && enough) return {all(mean), all(0.0), all(0.0)};
+        const F4 away = x - all(mean), left = all(m2) - all(w) * (away * away) * all(n) / all(rest);
+        const F4 fine = enough ? less(all(kCancelled * m2), left) : all(0.0);
+        const F4 centre = all(mean) - all(w) * away / all(rest);
+        return {keep(fine, centre), keep(fine, greatest(left, all(0.0))), drop(fine, less(all(0.0), all(1.0)))};
+    }
+
+    Whole whole(const Left& of, double n) const {
+        const F4 variance = n > 0.0 ? smallest(of.m2, all(kTopScale)) / all(n) : all(0.0);
+        const F4 square = smallest(greatest(of.mean * of.mean, all(1.0)), all(kTopScale));
+        const F4 spread = pick(less(all(0.0), variance), variance, square);
+        return {of.mean, variance, greatest(all(task_.floor) * spread, all(kLowScale))};
+    }
+
+    static F4 density(F4 x, F4 mean, F4 m2, const Whole& whole, const LeaveCoefficients& of, i64 j) {
+        const F4 top = all(kTopScale), apart = mean - whole.mean;
+        const F4 between = all(of.between[j]) * smallest(apart * apart, top);
+        F4 scale2 = all(of.share[j]) * (smallest(m2, top) + between) + all(of.whole[j]) * whole.variance;
+        scale2 = smallest(greatest(scale2, whole.least), top);
+        const F4 d = x - (mean - all(of.pull[j]) * apart), q = d * d / scale2 / all(of.freedom[j]);
+        F4 log = logarithm_of_one_plus(smallest(q, top));
+        const F4 far = not_at_most(q, top);
+        if (lanes(far) != 0) {  // the square overflows
+            const F4 size = smallest(greatest(d, all(0.0) - d), all(1.7976931348623157e308));
+            const F4 logs = all(2.0) * logarithm(greatest(size, all(1.0))) - logarithm(scale2) - all(logarithm(of.freedom[j]));
+            log = pick(far, logs, log);
+        }
+        const F4 result = all(of.constant[j]) - all(0.5) * logarithm(scale2) - all((of.freedom[j] + 1.0) / 2.0) * log;
+        return greatest(result, all(-kMostLoss));
+    }
+
+    const ExpertTermsTask& task_;
+    const i64 f_, C_;
+};
+
+inline Fault expert_terms(const ExpertTermsTask& task) {
+    const PlainArithmetic plain;
+    for (i64 level = 0; level < task.n_levels; ++level) {
+        TreeLevel one(task, level);
+        if (!task.chosen) one.choose();
+        one.add();
+    }
+    for (i64 f = 0; f < task.n_columns; ++f) StudentColumn(task, f).add();
+    return {};
+}
+
+inline double exponential_of(double x) {
+    double four[4];
+    store(four, exponential(all(x)));
+    return four[0];
+}
+
+// The average of both experts, one column after the other.
+class ExpertMixer {
+public:
+    explicit ExpertMixer(const MixExpertsTask& task)
+        : task_(task), C_(task.n_classes), each_{Numbers(most(task)), Numbers(most(task))},
+          own_{Numbers(most(task)), Numbers(most(task))}, sums_(larger(most(task), C_)) {}
+
+    void begin(i64 f) {
+        f_ = f;
+        first_ = task_.offsets[f];
+        size_ = task_.offsets[f + 1] - first_;
+        if (!task_.chosen) weigh();
+        for (int e = 0; e < 2; ++e) weights_[e] = exponential_of(log_weight(e));
+    }
+
+    // Write log sum_k w_k p_k(c | x) of each cell.
+    void mix_cells() {
+        shift(task_.now, nullptr);
+        for (i64 k = 0; k < size_; ++k) mix(k, -1, &sums_[k * C_]);
+        double* const out = task_.mixed + first_ * C_;
+        finish(size_ * C_, [&](i64 i) -> double& { return out[i]; },
+               [&](i64 i) { return mix_logs(task_.now, nullptr, i / C_, i % C_, -1); });
+    }
+
+    // Write the same of rows left out: those of pairs [from, to), whose cells are of this column.
+    void mix_pairs(i64 from, i64 to) {
+        shift(task_.other, task_.own);
+        for (i64 p = from; p < to; ++p) {
+            const i64 k = task_.pairs[p] / C_ - first_, own = task_.pairs[p] % C_;
+            mix(k, own, sums_.get());
+            finish(C_, [&](i64 c) -> double& { return task_.left_out[c * task_.n_pairs + p]; },
+                   [&](i64 c) { return mix_logs(task_.other, task_.own, k, c, own); });
+        }
+    }
+
+private:
+    using Terms = const double* const*;  // of both experts, (K, C) each
+
+    static i64 most(const MixExpertsTask& task) {
+        i64 size = 1;
+        for (i64 f = 0; f < task.n_columns; ++f) size = larger(size, task.offsets[f + 1] - task.offsets[f]);
+        return size * task.n_classes;
+    }
+
+    double& log_weight(int e) { return task_.log_weights[e * task_.n_columns + f_]; }
+
+    // Set the logs of the experts' weights: minus the losses of all rows left out, normalised.
+    void weigh() {
+        double score[2];
+        for (int e = 0; e < 2; ++e) score[e] = task_.used[e] ? -loss(e) : -INFINITY;
+        const double top = larger(score[0], score[1]);
+        const double norm = top + logarithm(exponential_of(score[0] - top) + exponential_of(score[1] - top));
+        for (int e = 0; e < 2; ++e) log_weight(e) = score[e] - norm;
+    }
+
+    // Return the loss of all rows, each left out.
+    double loss(int e) {
+        Numbers &each = each_[e], &own = own_[e];
+        const double* const counts = task_.counts + first_ * C_;
+        const i64 cells = size_ * C_;
+        for (i64 k = 0; k < size_; ++k) {
+            double top = -INFINITY;
+            for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
+                const i64 c = i % C_;
+                each[i] = task_.log_rows[c] + task_.other[e][first_ * C_ + i];
+                own[i] = task_.log_rows[C_ + c] + task_.own[e][first_ * C_ + i];
+                top = larger(top, counts[i] > 0.0 ? larger(each[i], own[i]) : each[i]);
+            }
+            for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
+                each[i] -= top;
+                own[i] = counts[i] > 0.0 ? own[i] - top : 0.0;
+            }
+        }
+        each.apply(cells, [](F4 x) { return exponential(x); });
+        own.apply(cells, [](F4 x) { return exponential(x); });
+        for (i64 k = 0; k < size_; ++k) {
+            double total = 0.0;
+            for (i64 i = k * C_; i < (k + 1) * C_; ++i) total += each[i];
+            for (i64 i = k * C_; i < (k + 1) * C_; ++i) sums_[i] = others(each, total, k, i) / own[i];
+        }
+        for (i64 i = 0; i < cells; ++i) own[i] = smaller(sums_[i], kTopScale);
+        own.apply(cells, [](F4 x) { return logarithm_of_one_plus(x); });
+        double sum = 0.0;
+        for (i64 i = 0; i < cells; ++i)
+            if (counts[i] > 0.0) sum += counts[i] * (sums_[i] < kTopScale ? own[i] : loss_of(e, i / C_, i % C_));
+        return sum;
+    }
+
+    // The sum of a cell's numbers but one; added up anew where the difference cancels.
+    double others(Numbers& each, double total, i64 k, i64 one) const {
+        if (total - each[one] > kCancelled * total) return total - each[one];
+        double sum = 0.0;
+        for (i64 i = k * C_; i < (k + 1) * C_; ++i) sum += i == one ? 0.0 : each[i];
+        return sum;
+    }
+
+    // The loss of one row, whose exponential underflows.
+    double loss_of(int e, i64 k, i64 own) {
+        double top = -INFINITY, sum = 0.0;
+        const auto score = [&](i64 c) {
+            const i64 at = (first_ + k) * C_ + c;
+            return c == own ? task_.log_rows[C_ + c] + task_.own[e][at] : task_.log_rows[c] + task_.other[e][at];
+        };
+        for (i64 c = 0; c < C_; ++c) top = larger(top, score(c));
+        for (i64 c = 0; c < C_; ++c) sum += exponential_of(score(c) - top);
+        return smaller(top - score(own) + logarithm(sum), kMostLoss);
+    }
+
+    // Exponentials of terms, less the largest of each cell.
+    void shift(Terms terms, Terms own) {
+        for (int e = 0; e < 2; ++e) {
+            const double* const from = terms[e] + first_ * C_;
+            for (i64 k = 0; k < size_; ++k) {
+                double top = -INFINITY;
+                for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
+                    top = larger(top, from[i]);
+                    if (own != nullptr) top = larger(top, own[e][first_ * C_ + i]);
+                }
+                for (i64 i = k * C_; i < (k + 1) * C_; ++i) {
+                    each_[e][i] = from[i] - top;
+                    if (own != nullptr) own_[e][i] = own[e][first_ * C_ + i] - top;
+                }
+            }
+            each_[e].apply(size_ * C_, [](F4 x) { return exponential(x); });
+            if (own != nullptr) own_[e].apply(size_ * C_, [](F4 x) { return exponential(x); });
+        }
+    }
+
+    // Write the sum of w_k p_k of each class, for cell k and a row of class `own`; 0 where it is too small to be exact.
+    void mix(i64 k, i64 own, double* sums) {
+        double norm[2] = {0.0, 0.0};
+        for (int e = 0; e < 2; ++e)
+            for (i64 c = 0; c < C_; ++c) norm[e] += (c == own ? own_ : each_)[e][k * C_ + c];
+        const bool small = !(norm[0] > kLeastSum) || !(norm[1] > kLeastSum);
+        const double one = small ? 0.0 : weights_[0] / norm[0], two = small ? 0.0 : weights_[1] / norm[1];
+        for (i64 c = 0; c < C_; ++c) {
+            Numbers* from = c == own ? own_ : each_;
+            const double sum = one * from[0][k * C_ + c] + two * from[1][k * C_ + c];
+            sums[c] = sum > kLeastSum ? sum : 0.0;
+        }
+    }
+
+    // The same as a logarithm, of numbers of any size.
+    double mix_logs(Terms terms, Terms own_terms, i64 k, i64 c, i64 own) {
+        double log[2];
+        for (int e = 0; e < 2; ++e) {
+            double top = -INFINITY, sum = 0.0;
+            const auto term = [&](i64 b) { return (b == own ? own_terms : terms)[e][(first_ + k) * C_ + b]; };
+            for (i64 b = 0; b < C_; ++b) top = larger(top, term(b));
+            for (i64 b = 0; b < C_; ++b) sum += exponential_of(term(b) - top);
+            log[e] = log_weight(e) + (term(c) - top - logarithm(sum));
+        }
+        const double top = larger(log[0], log[1]);
+        return top + logarithm(exponential_of(log[0] - top) + exponential_of(log[1] - top));
+    }
+
+    // Write the logarithms of the sums; `exact` gives those of sums that are 0.
+    template <class Out, class Exact>
+    void finish(i64 size, Out out, Exact exact) {
+        for (i64 i = 0; i < size; i += 4) {
+            double logs[4];
+            store(logs, logarithm(load(&sums_[i])));
+            for (i64 j = i; j < smaller(i + 4, size); ++j) out(j) = sums_[j] > 0.0 ? logs[j - i] : exact(j);
+        }
+    }
+
+    const MixExpertsTask& task_;
+    const i64 C_;
+    Numbers each_[2], own_[2], sums_;
+    i64 f_ = 0, first_ = 0, size_ = 0;
+    double weights_[2] = {};
+};
+
+inline Fault mix_experts(const MixExpertsTask& task) {
+    const PlainArithmetic plain;
+    ExpertMixer mixer(task);
+    i64 from = 0;
+    for (i64 f = 0; f < task.n_columns; ++f) {
+        mixer.begin(f);
+        if (task.mixed != nullptr) mixer.mix_cells();
+        i64 to = from;
+        while (to < task.n_pairs && task.pairs[to] < task.offsets[f + 1] * task.n_classes) ++to;
+        if (to > from) mixer.mix_pairs(from, to);
+        from = to;
+    }
+    return {};
+}
+
+}  // namespace tally::TALLY_ISA

@@ -86,6 +86,18 @@ def test_what_look_suggests_runs(shelves: Shell, stdin: bool) -> None:
     assert "Not used: shelf mark. To use it: --keep 'shelf mark'." in ran.out
 
 
+def test_without_a_class_every_column_is_described_and_what_look_suggests_runs(tally: Shell) -> None:
+    lines = "".join(f"{20 + k % 9}.5,{50_000 + 977 * k}\n" for k in range(60))
+    Path("flats to let.csv").write_text("sqm,rent\n" + lines)
+    ran = tally("look 'flats to let.csv'")
+    assert "rent     histogram" in ran.out
+    assert "No column looks like a class: name it with --label." in ran.out
+    (line,) = suggestions(ran.out)
+    assert line == "report 'flats to let.csv' --no-label"
+    tally.done(line)
+    assert "What is in" in Path("flats to let.html").read_text()
+
+
 def test_a_hint_does_not_repeat_secrets_of_a_uri(tally: Shell) -> None:
     from tallybayes.cli.options import InputOptions
 

@@ -1,4 +1,7 @@
-"""The commands as one typer group: each is imported on use; a file name in place of a command means `look`."""
+"""The commands as one typer group, each imported when it is used.
+
+A file name in place of a command means `look`.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +44,10 @@ def subcommands(commands: Mapping[str, tuple[str, str]]) -> Callable[[F], F]:
 
 
 def many(*flags: str) -> Callable[[F], F]:
-    """Let each of these options of a command take all words up to the next option, as after a shell's glob."""
+    """Let each of these options take all words up to the next option.
+
+    A shell's glob gives many.
+    """
 
     def marked(function: F) -> F:
         function.many = flags  # type: ignore[attr-defined]

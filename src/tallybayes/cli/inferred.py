@@ -51,6 +51,8 @@ def infer_columns(
     where : str
         The name of the rows in messages.
     """
+    import pyarrow as pa
+
     from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
     from tallybayes.schema.infer import infer
     from tallybayes.sources import ColumnReadings, read
@@ -61,10 +63,15 @@ def infer_columns(
     readings = ColumnReadings({name: one.reading for name, one in found.items()}, markers_of_numbers(missing))
     # Only the rows that decide are read here: a later one may be refused, as `fit` will say.
     rows = next(iter(readings.read(read(first.slice(0, LOOK_ROWS)))))
-    other = label or rows.schema.names[-1]
+    fields, other = rows.schema, label
+    if other is None:  # one of the columns may be the class, but all are described
+        other = "class"
+        while other in fields.names:
+            other += "_"
+        fields = fields.append(pa.field(other, pa.string()))
     events: dict[str, str] = {}
-    if len(rows.schema.names) > 1:
-        events = infer(rows.schema, other, where=where, first=lambda: rows).events()
+    if len(fields.names) > 1:
+        events = infer(fields, other, where=where, first=lambda: rows).events()
     return tuple(
         _column(name, first.column(name), raw.column(name), found.get(name), events, missing, label)
         for name in first.schema.names

@@ -181,7 +181,10 @@ def _check(data: Sequence[str] | None, inputs: InputOptions) -> None:
 
 
 def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]) -> str:
-    """Return a path whose ending gives the format: the given one, or a temporary file or link to the same bytes."""
+    """Return a path whose ending gives the format.
+
+    It is the given one, or a temporary file or link to the same bytes.
+    """
     if format_ is not None and not ending_of(f"x.{format_}"):
         formats = ", ".join(ending[1:] for ending in ENDINGS)
         raise BadOption(wanted("--format", f"one of {formats}; text also as {COMPRESSED}", repr(format_)))

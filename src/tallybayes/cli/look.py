@@ -70,7 +70,7 @@ class Look(Result):
         """The commands to run next."""
         files = shlex.join(self.data)
         if self.label is None:
-            return (f"tally fit {files} --label COLUMN",)
+            return (f"tally report {files} --no-label",)
         options = f"{files} --label {shlex.quote(self.label)}"
         return (f"tally report {options}", f"tally fit {options}", f"tally validate {options}")
 
@@ -96,7 +96,7 @@ class Look(Result):
             shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
             notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
         size = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
-        title = f"{self._called}: {size}, {len(self.columns):,} columns"
+        title = f"{self._called}: {size}, {len(self.columns):,} column{'s' * (len(self.columns) != 1)}"
         columns = tuple(
             one if isinstance(one, Column) else Column(one, right=one in ("values", "missing")) for one in titles
         )

@@ -48,7 +48,10 @@ def replacing(path: str, *, force: bool) -> AbstractContextManager[BinaryIO]:
 
 
 def show(result: Result, display: DisplayOptions, values: dict[str, Any] | None = None) -> None:
-    """Print a result as a table, as text or as JSON, or write it to a file; `values` are those for JSON, if fewer."""
+    """Print a result as a table, text or JSON, or write it to a file.
+
+    `values` are those for JSON, if fewer.
+    """
     if display.output is not None:
         ending = Path(display.output).suffix.lower()
         if ending not in (".json", ".txt"):

@@ -63,7 +63,10 @@ def label_of(source: sources.Source, given: str | None) -> str:
 
 
 def label_among(first: pa.RecordBatch | None) -> str | None:
-    """Guess the class column in the first rows: one with a usual name, else the last or first with few values."""
+    """Guess the class column in the first rows.
+
+    It has a usual name; else it is the last or the first with few values.
+    """
     names = [] if first is None else first.schema.names
     called = [name for name in names if name.lower() in _NAMES]
     for name in dict.fromkeys([*called, *names[-1:], *names[:1]]):

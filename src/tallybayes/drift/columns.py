@@ -154,7 +154,10 @@ def _of_parameters(
 
 
 def _absent(sides: _Sides) -> tuple[Floats, Floats]:  # (F,) each
-    """Return the weight of the rows without a value, on each side; a null that is a value counts as none."""
+    """Return the weight of the rows without a value, on each side.
+
+    A null that is a value counts as none.
+    """
     if "missing" in sides.fitted.declared:
         return sides.sums("missing")
     if not sides.fitted.labels:  # counts, where nothing is missing

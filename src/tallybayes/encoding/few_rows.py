@@ -64,7 +64,7 @@ def _to_score(
 
 
 def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
-    """Return a few dicts with all columns as each block's event counts them, or None if they are not plain enough.
+    """Return a few whole dicts as each block's event counts them; None unless plain.
 
     Examples
     --------

@@ -190,7 +190,10 @@ def _warn_of_absent(source: Partitioned, schema: Schema) -> None:
 
 
 def one_row(rows: Any, schema: Schema) -> Any:
-    """Return a single row, a dict or a series of plain values, as a list of one row; anything else unchanged."""
+    """Return a single row, a dict or a series of plain values, as a list.
+
+    Anything else is returned unchanged.
+    """
     if hasattr(rows, "index") and hasattr(rows, "to_dict") and getattr(rows, "ndim", 0) == 1:  # a row of a DataFrame
         cells = {str(name): cell for name, cell in rows.to_dict().items()}
         rows = cells if not cells.keys().isdisjoint(schema.inputs) else rows
@@ -206,7 +209,9 @@ def one_row(rows: Any, schema: Schema) -> Any:
 
 
 def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:
-    """Run work that reads a source; restart it when a text file needs a wider type than its first rows showed.
+    """Run work that reads a source; restart it when a column needs a wider type.
+
+    The types of a text file are those that its first rows showed.
 
     `types` are the wider types that are already known.
     """

@@ -42,7 +42,10 @@ def code_numbers(part: Part, numbers: npt.NDArray[Any]) -> _Slot:  # (n,)
 
 
 def code_values(part: Part, column: pa.Array, *, null_is_label: bool) -> _Slot:  # (n,)
-    """Return the slot of each value; other values have the slot after the last, if there is one, and else −1."""
+    """Return the slot of each value.
+
+    Other values have the slot after the last, if there is one, and else −1.
+    """
     codes, found = encode(column, null_is_label=null_is_label)
     known = values_of(part)
     place = np.full(len(found) + 1, -1, np.int32)  # code −1, a missing value, indexes the last entry

@@ -1,4 +1,7 @@
-"""Dask: a DataFrame or a Bag, on the workers of a `distributed.Client` if there is one, else on Dask's own threads."""
+"""Dask: a DataFrame or a Bag, on the workers of a client or on threads.
+
+The client is a `distributed.Client`, if there is one; the threads are Dask's own.
+"""
 
 from __future__ import annotations
 

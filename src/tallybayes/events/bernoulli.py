@@ -1,4 +1,6 @@
-"""Bernoulli: a column is 0 or 1 (a pixel is black, a word is present), with probability p of 1 in each class.
+"""Bernoulli: a column is 0 or 1, with probability p of 1 in each class.
+
+A pixel is black, a word is present.
 
 Counted: the weight of ones, and of missing entries. Estimated: p = (ones + α) / (n + 2α).
 """

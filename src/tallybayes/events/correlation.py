@@ -277,7 +277,10 @@ class _Posterior:
         return total
 
     def log_ratios(self, z: Floats, classes: ClassCodes | None = None, weights: Floats | None = None) -> Floats:
-        """Return I of each row and class, (n, C); each row left out of its own class where that is given."""
+        """Return I of each row and class, (n, C).
+
+        Each row is left out of its own class where that is given.
+        """
         out = np.empty((len(z), len(self.k)))
         for c, k in enumerate(self.k.tolist()):
             u = z - self.mean[c]

@@ -106,7 +106,9 @@ class Event(ABC):
         """Return counted rows, ready to be scored as if each had never been counted."""
 
     def length(self, data: Any) -> Floats:  # (n,)
-        """Return the length of each row: its values that are not missing; a zero of a sparse row is a value.
+        """Return the length of each row: the number of its values that are not missing.
+
+        A zero of a sparse row is a value.
 
         Calibration depends on it: the more values a row has, the more they repeat each other.
         """

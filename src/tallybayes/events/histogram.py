@@ -159,7 +159,10 @@ class HistogramTable(Likelihood):
         return drawn
 
     def _shares(self) -> Floats:  # (ΣK, C)
-        """Return the probability of each cell in each class, up to a factor: weight over all classes times p(c | x)."""
+        """Return the probability of each cell in each class, up to a factor.
+
+        It is the weight over all classes times p(c | x).
+        """
         return self.experts.cells.pooled[:, None] * np.exp(self.experts.mixed)
 
     def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:

@@ -1,4 +1,6 @@
-"""Multinomial: the columns are counts of the faces of one die (words of a text), rolled many times in each row.
+"""Multinomial: columns are counts of the faces of one die, rolled many times.
+
+Each row is such rolls: the words of a text.
 
 Counted: how often each face came up in each class. Estimated: φ_k = (count_k + α) / (total + α·V), V the number of
 columns. The columns of one such block compete for the same probability; `group` keeps several dice apart.

@@ -356,7 +356,9 @@ def _chunks(rows: int, pairs: int) -> Iterator[slice]:
 
 
 def _log_mean(sums: Floats, parents: npt.NDArray[np.bool_]) -> Floats:  # (n, C)
-    """Return the logarithm of the mean of exp(sums) (F, n, C) over the parents (F, n); 0 where there are none.
+    """Return the log of the mean of exp(sums) (F, n, C) over the parents (F, n).
+
+    It is 0 where there are none.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""Likelihoods as plain data: what a term adds to each class's score, in a few forms that any language can compute.
+"""Likelihoods as plain data, in a few forms that any language can compute.
+
+A form says what a term adds to each class's score.
 
 `Likelihood.to_plain` returns one of these for each column. A form leaves out what all classes share: it cancels when
 scores are normalised. An event model that answers in these forms can be exported to every target.

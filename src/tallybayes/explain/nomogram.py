@@ -84,7 +84,9 @@ class Nomogram(Result):
     _least: Mapping[str, float] = field(repr=False)
 
     def points(self, column: str, value: Any) -> float:
-        """Return the points of a value, on the scale or not; None is missing. A text gets the sum of its words.
+        """Return the points of a value, on the scale or not; None is missing.
+
+        A text gets the sum of its words.
 
         Examples
         --------

@@ -231,7 +231,10 @@ class _Scorer:
         return g.op("Sub", constant, g.op("Mul", g.const(p["power"]), log))
 
     def _rise(self, size: Floats, x: str) -> str:
-        """Return log Γ(size + x) − log Γ(size), by Stirling's series from 16 on; −∞ for x > 0 where size is 0."""
+        """Return log Γ(size + x) − log Γ(size), by Stirling's series from 16 on.
+
+        It is −∞ for x > 0 where size is 0.
+        """
         g, a, parts = self.g, np.where(size > 0, size, 1.0)[None], []
         steps = np.where(a < 16, np.ceil(16 - a), 0.0)
         for k in range(int(steps.max())):

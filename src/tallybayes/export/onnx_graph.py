@@ -94,7 +94,10 @@ class Graph:
         return self.op("Slice", of, self.const([start]), self.const([stop]), self.const([1]))
 
     def search(self, x: str, edges: npt.NDArray[np.float64], *, strictly: bool = False) -> str:
-        """Return how many of some rising numbers are at most x, or below it: as many halvings as there are bits."""
+        """Return how many of some rising numbers are at most x, or below it.
+
+        It takes as many halvings as there are bits.
+        """
         bits = len(edges).bit_length()
         padded = self.const(np.append(edges, np.full((1 << bits) - len(edges), np.inf)))
         place, compare = self.const(np.zeros((1, 1), np.int64)), "Greater" if strictly else "GreaterOrEqual"

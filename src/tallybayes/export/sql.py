@@ -249,7 +249,10 @@ class _Query:
         return (both[0], [f"COALESCE({one}, 0e0)" for one in steps.heavy]) if heavy else both
 
     def _item(self, items: Sequence[str], position: str, offset: int = 0) -> str:
-        """Return the item at a position, from 0, of a constant list, which is kept in a table of one row."""
+        """Return the item at a position, from 0, of a constant list.
+
+        The list is kept in a table of one row.
+        """
         name = self.lists.setdefault(f"[{', '.join(items)}]", f"list_{len(self.lists)}")
         return f"LIST_EXTRACT({name}, {position} + {offset + 1})"
 

@@ -1,4 +1,6 @@
-"""Texts in SQL: words by a regular expression, in rows of their own, joined with a table of tokens and summed.
+"""Texts in SQL: words in rows of their own, joined with a table of tokens.
+
+A regular expression finds the words; the terms of their tokens are summed.
 
 Databases lower letters by their locale and their version of Unicode. The query spells out which letters it lowers, so
 that tokens are those of the model to the letter.

@@ -392,12 +392,18 @@ def _prior_if_below(
 
 
 def _precision(classes: npt.NDArray[np.int32], weights: Floats | None) -> float:
-    """Return how strongly the common weight is drawn to 1: the errors of a few dozen rows are a matter of luck."""
+    """Return how strongly the common weight is drawn to 1.
+
+    The errors of a few dozen rows are a matter of luck.
+    """
     return 1.0 + _PRIOR_OF_FEW / max(1.0, len(classes) if weights is None else float(weights.sum()))
 
 
 def _at_most_one(weights: Floats | None) -> Floats | None:
-    """Return the weight to leave out: a row of weight w > 1 stands for w copies, of which one is left out."""
+    """Return the weight to leave out, at most 1.
+
+    A row of weight w > 1 stands for w copies; one of them is left out.
+    """
     return None if weights is None or (weights >= 1).all() else np.minimum(weights, 1.0)
 
 

@@ -264,7 +264,10 @@ class ColumnTerms:
         return np.asarray(self.plain_scores()[np.arange(len(classes)), classes] > -_LARGEST / 2)
 
     def of_columns(self, some: npt.NDArray[np.intp], classes: ClassCodes, weights: RowWeights) -> Terms:
-        """Return the terms of some columns as the fit takes them, of the rows as they are; a table for each column."""
+        """Return the terms of some columns as the fit takes them, a table for each.
+
+        They are those of the rows as they are.
+        """
         terms, bins = self.terms[some], [self.bins[u] for u in some]
         sizes = np.array([one.size for one in bins])
         starts = np.cumsum(sizes) - sizes
@@ -316,7 +319,10 @@ def _each(
     classes: ClassCodes,
     weights: RowWeights,
 ) -> Iterator[Floats]:
-    """Yield the terms of each column of a block, (n, C); where it must be, from the evidence of one column alone."""
+    """Yield the terms of each column of a block, (n, C).
+
+    Where it must be, they are made from the evidence of one column alone.
+    """
     if left.columns is not None:
         yield from left.columns(options)
     elif len(block.columns) == 1:
@@ -388,7 +394,10 @@ def _missing_of(
     classes: ClassCodes,
     weights: RowWeights,
 ) -> _Missing:
-    """Return what missing values of column u tell, given the rows of each class and the share that lacks a value."""
+    """Return what missing values of column u tell.
+
+    It follows from the rows of each class and the share that lacks a value.
+    """
     nothing = np.zeros(2, np.intp)
     level = Level(np.stack([rows * (1 - share), rows * share]), nothing, rows[None], nothing[:1])
     value = np.where(present, 0, 1)

@@ -19,7 +19,10 @@ _BINS = 16  # of a column of numbers
 
 @dataclass(frozen=True)
 class CorrectionBins:
-    """The bins of a column's corrections, and the bin of each row; the last of all is that of missing values."""
+    """The bins of a column's corrections, and the bin of each row.
+
+    The last of all is that of missing values.
+    """
 
     cells: Categories | Floats | None
     codes: npt.NDArray[np.int32]  # (n,)

@@ -14,7 +14,9 @@ from .types import Codes, Columns, Floats, Integers, Limbs, PowerSums, Sizes
 def power_sums(
     columns: Columns, classes: NDArray[np.int32], n_classes: int, *, order: int = 2, weights: Floats | None = None
 ) -> PowerSums:
-    """Return exact sums of w, w·x and w·x² per class and column, each (C, F); raise `NotFinite` at an infinite value.
+    """Return exact sums of w, w·x and w·x² per class and column, each (C, F).
+
+    Raise `NotFinite` at an infinite value.
 
     NaN is a missing value and is left out. Order 1 leaves out the squares.
 

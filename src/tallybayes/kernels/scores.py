@@ -96,7 +96,9 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
 
 
 def softmax(scores: Floats, out: Floats | None = None) -> Floats:
-    """Turn each row of scores (n, C) into probabilities, in ``out`` or in place; return the log of each row's norm.
+    """Turn each row of scores (n, C) into probabilities; return the log of its norm.
+
+    The probabilities are in ``out``, or in place.
 
     It is ``log(sum(exp(scores)))``; -inf, with zeros in ``out``, if all scores of the row are -inf.
 

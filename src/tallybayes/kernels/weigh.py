@@ -37,7 +37,9 @@ def weigh_terms(
     sloped: bool = True,
     curved: bool = False,
 ) -> WeighedTerms:
-    """Compute the loss of scores ``base + share * (bias + Σ scale * terms + Σ table[codes])``, and its derivatives.
+    """Compute the loss of weighted scores, and its derivatives.
+
+    The scores are ``base + share * (bias + Σ scale * terms + Σ table[codes])``.
 
     Parameters
     ----------

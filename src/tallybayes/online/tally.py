@@ -55,7 +55,10 @@ def plain_type(kind: str) -> type | None:
 
 
 def complete(row: Mapping[str, Any], schema: Schema, label: Any, weight: float) -> Row:
-    """Return a row with every column of a schema, None where it has no value; raise if it has none of them."""
+    """Return a row with every column of a schema, None where it has no value.
+
+    Raise if it has none of them.
+    """
     whole = {name: row.get(name) for name in schema.columns}
     if not any(name in row for name in schema.columns):
         have = next(iter(row), "")

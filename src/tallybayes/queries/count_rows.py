@@ -227,7 +227,9 @@ def _where(term: Term, columns: Mapping[str, pa.Array]) -> dict[str, Mask]:
 
 
 def _is_value(term: Term, column: pa.Array, mask: Mask) -> bool:
-    """Return whether the column is known to have the term's value, so that 0 rows is an answer and not a typo.
+    """Return whether the column is known to have the term's value.
+
+    If so, 0 rows is an answer and not a typo.
 
     Any number or date is accepted for a named column. A text, or a value without a column, must occur in some row.
     """

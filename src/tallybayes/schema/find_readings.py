@@ -49,7 +49,7 @@ class Found:
 
 
 def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: bool = False) -> Found | None:
-    """Return how a column of these values is to be read; None if it is to be taken as it is.
+    """Return how a column of these values is read; None if as it is.
 
     Parameters
     ----------

@@ -36,7 +36,9 @@ _UNUSED = _references([np.empty(0, np.uint8)])[0]
 
 
 class DirectBody:
-    """The rest of a body as a file: bytes go from the connection to where Arrow reads them, and are never copied.
+    """The rest of a body as a file, whose bytes are never copied.
+
+    They go from the connection to where Arrow reads them.
 
     The event loop would copy each of them four times, and all in one thread. It does not read from the connection
     until the request is answered; its parser of HTTP is made anew, since it has not seen the body.

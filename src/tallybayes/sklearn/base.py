@@ -233,5 +233,8 @@ def scorer(read: Callable[[slice], Array | Sparse], table: Floats, constant: Flo
 
 
 def contiguous(table: Array) -> Floats:
-    """Return a fitted table (C, F) as (F, C) for the kernels; our own are stored that way and not copied."""
+    """Return a fitted table (C, F) as (F, C) for the kernels.
+
+    Our own are stored that way and not copied.
+    """
     return np.ascontiguousarray(table.T, np.float64)

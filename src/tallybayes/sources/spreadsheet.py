@@ -1,4 +1,6 @@
-"""Spreadsheets: the first sheet of an .xlsx, .xls or .ods file, read as the csv file that it would be saved as.
+"""Spreadsheets: the first sheet of an .xlsx, .xls or .ods file.
+
+It is read as the csv file that it would be saved as.
 
 So money, per cent, dates and markers of missing values are understood as in any other csv file. This is the only module
 that knows of python-calamine.

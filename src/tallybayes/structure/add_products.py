@@ -1,4 +1,7 @@
-"""Add the evidence of products of columns to that of the columns: choose them by a sample, count them in all rows."""
+"""Add the evidence of products of columns to that of the columns.
+
+They are chosen by a sample, and counted in all rows.
+"""
 
 from __future__ import annotations
 

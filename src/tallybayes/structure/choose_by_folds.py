@@ -1,4 +1,6 @@
-"""Choose how bold a structure may be, by nested folds: pairs that pay for their weight, or free pairs and triples.
+"""Choose how bold a structure may be, by nested folds.
+
+The choice is between pairs that pay for their weight, and free pairs and triples.
 
 Interactions that are chosen by the labels look better on the rows that they were chosen by. So everything, choosing
 included, is done again without a fold of the rows, which is then predicted.
@@ -67,7 +69,10 @@ def choose_by_folds(evidence: Evidence, choices: Choices, sample: SampledRows) -
 
 
 def _folds(classes: npt.NDArray[np.int32]) -> list[npt.NDArray[np.intp]]:
-    """Return folds with about the same share of each class; rows are in the order of their hashes, so at random."""
+    """Return folds with about the same share of each class.
+
+    Rows are in the order of their hashes, so at random.
+    """
     order = np.argsort(classes, kind="stable")
     return [np.sort(order[k::_FOLDS]) for k in range(_FOLDS)]
 

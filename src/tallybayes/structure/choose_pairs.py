@@ -196,7 +196,9 @@ def _triples(pairs: Sequence[_Pair], columns: Sequence[SlottedColumn], n_classes
 
 
 def look_at(sizes: Sequence[int], n_classes: int, columns: int) -> list[_Pair]:
-    """Return the pairs of columns to look at: all of them, or those of the first columns if there are many.
+    """Return the pairs of columns to look at.
+
+    These are all pairs, or those of the first columns if there are many.
 
     Parameters
     ----------

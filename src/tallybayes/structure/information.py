@@ -147,7 +147,10 @@ def _of_tables(tables: Floats) -> tuple[Floats, ...]:
 
 
 def _bits(joint: Floats, left: Floats, right: Floats, whole: Floats) -> Bits:  # (pairs,)
-    """Return Σ n log₂(n · whole / (left · right)) / N: the mutual information of two margins within each whole."""
+    """Return the mutual information of two margins within each whole, in bits.
+
+    It is Σ n log₂(n · whole / (left · right)) / N.
+    """
     with np.errstate(divide="ignore", invalid="ignore"):
         # Ratio by ratio, since products of counts may overflow; cells without rows add nothing.
         terms = np.where(joint > 0, joint * np.log2((joint / left) * (whole / right)), 0.0)

@@ -35,7 +35,10 @@ _THREAD_BYTES = 8 << 20
 
 @dataclass(frozen=True)
 class CountFolds(Summing):
-    """A count of some folds, class c of the k-th stored as class k·C + c, and a sample of all rows."""
+    """A count of some folds, and a sample of all rows.
+
+    Class c of the k-th fold is stored as class k·C + c.
+    """
 
     schema: Schema  # the type of each column
     classes: Categories  # the classes in the evidence of all rows

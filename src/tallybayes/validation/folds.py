@@ -34,7 +34,10 @@ _MOST_CELLS = 1 << 24
 
 @dataclass(frozen=True)
 class Folds:
-    """The folds of all repeats, each scored by the evidence of others; fold k of repeat r is r·K + k."""
+    """The folds of all repeats, each scored by the evidence of others.
+
+    Fold k of repeat r is r·K + k.
+    """
 
     total: Model  # the model of all rows: their evidence and the choices
     rows: Partitioned

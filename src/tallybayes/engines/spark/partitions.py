@@ -241,7 +241,10 @@ def _add_columns(
 
 
 def _packed(stream: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield each batch as one row of bytes, so that rows are not converted to Python nor all held at once."""
+    """Yield each batch as one row of bytes.
+
+    So rows are neither converted to Python nor all held at once.
+    """
     for batch in stream:
         packed = sources.as_stream(batch).to_pybytes()
         yield pa.RecordBatch.from_arrays([pa.array([packed], pa.binary())], names=["rows"])

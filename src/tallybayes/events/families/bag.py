@@ -167,7 +167,10 @@ class BagEvent(Event):
 
 
 def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:
-    """Add data · table to `out`, taking 0 · −∞ as 0: an impossible face may have a count of zero."""
+    """Add data · table to `out`, taking 0 · −∞ as 0.
+
+    An impossible face may have a count of zero.
+    """
     impossible = np.isneginf(table)
     some = bool(impossible.any())
     if some:

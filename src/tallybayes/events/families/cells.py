@@ -183,7 +183,10 @@ def _cuts(cumulative: list[float]) -> dict[tuple[int, int], int]:
 
 
 def choose_cells(statistic: Statistic) -> Cells:
-    """Return cells for the buckets of each column: one each if they are few, and some in the gaps between them."""
+    """Return cells for the buckets of each column.
+
+    Each bucket has one if they are few, and some are in the gaps between them.
+    """
     pooled = np.split(statistic.sums["counts"].to_float().sum(axis=0), np.cumsum(statistic.sizes)[:-1])
     columns = [_of_column(labels, counts) for labels, counts in zip(statistic.labels, pooled, strict=True)]
     sizes = np.array([len(one[0]) for one in columns], np.int64)

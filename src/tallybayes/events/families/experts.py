@@ -33,7 +33,10 @@ _NO_PAIRS = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What leaving a row out does not change: cells, ω of each level, and the logs of the experts' weights (2, F)."""
+    """What leaving a row out does not change.
+
+    That is cells, ω of each level, and the logs of the experts' weights (2, F).
+    """
 
     cells: Cells
     omegas: Floats  # (levels, A, F)

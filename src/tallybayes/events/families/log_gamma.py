@@ -11,7 +11,9 @@ _HALF_LOG_2_PI = 0.5 * np.log(2 * np.pi)
 
 
 def log_gamma(x: Floats) -> Floats:
-    """Return log Γ(x) for x above 0: Stirling's series, after Γ(x) = Γ(x + 12) / (x (x + 1) ... (x + 11)).
+    """Return log Γ(x) for x above 0, by Stirling's series.
+
+    It follows Γ(x) = Γ(x + 12) / (x (x + 1) ... (x + 11)).
 
     Examples
     --------

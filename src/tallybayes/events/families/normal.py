@@ -179,7 +179,10 @@ class NormalLikelihood(DensityLikelihood):
         self.add_weighted(data, np.ones(data.width), out)
 
     def add_weighted(self, data: Dense, weights: Floats, out: Floats) -> None:
-        """Add the log-density of each value times the weight of its column; that of a normal one is not below 0."""
+        """Add the log-density of each value times the weight of its column.
+
+        The weight of a normal one is not below 0.
+        """
         normal, constant = self.density, weights * self.density.constant
         if normal.freedom is None:
             kernels.score_gaussian(data.columns, normal.location, np.sqrt(weights) * normal.scale, constant, out)

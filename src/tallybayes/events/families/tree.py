@@ -152,7 +152,10 @@ class Level:
         return np.log(np.where(share > 0, share, 1 / (whole + 1)))[:, None]
 
     def _average(self, count: Floats, total: Floats, share: Floats, parent: Places) -> Floats:
-        """Return Σ_α ω_α (count / share + α) / (total + α); a share of 0 has a count of 0."""
+        """Return Σ_α ω_α (count / share + α) / (total + α).
+
+        A share of 0 has a count of 0.
+        """
         with np.errstate(divide="ignore", invalid="ignore"):
             scaled = np.where(share[:, None] > 0, count / share[:, None], 0.0)
         out = np.zeros_like(scaled)

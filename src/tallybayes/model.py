@@ -648,7 +648,8 @@ class Model:
             How many to keep, or which. Without rows, those with the most mutual information are kept.
         rows : anything `fit` takes, optional
             Labelled rows that the model has learned, to choose by leave-one-out log-loss. With weights of columns,
-            those are dropped without which it surely does not rise; otherwise columns are added while it falls.
+            those are dropped without which it surely does not rise, except columns that are counted together with
+            others (`structure`), which may tell only together; otherwise columns are added while it falls.
 
         Examples
         --------

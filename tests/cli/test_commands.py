@@ -480,3 +480,14 @@ def test_predict_writes_chosen_input_columns(tally: Shell, model: str) -> None:
     header = tally.done("predict weather.tally days.csv --columns 'h*' --columns outlook").splitlines()[0]
     assert header == "outlook,humidity,predicted,P(no),P(yes)"
     assert tally.refused("predict weather.tally days.csv --columns wind").startswith("--columns: wanted input columns")
+
+
+def test_show_counts_the_parameters_of_a_structure(tally: Shell, model: str) -> None:
+    tally.done("fit weather.csv -l play --structure joint -e *=categorical -o joint.tally")
+    told = tally.done("show joint.tally")
+    assert "Free parameters" in told
+    assert "with interactions" in told
+    assert "full joint" in told
+    found = json.loads(tally.done("show joint.tally --json"))["parameters"]
+    assert found["naive"] < found["joint"]
+    assert "Free parameters" not in tally.done(f"show {model}")

@@ -216,3 +216,25 @@ def test_columns_that_cannot_be_paired_leave_the_naive_model():
 def test_parts_of_a_file_are_checked():
     with pytest.raises(ValueError, match="all pairs"):
         OneDependence.of([("a", "text", ("p",), ("p",))])
+
+
+def test_fewer_columns_have_fewer_pairs():
+    columns = chain(300)
+    model = tb.fit(columns, "y", structure="aode")
+    some = model.select(["x0", "x2", "x3"])
+    alone = tb.fit({name: columns[name] for name in ("x0", "x2", "x3", "y")}, "y", structure="aode")
+    assert some.evidence == alone.evidence
+    np.testing.assert_allclose(some.calibrate(columns).predict_proba(columns), alone.predict_proba(columns))
+    assert model.select(["x1"]).schema.terms == ("x1",)
+    assert len(model.select(2).schema.columns) == 2
+
+
+@pytest.mark.parametrize("structure", ["pairs", "tan", "aode"])
+def test_columns_that_tell_only_together_are_kept(structure):
+    rng = np.random.default_rng(0)
+    left, right, noise = rng.integers(0, 2, (3, 400)).astype(str)
+    rows = {"left": left, "right": right, "noise": noise, "y": np.where(left == right, "same", "other")}
+    model = tb.fit(rows, "y", structure=structure)
+    kept = model.select(rows=rows)
+    assert {"left", "right"} <= set(kept.schema.columns)
+    assert (kept.calibrate(rows).predict(rows) == rows["y"]).all()

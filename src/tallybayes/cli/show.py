@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -88,7 +88,8 @@ class ModelSummary(Result):
         if not self.model.classes:
             return Sheet(title, (self._events(), self._choices()), ("No row is left. Add rows with 'tally learn'.",))
         terms = self.model.schema.terms
-        heads = (prior_table(self.model).shown(), self._events(), self._choices(), self._calibration(), self._weights())
+        own = (self._events(), self._choices(), self._parameters(), self._calibration(), self._weights())
+        heads = (prior_table(self.model).shown(), *own)
         grids = (
             *(head for head in heads if head is not None),
             *(grid for name in terms[:_LISTED] for grid in self._grids(name)),
@@ -105,6 +106,8 @@ class ModelSummary(Result):
         named: dict[str, Any] = {"label": schema.label, "weight": schema.weight, "classes": model.classes, "rows": rows}
         calibration = None if model.calibration is None else model.calibration.to_dict()
         named |= {"events": schema.events(), "choices": self._chosen(), "calibration": calibration}
+        if model.classes and model.choices.structure != "naive":
+            named["parameters"] = model.parameters()
         return self._named(**named, weights=weight_table(model), tables=model.tables() if model.classes else None)
 
     def _grids(self, name: str) -> tuple[Grid, ...]:
@@ -124,6 +127,12 @@ class ModelSummary(Result):
     def _choices(self) -> Grid:
         rows = tuple((name, str(value)) for name, value in self._chosen().items())
         return Grid("Choices", ("choice", Column("value", right=False)), rows)
+
+    def _parameters(self) -> Grid | None:
+        """Return how many numbers the model and the full joint one have, where columns are counted together."""
+        if self.model.choices.structure == "naive":
+            return None
+        return replace(self.model.parameters().shown(), title="Free parameters")
 
     def _weights(self) -> Grid | None:
         found = weight_table(self.model)

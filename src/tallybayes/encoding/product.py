@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes import kernels
 from tallybayes.categories import Categories, encode, plain_types
 from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
@@ -18,6 +19,7 @@ from tallybayes.events.one_dependence import OneDependence
 __all__ = ["beside", "code_numbers", "code_values", "join", "part_of_bins", "part_of_values", "values_of"]
 
 _Slot = npt.NDArray[np.int32]
+_MISSING = 255  # the cell of a missing number
 _LISTED = 4096  # cells: more are listed by those that rows have, since each batch has a sum for each of them
 _STORED = {pa.date32(): pa.int32(), pa.timestamp("us"): pa.int64()}
 
@@ -35,9 +37,10 @@ def part_of_values(column: str, values: Categories, names: tuple[str, ...]) -> P
 
 def code_numbers(part: Part, numbers: npt.NDArray[Any]) -> _Slot:  # (n,)
     """Return the bin of each number; −1 where it is missing."""
-    values = numbers.astype(np.float64, copy=False)
-    codes = np.searchsorted(np.asarray(part.values, np.float64), values).astype(np.int32)
-    codes[np.isnan(values)] = -1
+    above = _above(part)
+    [found] = kernels.find_cells((np.ascontiguousarray(numbers, np.float64),), above, [len(above)])
+    codes: _Slot = found.astype(np.int32)
+    codes[found == _MISSING] = -1
     return codes
 
 
@@ -72,16 +75,25 @@ def join(event: Interaction, slots: Sequence[_Slot], *, counted: bool) -> Codes:
     counted : bool
         Whether rows are counted, so that cells that none of them has need not be listed.
     """
-    cells, missing = slots[0], slots[0] < 0
+    cells = slots[0]
     for size, slot in zip(event.shape[1:], slots[1:], strict=True):
-        cells, missing = cells * np.int32(size) + slot, missing | (slot < 0)
-    cells = np.where(missing, np.int32(-1), cells)
+        cells = cells * np.int32(size) + slot
+    for slot in slots:
+        if slot.min(initial=0) < 0:  # much quicker than a mask
+            cells[slot < 0] = -1
     if counted and event.size > _LISTED:
+        missing = cells < 0
         seen = np.unique(cells[~missing])
         labels, cells = Categories(pa.array(seen, pa.int64())), np.searchsorted(seen, cells).astype(np.int32)
         cells[missing] = -1
         return Codes((cells,), np.array([len(seen)], np.int64), (labels,))
     return Codes((cells,), np.array([event.size], np.int64), (_whole(event.size),))
+
+
+@lru_cache(4096)
+def _above(part: Part) -> npt.NDArray[np.float64]:
+    """Return the least number above each edge of a part's bins."""
+    return np.nextafter(np.asarray(part.values, np.float64), np.inf)
 
 
 @lru_cache(256)

@@ -57,6 +57,7 @@ class RowBatch:
         self._encoded: dict[int, tuple[Block, Encoded]] = {}
         self._members: list[tuple[int, NumberedNames | dict[str, int]]] | None = None
         self._slots: dict[Part, npt.NDArray[np.int32]] = {}
+        self._matrices: dict[int, npt.NDArray[Any]] = {}
 
     def __len__(self) -> int:
         return int(self.batch.num_rows)
@@ -132,7 +133,7 @@ class RowBatch:
             position = members.index(name) if isinstance(members, NumberedNames) else members[name]
             if sources.kind_of(field) == "sparse":
                 return pa.array(_sparse_column(Sparse(*sources.sparse_of(self.batch.column(k), field)), position))
-            return pa.array(sources.matrix_of(self.batch.column(k))[:, position])
+            return pa.array(self._matrix(k)[:, position])
         if self.partial:
             return pa.nulls(len(self))
         have = [name for field in self.batch.schema for name in _names(field)[:20]]
@@ -165,6 +166,12 @@ class RowBatch:
             if sources.kind_of(field) != "column" and _names(field) == columns:
                 return field
         return None
+
+    def _matrix(self, k: int) -> npt.NDArray[Any]:  # (n, F)
+        """Return the values of a field that is a matrix, whose columns may be read one at a time."""
+        if k not in self._matrices:
+            self._matrices[k] = sources.matrix_of(self.batch.column(k))
+        return self._matrices[k]
 
     def _numbers(self, name: str, event: Event) -> npt.NDArray[Any]:
         """Return a column as floats, null as NaN."""

@@ -48,6 +48,7 @@ BINS = "bins"  # the kind of a part whose values are the edges between bins of n
 MOST_CELLS = 1_000_000  # of an interaction: a table of twenty booleans
 # Pseudo-rows of independence: from a table that the counts overrule at once to one that only thousands of rows change.
 _KAPPAS = (2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 256.0, 1024.0)
+_MOST_EDGES = 254  # of bins: a code has 8 bits, and one stands for missing
 ROUNDING = 1e-12  # the share of a weight below which nothing is left of it
 
 
@@ -76,7 +77,8 @@ def made_parts(parts: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
     """Return the parts that plain values describe; raise ValueError if they cannot."""
     made = tuple(Part(str(name), str(kind), tuple(values), tuple(names)) for name, kind, values, names in parts)
     others = (len(part.names) - len(part.values) for part in made)
-    if not all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True)):
+    sound = all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True))
+    if not sound or any(part.kind == BINS and len(part.values) > _MOST_EDGES for part in made):
         raise ValueError("slots of a part")
     return made
 

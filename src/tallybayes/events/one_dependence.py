@@ -163,6 +163,23 @@ class OneDependence(Event):
         """Return the pairs that a part is in."""
         return [p for p, pair in enumerate(self.pairs) if j in pair]
 
+    def of_parts(self, statistic: Statistic, kept: Sequence[int]) -> tuple[OneDependence, Statistic]:
+        """Return the event of some of the parts, in their order, and its sums: those of a count without the others."""
+        place, mine, start, here = np.full(self.size, -1, np.int64), set(kept), 0, 0
+        sizes = self.shape.tolist()
+        cells: list[tuple[tuple[int, ...], int]] = [((f,), sizes[f]) for f in range(len(sizes))]
+        cells += [((f, g), sizes[f] * sizes[g]) for f, g in self.pairs]
+        for parts, size in cells:
+            if mine.issuperset(parts):
+                place[start : start + size] = np.arange(here, here + size)
+                here += size
+            start += size
+        found = place[np.asarray(statistic.labels[0].values, np.intp)]
+        fewer = statistic.of_values(found >= 0)
+        labels = (Categories(pa.array(found[found >= 0])),)
+        event = OneDependence(tuple(part for f, part in enumerate(self.parts) if f in mine))
+        return event, replace(fewer, labels=labels)
+
     def without_parts(self, data: Codes, rows: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Codes:
         """Return some rows in which only some parts (rows, parts) are kept and the others are missing."""
         columns = (

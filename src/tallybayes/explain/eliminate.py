@@ -25,13 +25,21 @@ _ROUNDS = 64  # columns, or parts of wider tables, that are tried one by one
 Places = npt.NDArray[np.intp]
 
 
-def eliminate(terms: ColumnTerms, classes: ClassCodes, weights: Weights, most: int, *, common: bool) -> list[int]:
+def eliminate(
+    terms: ColumnTerms,
+    classes: ClassCodes,
+    weights: Weights,
+    most: int,
+    held: npt.NDArray[np.bool_],
+    *,
+    common: bool,
+) -> list[int]:
     """Return the columns to keep, at most `most`; with `common`, under one weight for all of them.
 
     Columns are dropped from the least needed on, several at a time where they are many, if the loss surely does not
-    rise. Others stay, unless they are too many.
+    rise. Others, and those that are held, stay, unless they are too many.
     """
-    kept, needed = np.arange(len(terms.columns)), np.zeros(len(terms.columns), bool)
+    kept, needed = np.arange(len(terms.columns)), held.copy()
     least = max(1, len(kept) // _ROUNDS)
     step = max(least, len(kept) // 4)
     now = _Weighted(terms.of_columns(kept, classes, weights), common=common)

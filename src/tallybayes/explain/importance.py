@@ -20,8 +20,9 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
+from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.product import Product
-from tallybayes.evidence.evidence import class_codes, row_weights
+from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.explain.eliminate import eliminate
 from tallybayes.explain.mutual_information import information
 from tallybayes.inference.column_terms import ColumnTerms, at_weight_one, rows_to_weigh
@@ -155,9 +156,21 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
         raise BadOption(wanted("select", "at least one column", "none"))
     columns = [*columns, *_products_of(model, columns)]
     stale = None if model.calibration is None else model.calibration.outdated()
-    return replace(
-        model, evidence=model.evidence.select(columns), choices=_choices_for(model, columns), calibration=stale
-    )
+    evidence = _with_fewer_pairs(model.evidence, model.evidence.select(columns))
+    return replace(model, evidence=evidence, choices=_choices_for(model, columns), calibration=stale)
+
+
+def _with_fewer_pairs(whole: Evidence, some: Evidence) -> Evidence:
+    """Return the evidence of some columns with all of their pairs, where the whole evidence has all of its own."""
+    for block, statistic in zip(whole.schema.blocks, whole.statistics, strict=True):
+        if not isinstance(block.event, OneDependence) or block in some.schema.blocks:
+            continue
+        kept = [f for f, part in enumerate(block.event.parts) if part.column in some.schema.columns]
+        if len(kept) > 1:
+            event, fewer = block.event.of_parts(statistic, kept)
+            schema = some.schema.with_products([replace(block, event=event)])
+            some = replace(some, schema=schema, statistics=(*some.statistics, fewer))
+    return some
 
 
 def _products_of(model: Model, columns: Sequence[str]) -> list[str]:
@@ -172,7 +185,8 @@ def _products_of(model: Model, columns: Sequence[str]) -> list[str]:
 
 def parts_of(block: Block) -> set[str]:
     """Return the columns that a block's column is made of; none for a column of the source."""
-    return set(block.event.columns) if isinstance(block.event, Product) else set()
+    event = block.event
+    return {part.column for part in event.parts} if isinstance(event, Product | OneDependence) else set()
 
 
 def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:
@@ -184,7 +198,9 @@ def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:
     own = model.evidence.select(model.schema.columns) if model.schema.products else model.evidence
     terms = ColumnTerms.of(own, model._resolved_choices, rows.part, rows.classes, rows.one)
     common = model.choices.calibrate == "one"
-    kept = eliminate(terms, rows.classes, rows.weights, _number(most, len(terms.columns)), common=common)
+    joined = {name for block in model.schema.products for name in parts_of(block)}  # may tell only together
+    held = np.array([name in joined for name in terms.columns])
+    kept = eliminate(terms, rows.classes, rows.weights, _number(most, len(terms.columns)), held, common=common)
     return [terms.columns[u] for u in kept]
 
 

@@ -66,3 +66,11 @@ def test_options_of_a_model_are_refused(more: list[str], tmp_path: Path, capsys:
         capsys.readouterr().err
         == f"tally: --no-label: wanted no {more[0]}, got {' '.join(more)}. Leave out one of them.\n"
     )
+
+
+def test_to_arrow_has_a_row_for_each_column() -> None:
+    table = tb.profile({"a": [1.5, None, 2.5], "b": ["p", "q", "p"]}).to_arrow()
+    assert table.to_pylist() == [
+        {"column": "a", "values": "numbers", "missing": 1, "distinct": 2},
+        {"column": "b", "values": "text", "missing": 0, "distinct": 2},
+    ]

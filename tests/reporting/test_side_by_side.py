@@ -117,3 +117,10 @@ def test_bad_input_is_one_sentence() -> None:
         tb.side_by_side(model, "b.tally", rows)  # type: ignore[arg-type]
     with pytest.raises(tb.errors.BadOption, match=r"^names: wanted two different names"):
         tb.side_by_side(model, model, rows, names=("a", "a"))
+
+
+def test_to_arrow_has_the_figures_of_both() -> None:
+    table = two().to_arrow()
+    assert table.column_names == ["figure", "without.tally", HOSTILE]
+    assert table.column(0).to_pylist()[0] == "accuracy"
+    assert table.column(2)[0].as_py() == two().answers[1]["accuracy"].value

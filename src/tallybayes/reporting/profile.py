@@ -64,6 +64,10 @@ class Profile(Result):
 
         return profile_page(self)
 
+    def _columns(self) -> dict[str, Any]:
+        names = {"column": "name", "values": "kind", "missing": "missing", "distinct": "distinct"}
+        return {head: [getattr(one, name) for one in self.before.facts] for head, name in names.items()}
+
     def dependent(self) -> tuple[Pair, ...]:
         """Return the pairs of columns that depend on each other beyond chance, strongest first."""
         found = () if self.dependence is None else self.dependence.pairs

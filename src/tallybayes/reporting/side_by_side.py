@@ -86,6 +86,11 @@ class SideBySide(Result):
     remarks: tuple[str, ...]
     origin: Origin
 
+    def _columns(self) -> dict[str, Any]:
+        both = list(zip(self.names, self.answers, strict=True))
+        figures = {name: [one.value for one in answer.standings] for name, answer in both}
+        return {"figure": [one.name for one in self.answers[0].standings]} | figures
+
     @property
     def better(self) -> str | None:
         """The model whose log-loss is lower by more than chance; None if they are about equal."""

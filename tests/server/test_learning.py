@@ -116,6 +116,16 @@ def test_rows_learned_at_the_same_moment_are_packed_together_and_judged_alone(le
     assert learner.get("/models/weather").json()["evidence"] == hash_of(weather().learn(kept))
 
 
+def test_numbers_of_several_kinds_are_doubles(server: Server) -> None:
+    rows = [{"grade": 1, "w": True, "height": 140}, {"grade": 2.0, "w": 0.5, "height": True}]
+    answer = server.post("/models/ages/learn", rows)
+    assert answer.status_code == 409, answer.text  # as many of them as are whole would do as classes
+    assert "whole numbers" in answer.json()["message"]
+    rows[1]["grade"] = 2
+    first = server.post("/models/ages/learn", rows).json()
+    assert server.post("/models/ages/forget", rows).json()["after"] == first["before"]
+
+
 def test_the_journal_can_be_audited(learner: Server) -> None:
     given = [post(learner, "learn", [DAY]) for _ in range(5)]
     found = learner.get("/models/weather/journal?from=2&limit=2").json()

@@ -8,10 +8,10 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.errors import BadData, did_you_mean, wanted
+from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
-from tallybayes.server.rows import BODY, Rows, names_of, parse_json, table_of
+from tallybayes.server.rows import BODY, Rows, names_of, parse_json, renamed, table_of
 from tallybayes.sources.missing import Markers
 
 __all__ = ["labelled_table", "no_class", "parse_labelled", "plain_table", "table_of_rows", "types_of"]
@@ -118,9 +118,24 @@ def table_of_rows(rows: Rows, model: Model, types: Types) -> pa.Table:
     plain = plain_table(rows, model.schema, types)
     if plain is not None:
         return plain
+    for name in {name for row in rows for name in row}:
+        _same_kind(rows, name)
     # As they are: learning blanks what stands for a missing value, but not for a class.
-    source = sources.open_source(rows, sources.PLAIN_OPTIONS)
-    return _completed(pa.Table.from_batches(list(source), source.schema), model.schema, types)
+    try:
+        source = sources.open_source(rows, sources.PLAIN_OPTIONS)
+        table = pa.Table.from_batches(list(source), source.schema)
+    except TallyError as error:
+        raise renamed(error, "the list") from None
+    return _completed(table, model.schema, types)
+
+
+def _same_kind(rows: Rows, name: str) -> None:
+    """Make doubles of a column's numbers if they are of several kinds, such as 1 beside 2.5."""
+    kinds = {type(row[name]) for row in rows if row.get(name) is not None}
+    if len(kinds) > 1 and kinds <= _NUMBERS:
+        for row in rows:
+            if row.get(name) is not None:
+                row[name] = float(row[name])
 
 
 def labelled_table(body: bytes, form: str, model: Model, types: Types) -> pa.Table:

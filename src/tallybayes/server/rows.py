@@ -31,6 +31,7 @@ __all__ = [
     "parse_json",
     "parse_to_score",
     "reading_arrow",
+    "renamed",
     "table_of",
 ]
 
@@ -130,7 +131,7 @@ def reading_arrow() -> Iterator[None]:
         got = f"something else ({str(error).splitlines()[0]})"
         raise Problem(400, wanted(BODY, "an Arrow stream", got)) from None
     except BadData as error:
-        raise _renamed(error, f"the {pa.ipc.RecordBatchStreamReader.__name__}") from None
+        raise renamed(error, f"the {pa.ipc.RecordBatchStreamReader.__name__}") from None
 
 
 def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:
@@ -152,12 +153,12 @@ def _csv(body: bytes, model: Model) -> pa.Table:
             file.write(body)
         return open_rows.reading(lambda types: _read(Path(path), model, {**texts, **(types or {})}))
     except TallyError as error:
-        raise _renamed(error, path) from None
+        raise renamed(error, path) from None
     finally:
         os.unlink(path)
 
 
-def _renamed(error: TallyError, name: str) -> BadData:
+def renamed(error: TallyError, name: str) -> BadData:
     """Return an error of a source under a name of ours as one of the request."""
     said = error.args[0]
     if not isinstance(said, Sentence):

@@ -416,8 +416,8 @@ def _most_probable(curvature: Floats, numbers: Floats) -> float:
     Examples
     --------
     >>> h = np.full(1000, 100.0)
-    >>> [round(_most_probable(h, np.full(1000, size))) for size in (0.5, 0.05)]      # about 1 / (½² − 1 / h), or none
-    [4, 1411]
+    >>> [round(_most_probable(h, np.full(1000, size))) for size in (0.5, 0.05)]      # 1 / (½² − 1 / h); chance
+    [4, 1197]
     """
     squares, low, high = numbers**2, np.log(_LEAST), np.log(_MOST)
     for _ in range(_BISECTIONS):

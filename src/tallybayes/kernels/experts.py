@@ -148,8 +148,8 @@ def mix_experts(
     --------
     >>> terms = np.log([[[[0.5, 1.5]]] * 3, [[[1.0, 1.0]]] * 3])
     >>> found = mix_experts(terms, np.array([[1.0, 3.0]]), [1], np.log([[1.0, 3.0], [1.0, 2.0]]), np.array([0, 1]))
-    >>> np.exp(found.log_weights).round(2).ravel().tolist()      # (1 : 9) (9 : 2) ... against (1 : 3) (3 : 1) ...
-    [0.7, 0.3]
+    >>> np.exp(found.log_weights).round(2).ravel().tolist()      # 0.1 · (6/7)³ against 1/4 · (2/3)³
+    [0.46, 0.54]
     """
     (K, C), given = counts.shape, log_weights is not None
     weights = np.empty((2, len(sizes))) if log_weights is None else np.ascontiguousarray(log_weights)

@@ -131,3 +131,12 @@ def test_what_cannot_be_selected_is_refused(given, sentence):
     with pytest.raises(BadOption) as refused:
         model.select(*given)
     assert str(refused.value) == sentence
+
+
+def test_few_rows_of_many_classes_drop_nothing() -> None:
+    rng = np.random.default_rng(0)
+    y = np.repeat(np.arange(12), 10)
+    rows = {"x": [f"v{k}" for k in y], "noise": rng.integers(0, 3, 120).astype(str), "y": [f"c{k}" for k in y]}
+    model = tb.fit(rows, "y")
+    assert list(model.select(rows=rows).schema.columns) == ["x", "noise"]
+    assert list(model.select(1, rows=rows).schema.columns) == ["x"]

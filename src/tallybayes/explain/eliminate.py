@@ -20,6 +20,7 @@ __all__ = ["eliminate"]
 # A rise of mean log-loss that no one notices: a copy of another column may go, though it does no harm under weights.
 _MOST_LOST = 0.001
 _ERRORS = 2.0  # standard errors to be sure of it: with one, a search among many columns finds drops that help by chance
+_FEWEST = 20  # rows of a class, on average: weights are fitted to half of them, and fewer than ten tell nothing
 _ROUNDS = 64  # columns, or parts of wider tables, that are tried one by one
 
 Places = npt.NDArray[np.intp]
@@ -39,7 +40,7 @@ def eliminate(
     Columns are dropped from the least needed on, several at a time where they are many, if the loss surely does not
     rise. Others, and those that are held, stay, unless they are too many.
     """
-    kept, needed = np.arange(len(terms.columns)), held.copy()
+    kept, needed = np.arange(len(terms.columns)), held | (len(classes) < _FEWEST * len(terms.evidence.classes))
     least = max(1, len(kept) // _ROUNDS)
     step = max(least, len(kept) // 4)
     now = _Weighted(terms.of_columns(kept, classes, weights), common=common)

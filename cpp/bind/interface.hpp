@@ -210,6 +210,15 @@ struct ScoreSparseTask {
     double* out;  // OUT (n, C), added to
 };
 
+struct LeaveSparseTask {
+    Sparse matrix;
+    const std::int32_t* classes;  // (n,)
+    const double* counts;         // (n_columns, C)
+    const double* alpha;          // (n_columns,)
+    std::int64_t n_classes;
+    double* out;  // OUT (n,), added to
+};
+
 // Terms of scores, multiplied by class weights (`asked`) and summed: see codes/contributions.hpp.
 struct TermsDenseTask {
     Table table;
@@ -363,6 +372,7 @@ struct Kernels {
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);
+    Fault (*leave_sparse)(const LeaveSparseTask&);
     Fault (*terms_dense)(const TermsDenseTask&);
     Fault (*terms_codes)(const TermsCodesTask&);
     Fault (*hash_dense)(const HashDenseTask&);

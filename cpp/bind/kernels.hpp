@@ -15,6 +15,7 @@
 #include "dense/score.hpp"
 #include "dense/softmax.hpp"
 #include "sparse/count_and_score.hpp"
+#include "sparse/leave_one_out.hpp"
 #include "dense/sum_rows.hpp"
 #include "dense/temperature.hpp"
 #include "dense/weigh.hpp"
@@ -25,8 +26,9 @@ namespace tally::TALLY_ISA {
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
                                  find_cells,  count_sparse,
-                                 score_gaussian, score_student, leave_dense, expert_terms, mix_experts, score_codes,    score_own_codes,
-                                 score_sparse, terms_dense,  terms_codes,  hash_dense,      hash_codes,
+                                 score_gaussian, score_student, leave_dense, expert_terms, mix_experts, score_codes,
+                                 score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
+                                 hash_codes,
                                  hash_sparse, softmax,       temper,       weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     normals_new,     normals_delete,
                                  normals_extend, normals_change, normals_load, normals_copy,  normals_rows,

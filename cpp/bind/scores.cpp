@@ -87,6 +87,23 @@ void score_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::ha
     run(&Kernels::score_sparse, ScoreSparseTask{matrix, rows.data, scores.size(1), scores.data});
 }
 
+void leave_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::handle classes, nb::handle counts,
+                  nb::handle alpha, nb::handle out) {
+    const Matrix table(counts, "counts", -1, -1);
+    const Buffer starts(indptr, "indptr"), index(indices, "indices"), entries(data, "data");
+    const Sparse matrix = sparse_view(starts, index, entries, table.size(0));
+    const ClassBuffer own(classes);
+    own.need_length(matrix.n_rows);
+    const Buffer added(alpha, "alpha"), scores(out, "out", true);
+    added.need_axes(1);
+    added.need_length(matrix.n_columns);
+    scores.need_axes(1);
+    scores.need_length(matrix.n_rows);
+    run(&Kernels::leave_sparse,
+        LeaveSparseTask{matrix, own.data, table.data, added.all<const double>(Type::f64, "float64"), table.size(1),
+                        scores.all<double>(Type::f64, "float64")});
+}
+
 void terms_dense(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
                  nb::handle asked, nb::handle out) {
     const Matrix terms(out, "out", -1, -1, true);
@@ -221,6 +238,7 @@ void bind_scores(nb::module_& m) {
     m.def("score_codes", &score_codes);
     m.def("score_own_codes", &score_own_codes);
     m.def("score_sparse", &score_sparse);
+    m.def("leave_sparse", &leave_sparse);
     m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg());
     m.def("terms_codes", &terms_codes);

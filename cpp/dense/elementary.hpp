@@ -17,6 +17,13 @@ constexpr double kLn2High = 6.93147180369123816490e-01, kLn2Low = 1.908214929270
 constexpr double kRound = 6755399441055744.0;  // 1.5 * 2^52: adding it leaves the nearest integer in the low bits
 constexpr double kTopExponent = 709.0;         // e^x is a double up to here
 
+// The sum of the lanes.
+inline double total_of(F4 a) {
+    double v[4];
+    store(v, a);
+    return (v[0] + v[1]) + (v[2] + v[3]);
+}
+
 // e^x for x <= kTopExponent; 0 for -inf, NaN for NaN.
 inline F4 exponential(F4 x) {
     const F4 shifted = x * all(1.44269504088896338700) + all(kRound), k = shifted - all(kRound);

@@ -15,12 +15,6 @@
 
 namespace tally::TALLY_ISA {
 
-inline double total_of(F4 a) {
-    double v[4];
-    store(v, a);
-    return (v[0] + v[1]) + (v[2] + v[3]);
-}
-
 // Sums over one row's scores at temperature t: of e^(t * score), and of that times score and times score^2.
 struct Tempered {
     double mass, sum, squares;

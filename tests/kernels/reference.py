@@ -415,6 +415,24 @@ def score_sparse(indptr: Integers, indices: Integers, data: NDArray[Any], table:
                 out[i] += float(data[k]) * table[indices[k]]
 
 
+def leave_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    classes: NDArray[np.int32],
+    counts: Floats,
+    alpha: Floats,
+    out: Floats,
+) -> None:
+    """Add each row's entries times the logs of its own class's counts without them; 0 adds nothing."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for i in range(len(out)):
+            for k in range(indptr[i], indptr[i + 1]):
+                x, f = float(data[k]), indices[k]
+                if x != 0:
+                    out[i] += x * np.log(counts[f, classes[i]] - x + alpha[f])
+
+
 def _shifted(scores: Floats) -> tuple[Floats, Floats, Floats]:
     """Return scores less their row's maximum, that maximum, and the shifted log-sum-exp."""
     top = scores.max(axis=1, initial=-np.inf)

@@ -62,7 +62,9 @@ def sparse(classes: int) -> Iterator[np.ndarray]:
     data, out = np.round(rng.exponential(2, 400), 3), np.zeros((20, classes))
     kernels.score_sparse(indptr, indices, data, rng.normal(size=(50, classes)), out)
     limbs = kernels.count_sparse(indptr, indices, data, 50, np.zeros(20, np.int32), 1, weights=rng.random(20))
-    yield from (out, kernels.to_float(limbs))
+    own, y = np.zeros(20), rng.integers(0, classes, 20).astype(np.int32)
+    kernels.leave_sparse(indptr, indices, data, y, rng.exponential(90, (50, classes)), rng.random(50), own)
+    yield from (out, kernels.to_float(limbs), own)
 
 
 def normalised(classes: int) -> Iterator[np.ndarray]:

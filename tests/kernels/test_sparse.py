@@ -70,6 +70,31 @@ def test_scores(each_isa, drawn):
         assert (np.abs(got[finite] - want[finite]) <= 1e-13 * (1 + np.abs(size[finite]))).all()
 
 
+@given(drawn=matrices(), alpha=st.sampled_from([0.0, 5e-324, 1e-310, 1e-3, 1.0, 1e308]))
+@settings(max_examples=80, deadline=None)
+def test_rows_left_out_of_their_own_counts(each_isa, drawn, alpha):
+    (indptr, indices, data), columns, y, n_classes = drawn
+    data = np.minimum(data, 1e9).astype(data.dtype)
+    rng = np.random.default_rng(len(y))
+    counts, lengths = np.zeros((columns, n_classes)), np.zeros(len(y))
+    for i, c in enumerate(y):
+        entries = slice(indptr[i], indptr[i + 1])
+        np.add.at(counts, (indices[entries], c), data[entries])
+        lengths[i] = data[entries].sum()
+    counts -= rng.random(counts.shape) < 0.05  # more is taken away than there is: no number
+    counts[rng.random(counts.shape) < 0.02] = np.inf
+    task = indptr, indices, data, y, counts, np.full(columns, alpha)
+    start = rng.normal(size=len(y))
+    want = start.copy()
+    reference.leave_sparse(*task, want)
+    for _ in each_isa():
+        got = start.copy()
+        kernels.leave_sparse(*task, got)
+        finite = np.isfinite(want)
+        assert np.array_equal(got[~finite], want[~finite], equal_nan=True)
+        assert (np.abs(got[finite] - want[finite]) <= 1e-15 * (1 + 750 * lengths[finite])).all()
+
+
 def test_whole_numbers_need_one_limb():
     matrix = np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([3.0, 1.0, 2.0])
     counts = kernels.count_sparse(*matrix, 2, np.array([0, 1], np.int32), 2)
@@ -109,6 +134,8 @@ def test_row_bounds_outside_the_entries_are_refused(each_isa, indptr):
             kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1, weights=np.ones(1))
         with pytest.raises(ValueError, match="indptr"):
             kernels.score_sparse(indptr, indices, data, np.zeros((2, 1)), np.zeros((1, 1)))
+        with pytest.raises(ValueError, match="indptr"):
+            kernels.leave_sparse(indptr, indices, data, np.zeros(1, np.int32), np.ones((2, 1)), np.ones(2), np.zeros(1))
 
 
 @pytest.mark.parametrize("index", [-1, 2, 2**40, -(2**63), 2**63 - 1])
@@ -118,6 +145,8 @@ def test_indices_outside_the_columns_are_refused(each_isa, index):
         for weights in (None, np.ones(1)):
             with pytest.raises(ValueError, match="indices"):
                 kernels.count_sparse(indptr, indices, data, 2, np.zeros(1, np.int32), 1, weights=weights)
+        with pytest.raises(ValueError, match="indices"):
+            kernels.leave_sparse(indptr, indices, data, np.zeros(1, np.int32), np.ones((2, 1)), np.ones(2), np.zeros(1))
         for n_classes in (1, 5, 21):
             with pytest.raises(ValueError, match="indices"):
                 kernels.score_sparse(indptr, indices, data, np.zeros((2, n_classes)), np.zeros((1, n_classes)))

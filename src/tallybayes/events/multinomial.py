@@ -14,12 +14,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes.cached_property import cached_property
-from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance
-from tallybayes.events.families.bag_counts import OwnCounts
+from tallybayes.events.event import ClassCodes, LeftOut, Weights
+from tallybayes.events.families.bag import BagEvent, BagTable, ShareVariance, entries_of
+from tallybayes.events.families.bag_counts import OwnCounts, WholeCounts, bag_lengths
 from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Dense, Floats, Sparse
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.sparse import SparseExact
@@ -54,6 +55,17 @@ class Multinomial(BagEvent):
         counts, totals = _counts(statistic)
         table = log_share(counts, totals, options.alpha[:, None], len(counts), options.alpha.sum())
         return MultinomialTable(statistic, options, table)
+
+    def without_rows(
+        self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
+    ) -> LeftOut:
+        """Return the rows; those of weight 1 are left out of whole counts by a kernel."""
+        counts = statistic.sums["counts"]
+        if weights is not None or not counts.is_whole:
+            return super().without_rows(statistic, data, classes, weights)
+        bag = data if isinstance(data, Sparse) else entries_of(data)
+        each = WholeCounts(bag, classes, np.ascontiguousarray(counts.to_float().T))
+        return LeftOut(each.add, lambda: bag_lengths(bag))
 
     def left_out(self, rows: BagRows, counts: SparseExact) -> OwnCounts:
         """Return rows to be scored with their counts taken from their own class."""

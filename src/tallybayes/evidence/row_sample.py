@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from tallybayes import sources
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.inputs import Texts
+from tallybayes.events.inputs import Dense, Sparse, Texts
 from tallybayes.evidence.evidence import row_weights
 from tallybayes.evidence.row_hash import Hashes, row_hashes
 from tallybayes.schema.schema import Schema
@@ -27,6 +27,8 @@ __all__ = ["BottomKSample"]
 # A smoothing, a temperature and at most some hundred weights are fitted: more rows or bytes would hardly improve them.
 MOST_ROWS = 50_000
 MOST_BYTES = 5 << 19
+# Of a count in a bag: a short word. One temperature is fitted, and rows of a hundred counts take as long as texts.
+_WORD_BYTES = 4
 # Texts that each partition sends at least, however long: the few in the sample may all be in one partition.
 _FEWEST = 8
 # Bytes of batches that may stay in memory for a few of their rows.
@@ -39,7 +41,7 @@ class Part:
 
     batch: pa.RecordBatch
     index: npt.NDArray[np.intp]  # (n,)
-    text: npt.NDArray[np.int64] | None  # (n,) bytes of text; None without text columns
+    text: npt.NDArray[np.int64] | None  # (n,) bytes of text and of bags; None without either
     hashes: Hashes | None = None  # (n,)
 
     def __len__(self) -> int:
@@ -276,11 +278,20 @@ def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
 
 
 def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
-    """Return the bytes of text in each row; None without text columns."""
-    encoded = (rows.encode(block) for block in schema.blocks if block.event.input == "text")
-    columns = [column for data in encoded if isinstance(data, Texts) for column in data.columns]
-    lengths = [pc.fill_null(pc.binary_length(column), 0) for column in columns]
-    return np.sum([length.to_numpy(zero_copy_only=False) for length in lengths], axis=0) if lengths else None
+    """Return the bytes of text in each row, and of counts in bags as if they were words; None without either."""
+    each: list[npt.NDArray[np.int64]] = []
+    for block in schema.blocks:
+        if block.event.input not in ("text", "bag"):
+            continue
+        data = rows.encode(block)
+        if isinstance(data, Texts):
+            lengths = (pc.fill_null(pc.binary_length(column), 0) for column in data.columns)
+            each += [length.to_numpy(zero_copy_only=False) for length in lengths]
+        elif isinstance(data, Sparse):
+            each.append(_WORD_BYTES * np.diff(data.indptr).astype(np.int64))
+        elif isinstance(data, Dense):
+            each += [_WORD_BYTES * (column > 0) for column in data.each()]
+    return np.sum(each, axis=0) if each else None
 
 
 def _in_order(parts: Sequence[Part], order: npt.NDArray[np.intp]) -> pa.RecordBatch:

@@ -92,6 +92,12 @@ class Exact:
         """Whether all values are zero; such an array takes no memory."""
         return self._settle().bits == 0
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether all values are whole numbers below 2^31 in magnitude, so that doubles hold them and their sums."""
+        digits = self._settle()
+        return digits.bits == 0 or (digits.base == 0 and digits.limbs.shape[-1] == 1)
+
     def settle(self) -> Self:
         """Propagate carries now and return self; worthwhile for values that are kept long."""
         self._settle()
@@ -290,7 +296,7 @@ class Exact:
         """
         whole = self.to_float()[index]
         left = np.asarray(whole - np.prod(factors, axis=0))
-        if self.base == 0 and self.limbs.shape[-1] == 1 and all((f == np.rint(f)).all() for f in factors):
+        if self.is_whole and all((f == np.rint(f)).all() for f in factors):
             return left
         for i in np.flatnonzero(np.abs(left) <= _CANCELLED * np.abs(whole)):
             term = Fraction(1)

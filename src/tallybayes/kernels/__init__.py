@@ -38,7 +38,7 @@ from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
 from .instructions import choose
-from .leave_one_out import Coefficients, leave_dense
+from .leave_one_out import Coefficients, leave_dense, leave_sparse
 from .moments import exact_moments, to_float
 from .normals import NormalSums
 from .scores import (
@@ -83,6 +83,7 @@ __all__ = [
     "hash_texts",
     "join_buckets",
     "leave_dense",
+    "leave_sparse",
     "log_softmax",
     "mix_experts",
     "ordered",

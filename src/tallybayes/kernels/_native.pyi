@@ -83,6 +83,9 @@ def score_own_codes(
     columns: _Columns, table: _Array, sizes: _Sizes, classes: _Array, out: _Array, low: int, /
 ) -> None: ...
 def score_sparse(indptr: _Array, indices: _Array, data: _Array, table: _Array, out: _Array, /) -> None: ...
+def leave_sparse(
+    indptr: _Array, indices: _Array, data: _Array, classes: _Array, counts: _Array, alpha: _Array, out: _Array, /
+) -> None: ...
 def terms_dense(
     columns: _Columns,
     mean: _Array,

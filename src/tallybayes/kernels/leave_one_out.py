@@ -1,14 +1,14 @@
-"""Wrapper of the leave-one-out kernel: rows scored by moments that exclude them."""
+"""Wrappers of the leave-one-out kernels: rows scored by moments or counts that exclude them."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Columns, Floats
+from .types import Columns, Floats, Integers
 
 
 class Coefficients(NamedTuple):
@@ -78,3 +78,37 @@ def leave_dense(
         columns, classes, moments.reshape(3 * C, F), whole, tuple(full), tuple(less), floor, student, out
     )
     return np.array(cells, np.int64).reshape(-1, 2)
+
+
+def leave_sparse(
+    indptr: Integers,
+    indices: Integers,
+    data: NDArray[Any],
+    classes: NDArray[np.int32],
+    counts: Floats,
+    alpha: Floats,
+    out: Floats,
+) -> None:
+    """Add each row's Σ x·log(count − x + α) over its entries x, with the counts of its own class.
+
+    An entry of 0 adds nothing; the logarithm of 0 is −∞, and that of less NaN.
+
+    Parameters
+    ----------
+    counts : float64 ndarray, shape (n_columns, C)
+        The counts of each column in each class, the rows included.
+    alpha : float64 ndarray, shape (n_columns,)
+        What is added to the counts of each column.
+    out : float64 ndarray, shape (n,)
+        What is added to.
+
+    Examples
+    --------
+    >>> from scipy.sparse import csr_array
+    >>> x, out = csr_array(np.array([[2, 0]])), np.zeros(1)
+    >>> counts = np.array([[5.0], [1.0]])
+    >>> leave_sparse(x.indptr, x.indices, x.data, np.zeros(1, np.int32), counts, np.ones(2), out)
+    >>> (out - 2 * np.log(5 - 2 + 1)).round(12).tolist()
+    [0.0]
+    """
+    _native.leave_sparse(indptr, indices, data, classes, counts, alpha, out)

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
+from tallybayes.events.families.bag_counts import bag_lengths
 from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
@@ -27,7 +28,7 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "BagTable", "ShareVariance", "add_products"]
+__all__ = ["BagEvent", "BagTable", "ShareVariance", "add_products", "entries_of"]
 
 
 @dataclass(frozen=True)
@@ -141,8 +142,7 @@ class BagEvent(Event):
     def length(self, data: Dense | Sparse) -> Floats:  # (n,)
         """Return the number of rolls of each row."""
         if isinstance(data, Sparse):
-            row, _, value = data.entries()
-            return np.asarray(np.bincount(row, value, minlength=len(data)), np.float64)
+            return bag_lengths(data)
         total = np.zeros(len(data))
         for rows in chunks(len(data)):
             total[rows] = np.nansum(data.map(lambda values, rows=rows: values[rows]).matrix(), axis=1)  # type: ignore[misc]
@@ -161,7 +161,7 @@ class BagEvent(Event):
         self, statistic: Statistic, data: Dense | Sparse, classes: ClassCodes, weights: Weights
     ) -> LeftOut:
         """Return the rows; their counts are found once, however many smoothings are tried."""
-        counts, bag = SparseExact.from_whole(statistic.sums["counts"]), _entries(data)
+        counts, bag = SparseExact.from_whole(statistic.sums["counts"]), entries_of(data)
         add = leave_bag_out(bag, counts.shape[0], classes, weights, lambda rows: self.left_out(rows, counts))
         return LeftOut(add, lambda: self.length(data))
 
@@ -197,7 +197,7 @@ def _squared(data: Dense | Sparse) -> Dense | Sparse:
     return data.map(lambda values: np.square(values, dtype=np.float64))
 
 
-def _entries(data: Dense | Sparse) -> Sparse:
+def entries_of(data: Dense | Sparse) -> Sparse:
     """Return the rows as sparse entries that are not zero."""
     if isinstance(data, Sparse):
         row, column, value = data.entries()

@@ -12,13 +12,15 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.events.event import ClassCodes
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Floats, Sparse
+from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["OutsideCounts", "OwnCounts"]
+__all__ = ["OutsideCounts", "OwnCounts", "WholeCounts", "bag_lengths"]
 
 Index = npt.NDArray[np.intp]
 
@@ -73,6 +75,51 @@ class OwnCounts:
             logs = np.broadcast_to(np.reshape(np.log(few), (-1, 1)), shape).copy()
         logs.reshape(-1)[self.at] = self.counts.logs(few)
         return logs
+
+
+class WholeCounts:
+    """Scores by the counts of each class (multinomial), where all are doubles and each row is left out whole.
+
+    As `OwnCounts`, compiled: subtracting doubles from sums that are doubles themselves rounds once, and each class but
+    the row's own is scored as ever.
+
+    Parameters
+    ----------
+    bag : Sparse, shape (n, V)
+        The rows.
+    own : ndarray of int32, shape (n,)
+        The class of each row.
+    counts : ndarray, shape (V, C)
+        How often each token occurs in each class.
+    """
+
+    def __init__(self, bag: Sparse, own: ClassCodes, counts: Floats) -> None:
+        self.bag, self.own, self.counts, self.totals = bag, own, counts, counts.sum(axis=0)
+
+    def add(self, options: EstimateOptions, out: Floats) -> None:
+        """Add Σ times · log share to `out` (n, C)."""
+        alpha, bag, mine = options.alpha, self.bag, (np.arange(len(self.bag)), self.own)
+        mass, length, before = float(alpha.sum()), bag_lengths(bag), out[mine]
+        with np.errstate(divide="ignore"):
+            table = np.log(self.counts + alpha[:, None])
+        empty = np.flatnonzero(self.totals + mass <= 0)
+        table[:, empty] = 0.0
+        kernels.score_sparse(*bag.parts(), table, out)
+        out -= length[:, None] * self._log_whole(self.totals + mass)
+        left, whole = np.zeros(len(bag)), self.totals[self.own] - length + mass
+        kernels.leave_sparse(*bag.parts(), self.own, self.counts, alpha, left)
+        out[mine] = before + np.where(whole > 0, left, 0.0) - length * self._log_whole(whole)
+
+    def _log_whole(self, whole: Floats) -> Floats:
+        """Return the logarithm of totals; without counts and α all tokens have equal shares."""
+        return np.asarray(np.log(np.where(whole > 0, whole, max(self.bag.width, 1.0))))
+
+
+def bag_lengths(bag: Sparse) -> Floats:  # (n,)
+    """Return the number of occurrences of all tokens in each row."""
+    length = np.zeros((len(bag), 1))
+    kernels.score_sparse(*bag.parts(), np.ones((bag.width, 1)), length)
+    return length[:, 0]
 
 
 class OutsideCounts:

@@ -19,8 +19,6 @@ from tallybayes.kernels.sparse_pattern import find_places, join_places
 
 __all__ = ["SparseExact", "SparsityPattern"]
 
-_PART = 22  # bits: 2^31 numbers of so many are summed in a double without rounding
-
 Index = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 
@@ -252,13 +250,13 @@ class SparseExact(Exact):
     def sum(self, axis: int = 0) -> Exact:
         """Return the exact sum over one axis."""
         digits, more = self._summable(axis)
-        sums = np.zeros((self.shape[1 - axis], digits.limbs.shape[-1]), np.int64)
-        for total, limbs in zip(sums.T, digits.limbs.T, strict=True):
-            if axis == 1:
-                total[:] = _sum_by(self.places.rows, limbs, self.places.height)
+        sums = np.zeros((digits.limbs.shape[-1], self.shape[1 - axis]), np.int64)
+        for total, limbs in zip(sums, digits.limbs.T, strict=True):
+            if axis == 1:  # contiguous arrays are added twenty times as fast
+                np.add.at(total, self.places.rows, np.ascontiguousarray(limbs))
             else:  # running sums may wrap around; their differences are right
                 total[:] = np.diff(_starts(limbs)[self.places.starts])
-        return Exact(sums, digits.base, bits=digits.bits + more)
+        return Exact(np.ascontiguousarray(sums.T), digits.base, bits=digits.bits + more)
 
     def _summable(self, axis: int) -> tuple[_Digits, int]:
         more = int(self.shape[axis]).bit_length()
@@ -308,21 +306,3 @@ def _starts(lengths: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
     starts = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=starts[1:])
     return starts
-
-
-def _sum_by(rows: npt.NDArray[np.int32], values: npt.NDArray[np.int64], height: int) -> npt.NDArray[np.int64]:
-    """Return the sum of the values of each row, below 2^62: 22 bits at a time, whose sums are doubles.
-
-    Examples
-    --------
-    >>> _sum_by(np.array([1, 0, 1], np.int32), np.array([2**40 + 1, -3, 5]), 2).tolist()
-    [-3, 1099511627782]
-    """
-    total = np.zeros(height, np.int64)
-    for shift in range(0, 64, _PART):
-        rest = values >> shift
-        if not rest.any():
-            break
-        part = rest & ((1 << _PART) - 1) if shift + _PART < 64 else rest
-        total += np.bincount(rows, part, minlength=height).astype(np.int64) << shift
-    return total

@@ -257,6 +257,10 @@ class Model:
             more probable than every other.
         """
         options = {"costs": costs, "threshold": threshold, "abstain": abstain, "confidence": confidence}
+        if not any(value is not None for value in options.values()):
+            names = self.evidence.classes.to_numpy()
+            best = _Call("predict", options, lambda codes: names[codes])
+            return self._scored(rows, threads, best, few=Scorer.best_of_few, many=Scorer.best_of_many)
 
         def decided(probabilities: Floats, ahead: Floats | None = None) -> npt.NDArray[Any]:
             codes = decide(probabilities, self.evidence.classes, lead=ahead, **options)  # type: ignore[arg-type]
@@ -902,17 +906,26 @@ class Model:
         return Scorer(CalibratedBelief(self.schema, self.choices, self.belief), normalised=False)
 
     def _scored(
-        self, rows: Any, threads: int | None, call: _Call, *, normalised: bool = True, calibrated: bool = False
+        self,
+        rows: Any,
+        threads: int | None,
+        call: _Call,
+        *,
+        normalised: bool = True,
+        calibrated: bool = False,
+        few: Callable[[Scorer, Any], npt.NDArray[Any] | None] = Scorer.few,
+        many: Callable[..., npt.NDArray[Any]] = Scorer.many,
     ) -> npt.NDArray[Any]:
+        """Apply a call to what a scorer returns for the rows, in a few plain rows or in many."""
         rows = open_rows.one_row(rows, self.schema)
         scorer = self._scorer(normalised=normalised, calibrated=calibrated)
-        few = scorer.few(rows)
-        if few is not None:
-            return call.then(few)  # type: ignore[no-any-return]
+        found = few(scorer, rows)
+        if found is not None:
+            return call.then(found)  # type: ignore[no-any-return]
         workers = engines.default_threads(threads)
 
         def work(source: sources.Source) -> Any:
-            return call.then(scorer.many(source, workers, partial=open_rows.may_lack(source.schema)))
+            return call.then(many(scorer, source, workers, partial=open_rows.may_lack(source.schema)))
 
         types: open_rows.Types = {}
         while True:

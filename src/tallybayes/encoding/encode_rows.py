@@ -12,6 +12,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Encoded
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.schema.schema import Schema
+from tallybayes.sources.to_arrow import is_scipy_sparse
 
 __all__ = ["encode_rows"]
 
@@ -21,7 +22,7 @@ def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], un
 
     Parameters
     ----------
-    rows : RowBatch, list or array
+    rows : RowBatch, list, array or sparse matrix
         The rows.
     schema : Schema
         The type of each column.
@@ -33,6 +34,8 @@ def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], un
     if isinstance(rows, RowBatch):
         pairs = zip(schema.blocks, likelihoods, strict=True)
         return (rows.encode(block, own.categories or None, unseen=unseen) for block, own in pairs)
+    if is_scipy_sparse(rows):
+        return few_rows.encode_sparse(rows, schema)
     if not isinstance(rows, np.ndarray | list) or getattr(rows, "ndim", 1) == 0 or len(rows) > few_rows.MOST_ROWS:
         return None
     return few_rows.encode(rows, schema, likelihoods, unseen)

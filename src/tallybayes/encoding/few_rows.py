@@ -15,16 +15,20 @@ import pyarrow as pa
 
 from tallybayes.categories import Categories
 from tallybayes.events import Event, Likelihood
-from tallybayes.events.inputs import Codes, Dense, Encoded, Texts
+from tallybayes.events.inputs import Codes, Dense, Encoded, Sparse, Texts
+from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Block, Schema
 from tallybayes.sources.missing import AUTO, markers_of_names
+from tallybayes.sources.to_arrow import check_pointers
 
-__all__ = ["MOST_ROWS", "encode", "encode_to_count", "encode_values"]
+__all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_values"]
 
 # Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
+_MOST_SPARSE_ROWS = 1024  # they need several Arrow arrays
 _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
 _NUMBERS = (float, int, bool, type(None))
+_SPARSE = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
 
 
 def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen: str) -> list[Encoded] | None:
@@ -87,6 +91,29 @@ def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
             return None
         encoded.append(data)
     return encoded
+
+
+def encode_sparse(rows: Any, schema: Schema) -> list[Encoded] | None:
+    """Return a few rows of a scipy.sparse matrix as they are; None if they must be read as a source first.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> from scipy.sparse import csr_array
+    >>> rows = csr_array([[1, 0], [0, 2]])
+    >>> encode_sparse(rows, tb.fit(rows, [0, 1], events="multinomial").schema)[0].data.tolist()
+    [1, 2]
+    """
+    if len(schema.blocks) != 1 or schema.products or schema.readings or schema.missing != "skip":
+        return None
+    block = schema.blocks[0]
+    plain = rows.format == "csr" and rows.dtype in _SPARSE and rows.shape == (rows.shape[0], len(block.columns))
+    if not plain or block.event.input != "bag" or not isinstance(block.columns, NumberedNames):
+        return None
+    if not 0 < rows.shape[0] <= _MOST_SPARSE_ROWS:
+        return None
+    check_pointers(rows)
+    return [Sparse(rows.indptr, rows.indices, rows.data, rows.shape[1])] if rows.has_canonical_format else None
 
 
 def _texts(rows: Sequence[Mapping[str, Any]], block: Block) -> Texts | None:

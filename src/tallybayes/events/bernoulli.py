@@ -206,16 +206,22 @@ class BernoulliTable(Likelihood):
             kernels.score_codes(self.event._codes(data), _interleave(self.log_zero, self.log_one), sizes, out)
             return
         # Every column absent, then the difference for those present: O(entries), not O(columns).
-        with np.errstate(invalid="ignore"):
-            change = self.log_one - self.log_zero
-        if np.isfinite(change).all():
-            out += self.log_zero.sum(axis=0)
+        change, absent = self._change
+        if absent is not None:
+            out += absent
             indptr, indices, _ = self.event._present(data)
             kernels.score_sparse(indptr, indices, np.ones(len(indices)), change, out)
             return
         for rows in chunks(len(data), 256):
             part = Sparse(data.indptr[rows.start : rows.stop + 1], data.indices, data.data, data.width)
             self.add_log_prob(part.dense(), out[rows])
+
+    @cached_property
+    def _change(self) -> tuple[Floats, Floats | None]:
+        """What presence adds to absence (F, C), and the absence of all columns (C,); None if one is infinite."""
+        with np.errstate(invalid="ignore"):
+            change = self.log_one - self.log_zero
+        return change, self.log_zero.sum(axis=0) if np.isfinite(change).all() else None
 
     def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
         """Add log p for a 1, log(1 − p) for a 0, weighted, column by column."""

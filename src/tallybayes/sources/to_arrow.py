@@ -17,6 +17,7 @@ from tallybayes.sources.source import check_distinct
 from tallybayes.sources.steps import BROKEN, in_words
 
 Array = npt.NDArray[Any]
+_SPARSE = "the sparse matrix"  # its name in messages
 _NESTED = (list, tuple, set, frozenset, Mapping)
 _MOST_LEVELS = 32  # no format that we read nests its values this deep
 _MOST_NESTED = 1 << 16  # lists looked into on each level: a list of itself twice doubles on each
@@ -127,15 +128,14 @@ def is_scipy_sparse(values: Any) -> bool:
 
 def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) -> tuple[pa.Field, pa.Array]:
     """Return a scipy.sparse matrix as a column: a view if canonical CSR, otherwise a copy."""
-    where = "the sparse matrix"
     if matrix.ndim != 2:
-        raise BadData(wanted(where, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
+        raise BadData(wanted(_SPARSE, "two dimensions, rows and columns", f"{matrix.ndim} (shape {matrix.shape})"))
     if matrix.dtype.kind not in "biuf":
-        raise BadData(wanted(where, "numbers", str(matrix.dtype)))
+        raise BadData(wanted(_SPARSE, "numbers", str(matrix.dtype)))
     if matrix.format == "csc":
-        _check_pointers(matrix, where, *matrix.shape[::-1])  # scipy converts it without looking
+        check_pointers(matrix, *matrix.shape[::-1])  # scipy converts it without looking
     csr = matrix if matrix.format == "csr" else matrix.tocsr()
-    _check_pointers(csr, where, *csr.shape)
+    check_pointers(csr)
     if not csr.has_canonical_format:
         csr = csr.copy()  # sum_duplicates works in place and must not change the caller's matrix
         csr.sum_duplicates()
@@ -151,16 +151,17 @@ def sparse_column(name: str, matrix: Any, names: Sequence[str] | None = None) ->
     return field, pa.Array.from_buffers(field.type, csr.shape[0], [None, pointers], children=[cells])
 
 
-def _check_pointers(matrix: Any, where: str, rows: int, width: int) -> None:
+def check_pointers(matrix: Any, rows: int | None = None, width: int | None = None) -> None:
     """Raise BadData if pointers leave the arrays, or indices the matrix: later code does not check them."""
+    rows, width = matrix.shape[0] if rows is None else rows, matrix.shape[1] if width is None else width
     pointers, stored = matrix.indptr, min(len(matrix.indices), len(matrix.data))
     sound = len(pointers) == rows + 1 and pointers[0] == 0 and pointers[-1] <= stored
     if not sound or (np.diff(pointers) < 0).any():
-        raise BadData(wanted(where, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
+        raise BadData(wanted(_SPARSE, "row pointers that rise from 0 to the number of entries", "pointers that do not"))
     indices = matrix.indices[: pointers[-1]]
     if len(indices) and int(indices.view(f"u{indices.itemsize}").max()) >= width:  # below 0 is large if unsigned
         wrong = indices[(indices < 0) | (indices >= width)][0]
-        raise BadData(wanted(where, f"indices from 0 to {width - 1}", f"{wrong}"))
+        raise BadData(wanted(_SPARSE, f"indices from 0 to {width - 1}", f"{wrong}"))
 
 
 def _view(array: Array) -> pa.Array:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
+from tallybayes.cached_property import cached_property
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.bag_counts import bag_lengths
 from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
@@ -28,7 +29,7 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
 
-__all__ = ["BagEvent", "BagTable", "ShareVariance", "add_products", "entries_of"]
+__all__ = ["BagEvent", "BagTable", "ShareVariance", "entries_of"]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,10 @@ class ShareVariance:
         # without counts and prior the variance of every face is infinite already
         return cls(np.ascontiguousarray(trigamma(counts + alpha[:, None])), np.where(total > 0, trigamma(total), 0.0))
 
+    @cached_property
+    def _squares(self) -> Products:
+        return Products.of(-self.each)
+
     def add(self, data: Dense | Sparse, out: Floats) -> None:
         """Add the variance of Σ x log φ.
 
@@ -54,8 +59,8 @@ class ShareVariance:
         Σ x² ψ₁(count) − (Σ x)² ψ₁(total).
         """
         size, minus = np.zeros((len(data), 1)), np.zeros_like(out)
-        add_products(data, np.ones((data.width, 1)), size)
-        add_products(_squared(data), -self.each, minus)
+        Products.of(np.ones((data.width, 1))).add(data, size)
+        self._squares.add(_squared(data), minus)
         out += np.maximum(-minus - size**2 * self.whole, 0.0)
 
 
@@ -76,7 +81,11 @@ class BagTable(Likelihood):
 
     def add_log_prob(self, data: Dense | Sparse, out: Floats) -> None:
         """Add each count times its table entry."""
-        add_products(data, self.log, out)
+        self._products.add(data, out)
+
+    @cached_property
+    def _products(self) -> Products:
+        return Products.of(self.log)
 
     def add_terms(self, data: Dense | Sparse, weights: Floats, out: Floats) -> None:
         """Add each count times its table entry, weighted, column by column."""
@@ -166,29 +175,37 @@ class BagEvent(Event):
         return LeftOut(add, lambda: self.length(data))
 
 
-def add_products(data: Dense | Sparse, table: Floats, out: Floats) -> None:
-    """Add data · table to `out`, taking 0 · −∞ as 0.
+@dataclass(frozen=True)
+class Products:
+    """A table (F, C) to multiply rows with, taking 0 · −∞ as 0: an impossible face may have a count of zero."""
 
-    An impossible face may have a count of zero.
-    """
-    impossible = np.isneginf(table)
-    some = bool(impossible.any())
-    if some:
-        table = np.where(impossible, 0.0, table)
-    if isinstance(data, Sparse):
-        kernels.score_sparse(*data.parts(), table, out)
-    else:
-        matrix = data.matrix()
-        matrix = np.where(np.isnan(matrix), 0.0, matrix) if np.isnan(matrix).any() else matrix
-        out += matrix @ table
-    if not some:
-        return
-    hits = np.zeros_like(out)
-    if isinstance(data, Sparse):
-        kernels.score_sparse(*data.parts(), impossible.astype(np.float64), hits)
-    else:
-        hits += (matrix > 0).astype(np.float64) @ impossible
-    out[hits > 0] = -np.inf
+    table: Floats  # without −∞
+    impossible: Floats | None  # 1 where the table is −∞; None where it nowhere is
+
+    @classmethod
+    def of(cls, table: Floats) -> Products:
+        """Look through the table, once for all rows."""
+        impossible = np.isneginf(table)
+        if not impossible.any():
+            return cls(table, None)
+        return cls(np.where(impossible, 0.0, table), impossible.astype(np.float64))
+
+    def add(self, data: Dense | Sparse, out: Floats) -> None:
+        """Add data · table to `out`."""
+        if isinstance(data, Sparse):
+            kernels.score_sparse(*data.parts(), self.table, out)
+        else:
+            matrix = data.matrix()
+            matrix = np.where(np.isnan(matrix), 0.0, matrix) if np.isnan(matrix).any() else matrix
+            out += matrix @ self.table
+        if self.impossible is None:
+            return
+        hits = np.zeros_like(out)
+        if isinstance(data, Sparse):
+            kernels.score_sparse(*data.parts(), self.impossible, hits)
+        else:
+            hits += (matrix > 0).astype(np.float64) @ self.impossible
+        out[hits > 0] = -np.inf
 
 
 def _squared(data: Dense | Sparse) -> Dense | Sparse:

@@ -33,8 +33,8 @@ LEAST = 1e-12  # of a probability, in a log-loss
 
 _RESIDENT = f"""
 import sys
-from tallybayes.cli.main import _WithoutPandas
-sys.meta_path.insert(0, _WithoutPandas())
+from tallybayes.cli.main import keep_pandas_out
+keep_pandas_out()
 from tallybayes.mail import MailFilter
 mail = MailFilter.load(sys.argv[1])
 assert mail.n_tokens >= {TOKENS}

@@ -20,7 +20,13 @@ from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
-from tallybayes.inference.column_terms import ColumnTerms, has_few_terms, rows_to_weigh, with_products
+from tallybayes.inference.column_terms import (
+    ColumnTerms,
+    has_few_terms,
+    rows_for_one_weight,
+    rows_to_weigh,
+    with_products,
+)
 from tallybayes.inference.fit_weights import FittedWeights, Terms, fit_fading, fit_weights, probabilities
 from tallybayes.inference.leave_one_out import LeftOutRows, prior_without
 from tallybayes.inference.posterior import Tempering, refuse_nan
@@ -282,7 +288,8 @@ class _Search:
 
     def _fit_common_weight(self, alphas: Mapping[str, float]) -> Calibration:
         """Return one weight for all columns, where they or the classes are too many for one each."""
-        evidence, n = with_products(self.evidence), min(len(self.classes), rows_to_weigh(1, len(self.evidence.classes)))
+        evidence = with_products(self.evidence)
+        n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
         few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), self.threads)
         scores, scored = few._scores(alphas)

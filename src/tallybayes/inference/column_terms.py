@@ -31,12 +31,15 @@ from tallybayes.inference.posterior import refuse_nan
 from tallybayes.inference.weights import ColumnWeight, ColumnWeights, share_of_others
 from tallybayes.schema.schema import Block
 
-__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_to_weigh", "with_products"]
+__all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_for_one_weight", "rows_to_weigh", "with_products"]
 
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
 # Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
 _MOST_CELLS, _FEWEST_ROWS = 1 << 22, 2000
 _ENOUGH_ROWS = 20_000  # on large tables 50,000 gained less than 0.001 nats over these, in 2.5 times the time
+# Where one weight serves all columns: scores (16 MB) and the terms summed for them, of ten thousand classes too; and
+# the rows taken in any case. It is one number, and the fewer rows, the more it is drawn to 1.
+_MOST_SCORES, _MOST_TERMS, _FEWEST_FOR_ONE = 1 << 21, 1 << 25, 100
 _MOST_COLUMNS = 4096  # with more, the rows that fit in memory could not tell their weights apart
 # Rows with columns dropped count as a fifth of the whole ones: most rows to be answered are whole. With many rows a
 # fifth of them is enough.
@@ -52,6 +55,18 @@ _Again: TypeAlias = Callable[[npt.NDArray[np.intp], npt.NDArray[np.bool_]], Floa
 def rows_to_weigh(columns: int, classes: int) -> int:
     """Return how many rows are enough to fit the weights of so many columns and classes."""
     return max(_FEWEST_ROWS, min(_ENOUGH_ROWS, _MOST_CELLS // max(1, columns * classes)))
+
+
+def rows_for_one_weight(columns: int, classes: int) -> int:
+    """Return how many rows are enough to fit one weight for so many columns, with so many classes.
+
+    Examples
+    --------
+    >>> [rows_for_one_weight(20, classes) for classes in (10, 1_000, 10_000, 50_000)]
+    [20000, 2000, 209, 100]
+    """
+    scores, terms = _MOST_SCORES // max(1, classes), _MOST_TERMS // max(1, columns * classes)
+    return max(_FEWEST_FOR_ONE, min(_FEWEST_ROWS, scores), min(_ENOUGH_ROWS, scores, terms))
 
 
 def has_few_terms(columns: int, classes: int) -> bool:

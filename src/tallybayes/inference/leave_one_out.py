@@ -65,8 +65,8 @@ def leave_one_out(
 
 def prior_without(evidence: Evidence, choices: Choices, classes: ClassCodes, weights: Weights) -> Floats:  # (n, C)
     """Return the log of the class prior without each row."""
-    if weights is not None:
-        return _prior_of(evidence, choices, classes, weights)
+    if weights is not None or len(classes) <= len(evidence.classes):  # never classes × classes
+        return _prior_of(evidence, choices, classes, np.ones(len(classes)) if weights is None else weights)
     each = np.arange(len(evidence.classes), dtype=np.int32)
     return np.take(_prior_of(evidence, choices, each, np.ones(len(each))), classes, axis=0)
 

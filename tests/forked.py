@@ -154,7 +154,7 @@ def main() -> None:
 
     from tallybayes.cli import main as command
 
-    sys.meta_path.insert(0, command._WithoutPandas())
+    command.keep_pandas_out()
     for name in _MODULES:
         import_module(name)
     with socket.socket(fileno=int(sys.argv[1])) as asked:

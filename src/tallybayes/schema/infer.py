@@ -13,10 +13,12 @@ import pyarrow.compute as pc
 
 from tallybayes import sources
 from tallybayes.arguments import instance, listed, one_of, text
+from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadData, BadOption, did_you_mean, wanted
 from tallybayes.events import Event, parse
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.schema.column_names import NumberedNames, names
+from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.schema import Block, Missing, Schema
 
 __all__ = ["Events", "SchemaOptions", "infer"]
@@ -25,6 +27,8 @@ Events: TypeAlias = str | Event | Mapping[str, str | Event] | None
 _IGNORE = "ignore"
 # Columns of a matrix: with more, buckets for each would fill the memory, and the shape of one hardly matters.
 _WIDE = 10_000
+# Classes among the first rows: with more, buckets of each class would fill the memory, and hold a row or two.
+_MANY_CLASSES = 1000
 _PROSE_WORDS = 4.0  # mean words per value, at least; two or three make a name, a place, a job
 _PROSE_SAMPLE = 1000  # rows
 
@@ -90,8 +94,8 @@ def infer(
     where : str
         The source's name in messages.
     first : callable, optional
-        Returns the first rows. Called only for an undeclared text column, to distinguish prose from names.
-
+        Returns the first rows. Called for an undeclared column of text, to distinguish prose from names, and of
+        numbers, which are "gaussian" where these rows have a thousand classes.
     numbers : {"histogram", "gaussian"}
         The event model of numbers; the textbook's rules ("mle", "map") need the second.
 
@@ -106,7 +110,7 @@ def infer(
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
-    finder = _EventFinder(events, first, numbers)
+    finder = _EventFinder(events, first, numbers, label)
     columns: list[Sequence[str]] = []
     blocks: dict[Event, list[Sequence[str]]] = {}
     for field in features:
@@ -123,8 +127,10 @@ def infer(
 class _EventFinder:
     """Finds each column's event model in the declarations, or infers it."""
 
-    def __init__(self, events: Events, first: Callable[[], pa.RecordBatch | None] | None, numbers: str) -> None:
-        self._numbers = numbers
+    def __init__(
+        self, events: Events, first: Callable[[], pa.RecordBatch | None] | None, numbers: str, label: str | None = None
+    ) -> None:
+        self._numbers, self._label = numbers, label
         self._first = None if first is None else cache(first)
         given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
         self._declared = {
@@ -164,7 +170,18 @@ class _EventFinder:
             if first is not None and _looks_like_prose(first.column(field.name)):
                 return parse("text")
         wide = sources.kind_of(field) == "matrix" and sources.width_of(field) > _WIDE
-        return _inferred(field, "gaussian" if wide else self._numbers)
+        sparse = sources.kind_of(field) == "sparse"  # counts, whatever the classes
+        return _inferred(field, "gaussian" if wide or (not sparse and self._many_classes) else self._numbers)
+
+    @cached_property
+    def _many_classes(self) -> bool:
+        """Whether the first rows have so many classes that buckets of each would fill the memory."""
+        first = None if self._first is None or self._numbers == "gaussian" else self._first()
+        if first is None or self._label is None or first.num_rows <= _MANY_CLASSES:
+            return False
+        column = first.column(self._label).slice(0, LOOK_ROWS)
+        column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
+        return bool(pc.count_distinct(column).as_py() > _MANY_CLASSES)
 
     def check(self, columns: Any) -> None:
         """Raise if a declared name or glob matches no column."""

@@ -58,11 +58,11 @@ def script() -> None:
 
 
 def keep_pandas_out() -> None:
-    """Let Arrow find that there is no pandas, once for the process: no command has a DataFrame.
+    """Let Arrow find, once for the process, that there is no pandas.
 
-    `pyarrow.array` and `Array.to_numpy` import pandas, if it is installed, to check whether they were given its types,
-    which costs a quarter of a second. Arrow has no switch for the check, but makes it once, and a pandas too old for it
-    is as good as none.
+    No command has a DataFrame. `pyarrow.array` and `Array.to_numpy` import pandas, if it is installed, to check whether
+    they were given its types, which costs a quarter of a second. Arrow has no switch for the check, but makes it once,
+    and a pandas too old for it is as good as none.
     """
     import pyarrow as pa
 

@@ -94,7 +94,7 @@ def encode_to_count(rows: Any, schema: Schema) -> list[Encoded] | None:
 
 
 def encode_sparse(rows: Any, schema: Schema) -> list[Encoded] | None:
-    """Return a few rows of a scipy.sparse matrix as they are; None if they must be read as a source first.
+    """Return a few sparse rows as they are; None if they must be read first.
 
     Examples
     --------

@@ -218,7 +218,7 @@ class BernoulliTable(Likelihood):
 
     @cached_property
     def _change(self) -> tuple[Floats, Floats | None]:
-        """What presence adds to absence (F, C), and the absence of all columns (C,); None if one is infinite."""
+        """What presence adds (F, C), and absence of all (C,), None if infinite."""
         with np.errstate(invalid="ignore"):
             change = self.log_one - self.log_zero
         return change, self.log_zero.sum(axis=0) if np.isfinite(change).all() else None

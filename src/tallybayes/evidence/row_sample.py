@@ -278,7 +278,10 @@ def _memory(batch: pa.RecordBatch) -> tuple[int, ...]:
 
 
 def _text_bytes(rows: RowBatch, schema: Schema) -> npt.NDArray[np.int64] | None:
-    """Return the bytes of text in each row, and of counts in bags as if they were words; None without either."""
+    """Return the bytes of each row's text and bags; None without either.
+
+    A count in a bag is taken as a word.
+    """
     each: list[npt.NDArray[np.int64]] = []
     for block in schema.blocks:
         if block.event.input not in ("text", "bag"):

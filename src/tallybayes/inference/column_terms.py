@@ -58,7 +58,7 @@ def rows_to_weigh(columns: int, classes: int) -> int:
 
 
 def rows_for_one_weight(columns: int, classes: int) -> int:
-    """Return how many rows are enough to fit one weight for so many columns, with so many classes.
+    """Return how many rows are enough to fit one weight for all columns.
 
     Examples
     --------

@@ -89,8 +89,9 @@ def leave_sparse(
     alpha: Floats,
     out: Floats,
 ) -> None:
-    """Add each row's Σ x·log(count − x + α) over its entries x, with the counts of its own class.
+    """Add each row's Σ x·log(count − x + α) over its entries x.
 
+    The counts are those of its own class.
     An entry of 0 adds nothing; the logarithm of 0 is −∞, and that of less NaN.
 
     Parameters

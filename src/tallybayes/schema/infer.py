@@ -175,7 +175,7 @@ class _EventFinder:
 
     @cached_property
     def _many_classes(self) -> bool:
-        """Whether the first rows have so many classes that buckets of each would fill the memory."""
+        """Whether the first rows have too many classes for buckets of each."""
         first = None if self._first is None or self._numbers == "gaussian" else self._first()
         if first is None or self._label is None or first.num_rows <= _MANY_CLASSES:
             return False

@@ -177,7 +177,10 @@ class BagEvent(Event):
 
 @dataclass(frozen=True)
 class Products:
-    """A table (F, C) to multiply rows with, taking 0 · −∞ as 0: an impossible face may have a count of zero."""
+    """A table (F, C) to multiply rows with, taking 0 · −∞ as 0.
+
+    An impossible face may have a count of zero.
+    """
 
     table: Floats  # without −∞
     impossible: Floats | None  # 1 where the table is −∞; None where it nowhere is

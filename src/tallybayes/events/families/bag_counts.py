@@ -78,7 +78,7 @@ class OwnCounts:
 
 
 class WholeCounts:
-    """Scores by the counts of each class (multinomial), where all are doubles and each row is left out whole.
+    """Scores by whole counts of each class (multinomial), without rows of weight 1.
 
     As `OwnCounts`, compiled: subtracting doubles from sums that are doubles themselves rounds once, and each class but
     the row's own is scored as ever.

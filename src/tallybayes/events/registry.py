@@ -26,7 +26,7 @@ def registered() -> dict[str, type[Event]]:
     Examples
     --------
     >>> sorted(registered())[:3]
-    ['bernoulli', 'categorical', 'complement']
+    ['bernoulli', 'bins', 'categorical']
     """
     folder = importlib.import_module("tallybayes.events")
     for module in pkgutil.iter_modules(folder.__path__):

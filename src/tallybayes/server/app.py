@@ -167,7 +167,7 @@ class _Server:
             return await self._predict_table(request, served, form, only=only, level=given, counts=counts)
         body = await read_body(request, self._limits)
         published = served.published
-        rows = parse_to_score(body, published.names, published.model)
+        rows = parse_to_score(body, published.names, published.numbers, published.model)
         if len(rows) <= MOST_ROWS and len(body) <= _QUICK_BYTES:
             found = await self._batchers[served.name].ask(rows, level)
         else:
@@ -210,7 +210,7 @@ class _Server:
         body = await read_body(request, self._limits)
         published = served.published
         if form == JSON:
-            rows = parse_to_score(body, published.names, published.model)
+            rows = parse_to_score(body, published.names, published.numbers, published.model)
         else:
             rows = (await run_in_threadpool(table_of, body, form, published.model)).to_pylist()
         if len(rows) > _MOST_EXPLAINED:
@@ -236,7 +236,7 @@ class _Server:
         elif len(body) > _QUICK_BYTES:
             rows = await run_in_threadpool(_large_table, body, published)
         else:
-            rows = await self._packers[served.name].ask(parse_labelled(body, published.model))
+            rows = await self._packers[served.name].ask(parse_labelled(body, published.numbers, published.model))
         receipt = await served.change(learning(rows, key) if operation == "learn" else forgetting(rows, key))
         self.metrics.rows[served.name, operation] += receipt.rows
         return answer(receipt.to_dict())
@@ -366,7 +366,7 @@ def _explain_all(published: Published, rows: list[dict[str, Any]]) -> list[dict[
 
 
 def _large_table(body: bytes, published: Published) -> pa.Table:
-    return table_of_rows(parse_labelled(body, published.model), published.model, published.types)
+    return table_of_rows(parse_labelled(body, published.numbers, published.model), published.model, published.types)
 
 
 def _flag(request: Request, name: str, *, default: bool = False) -> bool:

@@ -12,6 +12,7 @@ from tallybayes.server.describe import describe
 from tallybayes.server.labelled_rows import no_class
 from tallybayes.server.rows import ARROW, CSV, JSON
 from tallybayes.server.served_model import ServedModel
+from tallybayes.sources.missing import markers_of_numbers
 
 __all__ = ["openapi"]
 
@@ -106,15 +107,22 @@ def _value(column: Json, model: Model) -> Json:
     if column["kind"] == "text":
         return {"type": ["string", "null"]}
     if column["kind"] == "number":
-        return {"type": ["number", "boolean", "null"]}
+        return _or_missing({"type": ["number", "boolean", "null"]}, model)
     for block, statistic in zip(model.schema.blocks, model.evidence.statistics, strict=True):
         if column["name"] in block.columns and statistic.labels:
             labels = statistic.labels[list(block.columns).index(column["name"])]
             assert isinstance(labels, Categories)
             kind = _TYPES.get(labels.kind, "string")
             known = {"enum": [*column["values"], None]} if model.choices.unseen == "error" else {}
-            return {"type": [kind, "null"], "examples": column["values"][:5], **known}
+            said = {"type": [kind, "null"], "examples": column["values"][:5], **known}
+            return said if kind == "string" else _or_missing(said, model)
     return {}
+
+
+def _or_missing(value: Json, model: Model) -> Json:
+    """Return the schema of a value, or of a text that stands for a missing one."""
+    markers = markers_of_numbers(model.schema.missing_values)
+    return {"anyOf": [value, {"enum": list(markers)}]} if markers else value
 
 
 def _get(summary: str, schema: Json, media: str = JSON, parameters: Sequence[Json] = ()) -> Json:

@@ -46,6 +46,11 @@ class Published:
         return types_of(self.model)
 
     @cached_property
+    def numbers(self) -> frozenset[str]:
+        """The columns of numbers or booleans."""
+        return frozenset(name for name, kind in self.types.items() if kind not in (pa.string(), pa.null()))
+
+    @cached_property
     def class_names(self) -> list[str]:
         """The classes as names of a JSON object."""
         return [class_name(one) for one in self.model.classes]
@@ -64,7 +69,7 @@ class Published:
         """Compute what the first prediction would have to wait for."""
         if self.model.classes:
             self.model.predict_interval([dict.fromkeys(self.model.schema.inputs[:1])])
-        _ = self.names, self.types, self.class_names, self.class_values
+        _ = self.names, self.types, self.numbers, self.class_names, self.class_values
 
 
 def class_name(value: object) -> str:

@@ -19,6 +19,7 @@ from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, Sentence, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
+from tallybayes.sources.missing import markers_of_numbers
 
 __all__ = [
     "ARROW",
@@ -26,6 +27,7 @@ __all__ = [
     "CSV",
     "JSON",
     "arrow_rows",
+    "blank",
     "form_of",
     "names_of",
     "parse_json",
@@ -79,9 +81,29 @@ def parse_json(body: bytes, known: frozenset[str | None]) -> Rows:
     return rows
 
 
-def parse_to_score(body: bytes, known: frozenset[str | None], model: Model) -> Rows:
+def blank(rows: Rows, numbers: frozenset[str], model: Model) -> None:
+    """Make null of texts that stand for a missing value, in columns of numbers or booleans.
+
+    Examples
+    --------
+    >>> import tallybayes as tb
+    >>> model = tb.fit({"x": [1.5, 2.5], "y": ["no", "yes"]}, "y")
+    >>> rows = [{"x": "NA"}, {"x": 2}]
+    >>> blank(rows, frozenset({"x"}), model)
+    >>> rows
+    [{'x': None}, {'x': 2}]
+    """
+    markers = markers_of_numbers(model.schema.missing_values)
+    for row in rows:
+        for name, value in row.items():
+            if type(value) is str and name in numbers and value in markers:
+                row[name] = None
+
+
+def parse_to_score(body: bytes, known: frozenset[str | None], numbers: frozenset[str], model: Model) -> Rows:
     """Return the rows of a JSON body without label and weight, which are ignored."""
     rows = parse_json(body, known)
+    blank(rows, numbers, model)
     for row in rows:
         row.pop(model.schema.label, None)
         if model.schema.weight is not None:

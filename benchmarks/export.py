@@ -38,10 +38,13 @@ def run(repeat: int) -> str:
 
 
 def _graph(table: Growing, name: str, model: tb.Model, rows: pa.Table, repeat: int) -> None:
-    """Compare the CPU time of onnxruntime, which is given columns of NumPy."""
-    session = onnxruntime.InferenceSession(model.to_onnx().SerializeToString(), providers=["CPUExecutionProvider"])
+    """Compare the CPU time of onnxruntime, which is given columns of NumPy; both on one thread, since others spin."""
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    graph = model.to_onnx().SerializeToString()
+    session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     given = {one: np.asarray(rows.column(one).to_numpy())[:, None] for one in rows.column_names}
-    mine, theirs = _both(lambda: session.run(None, given), lambda: model.predict_proba(rows), repeat)
+    mine, theirs = _both(lambda: session.run(None, given), lambda: model.predict_proba(rows, threads=1), repeat)
     ratio = mine / theirs
     what, bound = f"onnxruntime, {ROWS:,} × {COLUMNS} {name}, CPU", f"at most {TIMES:g}×"
     table.add(what, seconds(mine), seconds(theirs), f"{ratio:.1f}×{_cross(ratio <= TIMES)}", bound)
@@ -57,7 +60,10 @@ def _query(table: Growing, what: str, model: tb.Model, rows: pa.Table, repeat: i
     with duckdb.connect() as connection:
         connection.register("arrow", rows)
         connection.execute("CREATE TABLE rows AS SELECT * FROM arrow")
-        query = f"CREATE OR REPLACE TABLE answers AS {model.to_sql('duckdb', 'rows', keep=[])}"
+        *setup, query = model.to_sql("duckdb", "rows", keep=[]).statements
+        for statement in setup:
+            connection.execute(statement)
+        query = f"CREATE OR REPLACE TABLE answers AS {query}"
         mine = best(lambda: connection.execute(query), repeat).seconds
     theirs = best(lambda: model.predict_proba(rows), repeat).seconds
     cross, bound = (_cross(mine <= most), f"at most {seconds(most)}") if most else ("", "–")

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import tallybayes as tb
+from tallybayes.validation.design import Design
 from tallybayes.validation.partners import PARTNERS, default_partners
 
 
@@ -205,3 +207,10 @@ def test_boosted_trees_are_partners_where_they_are_installed(package: str) -> No
         found = tb.compare(xor(200), "y", "2-fold", partners=(name,))
         assert found[title].accuracy > 0.7
         assert name in default_partners()
+
+
+def test_partners_take_numbers_whose_squares_are_infinite() -> None:
+    rows = {"x": [1e300, -2e300, 3e300, None], "y": ["p", "q", "p", "q"]}
+    found = Design(tb.fit(rows, "y", calibrate=None).schema).fit(pa.RecordBatch.from_pydict(rows))
+    np.testing.assert_allclose(found.mean(), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.std(), 1.0)

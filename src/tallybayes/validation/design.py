@@ -53,7 +53,8 @@ def _part(block: Block, name: str | None) -> tuple[Block, str | None, Any]:
         return block, name, OneHotEncoder(handle_unknown="ignore")
     if block.event.input == "bag":
         return block, name, MaxAbsScaler()
-    return block, name, make_pipeline(SimpleImputer(keep_empty_features=True), StandardScaler())
+    # The squares of 1e300 are infinite; after the first step no number is above 1.
+    return block, name, make_pipeline(MaxAbsScaler(), SimpleImputer(keep_empty_features=True), StandardScaler())
 
 
 def _values(block: Block, name: str | None, rows: RowBatch) -> Any:

@@ -140,3 +140,11 @@ def test_few_rows_of_many_classes_drop_nothing() -> None:
     model = tb.fit(rows, "y")
     assert list(model.select(rows=rows).schema.columns) == ["x", "noise"]
     assert list(model.select(1, rows=rows).schema.columns) == ["x"]
+
+
+def test_many_zeros_beside_long_tails_say_no_more_than_they_can() -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 2, 600)
+    gain = np.where(rng.random(600) < 0.85 - 0.2 * y, 0.0, np.exp(rng.normal(7, 2, 600)))
+    bits = tb.fit({"gain": gain, "x": rng.normal(size=600) + y, "y": y}, "y").importance().information
+    assert 0.02 < bits[0] < 0.1 < bits[1] < 1.0

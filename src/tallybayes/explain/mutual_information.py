@@ -12,15 +12,20 @@ from scipy.special import xlogy
 from tallybayes.events.correlation import Correlation
 from tallybayes.events.event import Event
 from tallybayes.events.families.bag import BagTable
+from tallybayes.events.histogram import Histogram
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Likelihood
 from tallybayes.events.one_dependence import OneDependence
+from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
 
 if TYPE_CHECKING:
     from tallybayes.explain.tables import Table
+
+_BINS = 16  # of a column of numbers
+_FAR = 0.05  # from 1, of a density's integral over the points that show it
 
 
 def mutual_information(shares: Floats, prior: Floats) -> Floats:  # (...,)
@@ -118,8 +123,22 @@ def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> f
     if profile.kind == "values":
         total = density.sum(axis=0)
         return float(mutual_information(density / np.where(total > 0, total, 1.0), prior).sum())
+    values = np.asarray(profile.values, np.float64)
+    mass = np.trapezoid(density, values, axis=0)
+    if isinstance(event, Histogram) and not np.allclose(mass, 1.0, atol=_FAR):  # a spike, as of zeros, or long tails
+        return _of_buckets(likelihood.statistic, f)
     # the profile covers all but a negligible part of the density
-    return float(np.trapezoid(mutual_information(density, prior), np.asarray(profile.values, np.float64)))
+    return float(np.trapezoid(mutual_information(density, prior), values))
+
+
+def _of_buckets(statistic: Statistic, f: int) -> float:
+    """Return the information of bins that hold about as much of the weight each, corrected for bias."""
+    counts = statistic.sums["counts"].take(statistic.values_of(f), axis=1).to_float().T
+    weight = counts.sum(axis=1)
+    if not weight.any():
+        return 0.0
+    run = np.floor((np.cumsum(weight) - weight / 2) / weight.sum() * _BINS)
+    return _counted(np.add.reduceat(counts, np.flatnonzero(np.diff(run, prepend=-1)), axis=0))
 
 
 def _of_words(event: Text, log: Floats, prior: Floats) -> float:

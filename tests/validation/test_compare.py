@@ -86,7 +86,7 @@ def test_the_partner_is_reported_as_better_if_columns_depend_on_each_other() -> 
     x = y + rng.normal(size=3000) * 0.5
     noise = rng.normal(size=3000) * 3
     rows = {"sum": x + noise, "noise": noise, "y": y}
-    found = tb.compare(rows, "y", partners=("ridge",))
+    found = tb.compare(rows, "y", partners=("ridge",), structure="naive")
     assert "which is better: columns depend on each other given the class" in found.recommendation
 
 

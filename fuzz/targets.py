@@ -14,6 +14,8 @@ from tests.contract.mutate import mutated_model
 
 import tallybayes as tb
 from tallybayes.errors import TallyError
+from tallybayes.mail import MailFilter
+from tallybayes.mail import file as mail_file
 from tallybayes.storage.model_file import dump, parse_bytes
 
 ROWS = {"x": [1.0, 2.5, 0.0, None], "k": [1, 2, 3, 4], "s": ["a", "b", None, "a"], "y": ["p", "q", "p", "q"]}
@@ -48,6 +50,28 @@ def model_file(data: bytes) -> None:
         assert not np.isnan(answer).any(), answer
     repr(model)
     assert dump(parse_bytes(dump(model))) == dump(model)
+
+
+def mail(data: bytes) -> None:
+    """Load a mail filter changed past its checksum; or learn, explain and forget a message."""
+    if data[:1] == b"\0":
+        changed = mail_file.parse_bytes(mutated_model(Random(data[1:]), mail_file.dump(_mail_filter())))
+        assert mail_file.dump(mail_file.parse_bytes(mail_file.dump(changed))) == mail_file.dump(changed)
+        verdicts = [changed.classify(data)]
+    else:
+        filtering = _mail_filter()
+        before, verdicts = mail_file.dump(filtering), [filtering.classify(data)]
+        filtering.explain(data)
+        filtering.learn([("ham", data)])
+        verdicts.append(filtering.classify(data))
+        filtering.forget([("ham", data)])
+        assert mail_file.dump(filtering) == before, data
+    for verdict in verdicts:
+        assert not np.isnan([verdict.margin, *verdict.probabilities.values()]).any(), verdict
+
+
+def _mail_filter() -> MailFilter:
+    return MailFilter.train([("spam", b"Subject: cheap\n\npills"), ("ham", b"Subject: lunch\n\nat noon?")])
 
 
 def where(data: bytes) -> None:
@@ -95,6 +119,7 @@ _KEPT: dict[str, tempfile.TemporaryDirectory[str]] = {}
 
 TARGETS: dict[str, Callable[[bytes], None]] = {
     "model-file": model_file,
+    "mail": mail,
     "where": where,
     "event": event,
     "query": query,

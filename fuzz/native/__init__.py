@@ -7,7 +7,7 @@ import subprocess
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NATIVE = ("tokeniser", "limbs", "sparse")
+NATIVE = ("tokeniser", "limbs", "sparse", "message")
 
 
 def build(name: str) -> str:

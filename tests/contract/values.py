@@ -83,9 +83,8 @@ def array(rng: Random) -> Any:
         numbers.flat[0] = rng.choice((math.nan, math.inf, -1.0, 1e300, 0.5))
     if rng.random() < 0.3 and numbers.ndim == 2:
         kinds = (sparse.csr_array, sparse.csc_array, sparse.coo_array, sparse.lil_array, sparse.dok_array)
-        made = rng.choice(kinds)(numbers)
-        with np.errstate(all="ignore"):
-            return made.astype(rng.choice(("f8", "f4", "i4", "?")))
+        with np.errstate(all="ignore"):  # before it is sparse: scipy converts the infinite entries of a dict one by one
+            return rng.choice(kinds)(numbers.astype(rng.choice(("f8", "f4", "i4", "?"))))
     with np.errstate(all="ignore"):
         made = numbers.astype(rng.choice(DTYPES)) if rng.random() < 0.8 else numbers
     forms: tuple[Callable[[], Any], ...] = (

@@ -36,15 +36,15 @@ void to_float(nb::handle limbs, std::int64_t base, nb::handle out) {
 }
 
 void exact_moments(nb::handle n, std::int64_t n_base, nb::handle s1, std::int64_t s1_base, nb::handle s2,
-                   std::int64_t s2_base, nb::handle out_n, nb::handle out_mean, nb::handle out_m2) {
+                   std::int64_t s2_base, nb::handle out_n, nb::handle out_mean, nb::handle out_m2, nb::handle out_rest) {
     const LimbsBuffer weight(n, n_base, "n"), first(s1, s1_base, "s1"), second(s2, s2_base, "s2");
     if (first.cells != weight.cells || second.cells != weight.cells)
         refuse("s1 and s2", std::to_string(weight.cells) + " values as n has",
                std::to_string(first.cells) + " and " + std::to_string(second.cells));
-    const Buffer count(out_n, "out", true), mean(out_mean, "out", true), m2(out_m2, "out", true);
+    const Buffer count(out_n, "out", true), mean(out_mean, "out", true), m2(out_m2, "out", true), rest(out_rest, "out", true);
     run(&Kernels::exact_moments,
         MomentsTask{weight.view, first.view, second.view, weight.cells, output(count, weight.cells),
-                    output(mean, weight.cells), output(m2, weight.cells)});
+                    output(mean, weight.cells), output(m2, weight.cells), output(rest, weight.cells)});
 }
 
 }  // namespace

@@ -118,6 +118,7 @@ struct CountSparseTask {
 struct ScoreDenseTask {
     Table table;
     const double* mean;      // (C, F)
+    const double* rest;      // (C, F), added to the means; null: 0
     const double* scale;     // (C, F)
     const double* constant;  // (C, F)
     const double* power;     // (C, F), student only
@@ -134,8 +135,8 @@ struct LeaveDenseTask {
     Table table;
     const std::int32_t* classes;  // (n,)
     std::int64_t n_classes;
-    const double *n, *mean, *m2;                       // (C, F)
-    const double *whole_n, *whole_mean, *whole_m2;     // (F,)
+    const double *n, *mean, *m2, *rest;                             // (C, F)
+    const double *whole_n, *whole_mean, *whole_m2, *whole_rest;     // (F,)
     LeaveCoefficients full, less;                      // for all rows, and for one row less
     double floor;
     bool student;
@@ -223,6 +224,7 @@ struct LeaveSparseTask {
 struct TermsDenseTask {
     Table table;
     const double* mean;      // (C, F)
+    const double* rest;      // (C, F), added to the means; null: 0
     const double* scale;     // (C, F)
     const double* constant;  // (C, F)
     const double* power;     // (C, F), or null: normal
@@ -329,6 +331,7 @@ struct MomentsTask {
     double* n;     // OUT (cells,)
     double* mean;  // OUT (cells,)
     double* m2;    // OUT (cells,)
+    double* rest;  // OUT (cells,)
 };
 
 struct ToFloatTask {

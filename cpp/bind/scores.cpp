@@ -1,4 +1,6 @@
 // Python bindings of the scores and the normaliser.
+#include <optional>
+
 #include "bind/buffers.hpp"
 #include "bind/coefficients.hpp"
 
@@ -10,27 +12,38 @@ Sparse sparse_view(const Buffer& indptr, const Buffer& indices, const Buffer& da
 
 namespace {
 
-void score_dense(Fault (*Kernels::*kernel)(const ScoreDenseTask&), nb::handle columns, nb::handle mean,
+// An array (C, F), or nothing.
+class OptionalMatrix {
+public:
+    OptionalMatrix(nb::handle array, const char* name, std::int64_t C, std::int64_t F) {
+        if (!array.is_none()) data = held_.emplace(array, name, C, F).data;
+    }
+    const double* data = nullptr;
+
+private:
+    std::optional<Matrix> held_;
+};
+
+void score_dense(Fault (*Kernels::*kernel)(const ScoreDenseTask&), nb::handle columns, nb::handle mean, nb::handle rest,
                  nb::handle scale, nb::handle constant, nb::handle power, nb::handle out) {
     const Matrix scores(out, "out", -1, -1, true);
     const TableBuffer table(columns, scores.size(0), true);
     const std::int64_t C = scores.size(1), F = table.table().n_columns;
     const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
-    ScoreDenseTask task{table.table(), centre.data, width.data, height.data, nullptr, C, scores.data};
-    if (power.is_none()) return run(kernel, task);
-    const Matrix exponent(power, "power", C, F);
-    task.power = exponent.data;
-    run(kernel, task);
+    const OptionalMatrix beyond(rest, "rest", C, F), exponent(power, "power", C, F);
+    run(kernel, ScoreDenseTask{table.table(), centre.data, beyond.data, width.data, height.data, exponent.data, C,
+                               scores.data});
 }
 
-void score_gaussian(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle out) {
-    score_dense(&Kernels::score_gaussian, columns, mean, scale, constant, nb::none(), out);
+void score_gaussian(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle out,
+                    nb::handle rest) {
+    score_dense(&Kernels::score_gaussian, columns, mean, rest, scale, constant, nb::none(), out);
 }
 
 void score_student(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
-                   nb::handle out) {
+                   nb::handle out, nb::handle rest) {
     if (power.is_none()) refuse_type("power", "an array", power);
-    score_dense(&Kernels::score_student, columns, mean, scale, constant, power, out);
+    score_dense(&Kernels::score_student, columns, mean, rest, scale, constant, power, out);
 }
 
 nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moments, nb::handle whole, nb::handle full,
@@ -40,7 +53,7 @@ nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moment
     own.need_length(scores.size(0));
     const TableBuffer table(columns, scores.size(0), true);
     const std::int64_t C = scores.size(1), F = table.table().n_columns;
-    const Matrix by_class(moments, "moments", 3 * C, F), over_all(whole, "whole", 3, F);
+    const Matrix by_class(moments, "moments", 4 * C, F), over_all(whole, "whole", 4, F);
     const CoefficientBuffer all(full, "full", C, F), fewer(less, "less", C, F);
     std::vector<std::int64_t> lost;
     const auto note = [](void* to, std::int64_t row, std::int64_t column) {
@@ -50,8 +63,8 @@ nb::object leave_dense(nb::handle columns, nb::handle classes, nb::handle moment
     };
     const double *m = by_class.data, *w = over_all.data;
     run(&Kernels::leave_dense,
-        LeaveDenseTask{table.table(), own.data, C, m, m + C * F, m + 2 * C * F, w, w + F, w + 2 * F, all.view,
-                       fewer.view, floor, student, note, &lost, scores.data});
+        LeaveDenseTask{table.table(), own.data, C, m, m + C * F, m + 2 * C * F, m + 3 * C * F, w, w + F, w + 2 * F,
+                       w + 3 * F, all.view, fewer.view, floor, student, note, &lost, scores.data});
     nb::list cells;
     for (const std::int64_t number : lost) cells.append(number);
     return cells;
@@ -105,7 +118,7 @@ void leave_sparse(nb::handle indptr, nb::handle indices, nb::handle data, nb::ha
 }
 
 void terms_dense(nb::handle columns, nb::handle mean, nb::handle scale, nb::handle constant, nb::handle power,
-                 nb::handle asked, nb::handle out) {
+                 nb::handle asked, nb::handle out, nb::handle rest) {
     const Matrix terms(out, "out", -1, -1, true);
     const TableBuffer table(columns, terms.size(0), true);
     const std::int64_t F = table.table().n_columns;
@@ -113,11 +126,9 @@ void terms_dense(nb::handle columns, nb::handle mean, nb::handle scale, nb::hand
     const Matrix of_class(asked, "asked", terms.size(0), -1);
     const std::int64_t C = of_class.size(1);
     const Matrix centre(mean, "mean", C, F), width(scale, "scale", C, F), height(constant, "constant", C, F);
-    TermsDenseTask task{table.table(), centre.data, width.data, height.data, nullptr, C, of_class.data, terms.data};
-    if (power.is_none()) return run(&Kernels::terms_dense, task);
-    const Matrix exponent(power, "power", C, F);
-    task.power = exponent.data;
-    run(&Kernels::terms_dense, task);
+    const OptionalMatrix beyond(rest, "rest", C, F), exponent(power, "power", C, F);
+    run(&Kernels::terms_dense, TermsDenseTask{table.table(), centre.data, beyond.data, width.data, height.data,
+                                              exponent.data, C, of_class.data, terms.data});
 }
 
 void terms_codes(nb::handle columns, nb::handle table, nb::handle sizes, nb::handle asked, nb::handle out,
@@ -232,15 +243,16 @@ void score_test(nb::handle columns, nb::handle full, nb::handle less, nb::handle
 }  // namespace
 
 void bind_scores(nb::module_& m) {
-    m.def("score_gaussian", &score_gaussian);
-    m.def("score_student", &score_student);
+    m.def("score_gaussian", &score_gaussian, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+    m.def("score_student", &score_student, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg().none());
     m.def("leave_dense", &leave_dense);
     m.def("score_codes", &score_codes);
     m.def("score_own_codes", &score_own_codes);
     m.def("score_sparse", &score_sparse);
     m.def("leave_sparse", &leave_sparse);
     m.def("terms_dense", &terms_dense, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-          nb::arg());
+          nb::arg(), nb::arg().none());
     m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
     m.def("score_test", &score_test);

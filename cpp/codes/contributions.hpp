@@ -71,12 +71,13 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     constexpr i64 kTile = 16;  // rows read at a time, so that separate columns are read in runs
     const i64 padded = (F + 3) / 4 * 4;
-    Scratch<double> room(4 * C * padded), values(kTile * padded);
+    Scratch<double> room(5 * C * padded), values(kTile * padded);
     double *const mean = room.get(), *const scale = mean + C * padded, *const constant = scale + C * padded,
-                  *const power = constant + C * padded;
+                  *const power = constant + C * padded, *const rest = power + C * padded;
     for (i64 c = 0; c < C; ++c)
         for (i64 f = 0; f < F; ++f) {
             mean[c * padded + f] = task.mean[c * F + f];
+            rest[c * padded + f] = task.rest == nullptr ? 0.0 : task.rest[c * F + f];
             scale[c * padded + f] = task.scale[c * F + f];
             constant[c * padded + f] = task.constant[c * F + f];
             if constexpr (Student) power[c * padded + f] = task.power[c * F + f];
@@ -102,7 +103,7 @@ inline Fault terms_dense_as(const TermsDenseTask& task) {
                 F4 sum = all(0.0);
                 for (i64 k = 0; k < weights.size(); ++k) {
                     const i64 at = weights.of_class(k) * padded + f;
-                    const F4 z = drop(gone, (x - load(mean + at)) * load(scale + at));
+                    const F4 z = drop(gone, (x - load(mean + at) - load(rest + at)) * load(scale + at));
                     const F4 lost = Student ? student_term(z, load(power + at)) : z * z;
                     sum = sum + all(weights.weight(k)) * (load(constant + at) - lost);
                 }

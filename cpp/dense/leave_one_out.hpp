@@ -2,7 +2,7 @@
 //
 // Leaving a row out changes its own class's moments and those of the whole column, which give the prior. So every
 // class's density changes with every row. With a class's moments n, mean, m2 and the column's moments N, M, M2, all
-// without the row,
+// without the row, and each mean the sum of two doubles (see exact/bigint.hpp) that are never added to each other,
 //
 //   scale2 = share * (m2 + between * (mean - M)^2) + whole * M2 / N,      not below floor * M2 / N
 //   d      = x - mean + pull * (mean - M)
@@ -44,9 +44,9 @@ public:
             for (i64 c = 0; c < task_.n_classes; ++c) {
                 F4 sum[V];
                 if (c == own)
-                    add<true>(task_.less, c * F_ + f0, width, sum);
+                    add<true>(task_.less, c, f0, width, sum);
                 else
-                    add<false>(task_.full, c * F_ + f0, width, sum);
+                    add<false>(task_.full, c, f0, width, sum);
                 double score[kRows];
                 for (int v = 0; v < V; ++v) store(score + 4 * v, sum[v]);
                 for (i64 i = 0; i < count; ++i) task_.out[rows_[i] * task_.n_classes + c] += score[i];
@@ -62,19 +62,21 @@ private:
         const i64 mine = own * F_ + f;
         const double N = task_.whole_n[f], M = task_.whole_mean[f], M2 = task_.whole_m2[f];
         const double n = task_.n[mine], mean = task_.mean[mine], m2 = task_.m2[mine];
+        const double rest = task_.rest[mine], whole_rest = task_.whole_rest[f];
         const double ratio = n > 1.0 ? n / (n - 1.0) : 0.0, part = n > 1.0 ? 1.0 / (n - 1.0) : 0.0;
         const double whole_ratio = N / (N - 1.0), whole_part = 1.0 / (N - 1.0);
         F4 doubtful = all(0.0);
         for (int v = 0; v < V; ++v) {
             const i64 cell = at + 4 * v;
-            const F4 x = load(x_ + cell), away = x - all(mean), far = x - all(M);
+            const F4 x = load(x_ + cell), away = x - all(mean) - all(rest), far = x - all(M) - all(whole_rest);
             const F4 left = all(m2) - away * away * all(ratio);
             const F4 whole_left = all(M2) - far * far * all(whole_ratio);
-            const F4 location = all(M) - far * all(whole_part), variance = whole_left * all(whole_part);
-            store(own_mean_ + cell, all(mean) - away * all(part));
+            const F4 moved = all(whole_rest) - far * all(whole_part), variance = whole_left * all(whole_part);
+            store(own_rest_ + cell, all(rest) - away * all(part));
             store(own_m2_ + cell, left);
-            store(location_ + cell, location);
+            store(whole_rest_ + cell, moved);
             store(variance_ + cell, variance);
+            const F4 location = all(M) + moved;
             const F4 square = smallest(greatest(location * location, all(1.0)), all(kTopScale));
             const F4 spread = M2 > 0.0 ? variance : square;
             store(least_ + cell, greatest(spread * all(task_.floor), all(kLowScale)));
@@ -99,7 +101,8 @@ private:
 
     // Columns of equal freedom share a logarithm: `odds` is the product of their 1 + q, minus 1. Scales share one too.
     template <bool Own>
-    void add(const LeaveCoefficients& of, i64 first, i64 width, F4 (&sum)[V]) {
+    void add(const LeaveCoefficients& of, i64 c, i64 f0, i64 width, F4 (&sum)[V]) {
+        const i64 first = c * F_ + f0;
         for (int v = 0; v < V; ++v) sum[v] = all(0.0);
         for (i64 f = 0; f < width;) {
             i64 stop = f + 1;
@@ -109,7 +112,7 @@ private:
                 odds[v] = all(0.0);
                 scales[v] = all(1.0);
             }
-            for (i64 g = f; g < stop; ++g) add_column<Own>(of, first + g, g * kRows, sum, odds, scales);
+            for (i64 g = f; g < stop; ++g) add_column<Own>(of, first + g, f0 + g, g * kRows, sum, odds, scales);
             const F4 power = all((of.freedom[first + f] + 1.0) / 2.0);
             for (int v = 0; v < V; ++v) {
                 sum[v] = sum[v] - all(0.5) * logarithm(scales[v]);
@@ -120,20 +123,21 @@ private:
     }
 
     template <bool Own>
-    void add_column(const LeaveCoefficients& of, i64 j, i64 at, F4 (&sum)[V], F4 (&odds)[V], F4 (&scales)[V]) {
+    void add_column(const LeaveCoefficients& of, i64 j, i64 f, i64 at, F4 (&sum)[V], F4 (&odds)[V], F4 (&scales)[V]) {
+        const F4 mean = all(task_.mean[j]), gap = all(task_.mean[j] - task_.whole_mean[f]);
         const F4 pull = all(of.pull[j]), between = all(of.between[j]), share = all(of.share[j]);
         const F4 whole = all(of.whole[j]), constant = all(of.constant[j]);
         const F4 per = all(Student ? 1.0 / of.freedom[j] : 0.5), top = all(kTopScale);
         for (int v = 0; v < V; ++v) {
             const i64 cell = at + 4 * v;
             const F4 x = load(x_ + cell), gone = missing(x);
-            const F4 mean = Own ? load(own_mean_ + cell) : all(task_.mean[j]);
+            const F4 rest = Own ? load(own_rest_ + cell) : all(task_.rest[j]);
             const F4 m2 = Own ? load(own_m2_ + cell) : all(task_.m2[j]);
-            const F4 apart = mean - load(location_ + cell);
+            const F4 apart = gap + (rest - load(whole_rest_ + cell));
             const F4 spread = smallest(apart * apart, top) * between + m2;
             F4 scale2 = load(variance_ + cell) * whole + spread * share;
             scale2 = smallest(greatest(scale2, load(least_ + cell)), top);
-            const F4 d = pull * apart + (x - mean);
+            const F4 d = pull * apart + (x - mean - rest);
             F4 q = drop(gone, d * d / scale2 * per);
             scale2 = either(drop(gone, scale2), keep(gone, all(1.0)));
             sum[v] = sum[v] + drop(gone, constant);
@@ -170,8 +174,8 @@ private:
     const LeaveDenseTask& task_;
     const i64 F_;
     i64 count_ = 0, rows_[kRows];
-    alignas(64) double x_[kColumns * kRows], own_mean_[kColumns * kRows], own_m2_[kColumns * kRows];
-    alignas(64) double location_[kColumns * kRows], variance_[kColumns * kRows], least_[kColumns * kRows];
+    alignas(64) double x_[kColumns * kRows], own_rest_[kColumns * kRows], own_m2_[kColumns * kRows];
+    alignas(64) double whole_rest_[kColumns * kRows], variance_[kColumns * kRows], least_[kColumns * kRows];
     alignas(64) double wrong_[kRows];
 };
 

@@ -1,10 +1,10 @@
 // Scores of dense columns under normal or Student densities, with precomputed normalising constants.
 //
-//   gaussian: out[i, c] += sum_f constant[c, f] - z*z                  z = (x[i, f] - mean[c, f]) * scale[c, f]
+//   gaussian: out[i, c] += sum_f constant[c, f] - z*z            z = (x[i, f] - mean[c, f] - rest[c, f]) * scale[c, f]
 //   student:  out[i, c] += sum_f constant[c, f] - power[c, f] * log(1 + z*z)
 //
 // over the columns f that are not NaN in row i.
-// IN: table (n, F) of doubles or floats; mean, scale, constant, power (C, F). OUT: out (n, C), added to.
+// IN: table (n, F) of doubles or floats; mean, rest, scale, constant, power (C, F). OUT: out (n, C), added to.
 // The caller guarantees shapes, nothing about values. A row's scores depend on that row alone, to the last bit: neither
 // its neighbours nor its position in the call change the order of operations.
 // Cost: 4 (student: 6) vector operations per 4 rows, class and column. Twins: reference.score_gaussian, score_student.
@@ -106,16 +106,23 @@ inline void sum_constants(const Block<V>& block, const double* constant, i64 wid
             sum[v] = sum[v] + drop(missing(load(block.x + f * 4 * V + 4 * v)), all(constant[f]));
 }
 
+// Minus the deviation from a mean; `rest` is what the mean has beyond a double, where values are far from 0.
+template <bool Paired>
+inline F4 deviation(F4 x, F4 mean, const double* rest, i64 f) {
+    if constexpr (Paired) return mean - x + all(rest[f]);
+    return mean - x;
+}
+
 struct Gaussian {
-    template <int V, bool Holes>
+    template <int V, bool Holes, bool Paired>
     static void score(const Block<V>& block, const ScoreDenseTask& task, i64 at, i64 width, F4 (&sum)[V]) {
-        const double *mean = task.mean + at, *scale = task.scale + at;
+        const double *mean = task.mean + at, *scale = task.scale + at, *rest = Paired ? task.rest + at : nullptr;
         for (int v = 0; v < V; ++v) sum[v] = all(0.0);
         for (i64 f = 0; f < width; ++f) {
             const F4 m = all(mean[f]), s = all(scale[f]);
             for (int v = 0; v < V; ++v) {
                 const F4 x = load(block.x + f * 4 * V + 4 * v);
-                F4 z = (m - x) * s;
+                F4 z = deviation<Paired>(x, m, rest, f) * s;
                 if constexpr (Holes) z = drop(missing(x), z);
                 sum[v] = sum[v] + z * z;
             }
@@ -126,9 +133,10 @@ struct Gaussian {
 // Columns of equal power share one logarithm: u is the product of their 1 + z*z, minus 1, so small z keep their
 // precision. The logarithm is taken before u can overflow.
 struct Student {
-    template <int V, bool Holes>
+    template <int V, bool Holes, bool Paired>
     static void score(const Block<V>& block, const ScoreDenseTask& task, i64 at, i64 width, F4 (&sum)[V]) {
         const double *mean = task.mean + at, *scale = task.scale + at, *power = task.power + at;
+        const double* rest = Paired ? task.rest + at : nullptr;
         F4 u[V];
         for (int v = 0; v < V; ++v) sum[v] = u[v] = all(0.0);
         for (i64 f = 0; f < width;) {
@@ -140,7 +148,7 @@ struct Student {
                 const F4 m = all(mean[g]), s = all(scale[g]);
                 for (int v = 0; v < V; ++v) {
                     const F4 x = load(block.x + g * 4 * V + 4 * v);
-                    F4 z = (m - x) * s;
+                    F4 z = deviation<Paired>(x, m, rest, g) * s;
                     if constexpr (Holes) z = drop(missing(x), z);
                     const F4 square = z * z;
                     u[v] = u[v] * square + (u[v] + square);
@@ -148,7 +156,7 @@ struct Student {
             }
             bool tame = true;
             for (int v = 0; v < V; ++v) tame = tame && lanes(not_at_most(u[v], all(kLarge))) == 0;
-            if (!tame) rescue<V>(block, mean, scale, power[f], f, stop, before, u, sum);
+            if (!tame) rescue<V>(block, mean, rest, scale, power[f], f, stop, before, u, sum);
             const bool last = stop == width || power[stop] != power[f];
             f = stop;
             if (!last) continue;
@@ -162,8 +170,8 @@ struct Student {
 
     // Recompute columns [f, stop) one value at a time for the lanes whose product grew too large.
     template <int V>
-    static void rescue(const Block<V>& block, const double* mean, const double* scale, double power, i64 f, i64 stop,
-                       const double (&before)[4 * V], F4 (&u)[V], F4 (&sum)[V]) {
+    static void rescue(const Block<V>& block, const double* mean, const double* rest, const double* scale, double power,
+                       i64 f, i64 stop, const double (&before)[4 * V], F4 (&u)[V], F4 (&sum)[V]) {
         for (int v = 0; v < V; ++v) {
             const int wild = lanes(not_at_most(u[v], all(kLarge)));
             if (wild == 0) continue;
@@ -176,7 +184,8 @@ struct Student {
                 for (i64 g = f; g < stop; ++g) {
                     const double x = block.x[g * 4 * V + 4 * v + lane];
                     if (is_nan(x)) continue;
-                    const double z = (x - mean[g]) * scale[g], square = z * z;
+                    const double away = x - mean[g] - (rest == nullptr ? 0.0 : rest[g]);
+                    const double z = away * scale[g], square = z * z;
                     if (!(square <= kLarge)) {
                         total[lane] += power * 2.0 * logarithm(std::fabs(z));
                         continue;
@@ -194,7 +203,7 @@ struct Student {
     }
 };
 
-template <class Density, int V>
+template <class Density, int V, bool Paired>
 inline void score_block(const ScoreDenseTask& task, const double* constants, i64 row, i64 count) {
     const i64 F = task.table.n_columns, C = task.n_classes, chunks = (F + kChunk - 1) / kChunk;
     Block<V> block;
@@ -206,10 +215,10 @@ inline void score_block(const ScoreDenseTask& task, const double* constants, i64
             Block<V>::fetch(task.table, row + Block<V>::kRows, f0, f0 + width, c, C);
             F4 sum[V], constant[V];
             if (block.holes) {
-                Density::template score<V, true>(block, task, at, width, sum);
+                Density::template score<V, true, Paired>(block, task, at, width, sum);
                 sum_constants<V>(block, task.constant + at, width, constant);
             } else {
-                Density::template score<V, false>(block, task, at, width, sum);
+                Density::template score<V, false, Paired>(block, task, at, width, sum);
                 for (int v = 0; v < V; ++v) constant[v] = all(constants[chunk * C + c]);
             }
             double score[4 * V];
@@ -220,19 +229,23 @@ inline void score_block(const ScoreDenseTask& task, const double* constants, i64
     }
 }
 
-template <class Density>
+template <class Density, bool Paired>
 inline Fault score_dense(const ScoreDenseTask& task) {
     const i64 n = task.table.n_rows, F = task.table.n_columns, C = task.n_classes;
     Scratch<double> constants(((F + kChunk - 1) / kChunk) * C);  // per chunk and class, summed as sum_constants does
     for (i64 c = 0; c < C; ++c)
         for (i64 f = 0; f < F; ++f) constants[f / kChunk * C + c] += task.constant[c * F + f];
     i64 row = 0;
-    for (; row + 32 <= n; row += 32) score_block<Density, 8>(task, constants.get(), row, 32);
-    for (; row < n; row += 4) score_block<Density, 1>(task, constants.get(), row, smaller<i64>(4, n - row));
+    for (; row + 32 <= n; row += 32) score_block<Density, 8, Paired>(task, constants.get(), row, 32);
+    for (; row < n; row += 4) score_block<Density, 1, Paired>(task, constants.get(), row, smaller<i64>(4, n - row));
     return {};
 }
 
-inline Fault score_gaussian(const ScoreDenseTask& task) { return score_dense<Gaussian>(task); }
-inline Fault score_student(const ScoreDenseTask& task) { return score_dense<Student>(task); }
+inline Fault score_gaussian(const ScoreDenseTask& task) {
+    return task.rest == nullptr ? score_dense<Gaussian, false>(task) : score_dense<Gaussian, true>(task);
+}
+inline Fault score_student(const ScoreDenseTask& task) {
+    return task.rest == nullptr ? score_dense<Student, false>(task) : score_dense<Student, true>(task);
+}
 
 }  // namespace tally::TALLY_ISA

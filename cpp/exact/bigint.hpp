@@ -2,7 +2,8 @@
 //
 // IN: limbs (cells, L), any int64, settled or not. OUT: doubles (cells,).
 // The caller guarantees: |base| and L below 2^20. Cost: to_float a few ns per cell for L = 1, else about 20 ns;
-// exact_moments the product of the lengths, about 200 ns per cell for ordinary data.
+// exact_moments the product of the lengths, about 200 ns per cell for ordinary data. Its mean is rounded; `rest` is what
+// that rounding lost, where it matters, and else 0.
 // Twins: reference.to_float, reference.exact_moments.
 #pragma once
 
@@ -168,26 +169,57 @@ inline Fault to_float(const ToFloatTask& task) {
     return {};
 }
 
+// A mean this many standard deviations from 0 is kept in two doubles, so that deviations from it keep their digits.
+constexpr double kFarFromZero = 1024.0, kLargestDouble = 0x1.fffffffffffffp1023;
+
+// A finite double that is not 0, without its sign; room for 3 digits.
+inline Number number_of(double x, u32* room) {
+    const Parts parts = parts_of(x);
+    const i64 word = word_of(parts.exponent);
+    const int shift = static_cast<int>(parts.exponent - 32 * word);
+    const u64 low = (parts.mantissa & kDigit) << shift, high = (parts.mantissa >> 32 << shift) + (low >> 32);
+    room[0] = static_cast<u32>(low);
+    room[1] = static_cast<u32>(high);
+    room[2] = static_cast<u32>(high >> 32);
+    Number number{room, 3, word, false};
+    number.trim();
+    return number;
+}
+
+// Return first / n - mean, where mean is first / n rounded, not 0 and finite; room for 2 (n + 3) + first digits.
+inline double rest_of(Number first, const Number& n, double mean, u32* room) {
+    u32 digits[3];
+    const bool negative = first.negative;
+    first.negative = false;
+    const Number rounded = product(n, number_of(mean, digits), room);
+    const double rest = quotient(difference(first, rounded, room + n.length + 3), n);
+    return negative ? -rest : rest;
+}
+
 inline Fault exact_moments(const MomentsTask& task) {
     const PlainArithmetic plain;
     const i64 a = task.weight.length + 2, b = task.first.length + 2, c = task.second.length + 2;
     const i64 p = task.weight.base + task.second.base, q = 2 * task.first.base;
     const i64 span = larger(p + a + c, q + 2 * b) - smaller(p, q) + 2;
-    Scratch<u32> digits(a + b + c + (a + c) + 2 * b + span);
+    Scratch<u32> digits(a + b + c + (a + c) + 2 * b + span + 2 * (a + 3) + b + 4);
     u32* const room_n = digits.get();
     u32* const room_1 = room_n + a;
     u32* const room_2 = room_1 + b;
     u32* const room_p = room_2 + c;
     u32* const room_q = room_p + a + c;
     u32* const room_d = room_q + 2 * b;
+    u32* const room_r = room_d + span;
     for (i64 i = 0; i < task.cells; ++i) {
         const Number n = read_number(task.weight, i, room_n);
         task.n[i] = nearest_double(n);
-        task.mean[i] = task.m2[i] = 0.0;
+        task.mean[i] = task.m2[i] = task.rest[i] = 0.0;
         if (n.length == 0) continue;
         const Number first = read_number(task.first, i, room_1), second = read_number(task.second, i, room_2);
         task.mean[i] = quotient(first, n);
         task.m2[i] = quotient(difference(product(n, second, room_p), product(first, first, room_q), room_d), n);
+        const double away = std::fabs(task.mean[i]);
+        if (!n.negative && away > kFarFromZero * std::sqrt(task.m2[i] / task.n[i]) && away <= kLargestDouble)
+            task.rest[i] = rest_of(first, n, task.mean[i], room_r);
     }
     return {};
 }

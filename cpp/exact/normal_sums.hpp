@@ -20,7 +20,7 @@ class NormalSums {
 public:
     explicit NormalSums(i64 columns)
         : F_(columns), missing_(columns), weight_(columns), first_(columns), second_(columns), rows_(1),
-          values_(static_cast<double*>(zeroed(3 * columns, sizeof(double)))) {}
+          values_(static_cast<double*>(zeroed(kMoments * columns, sizeof(double)))) {}
     ~NormalSums() { std::free(values_); }
     NormalSums(const NormalSums&) = delete;
     NormalSums& operator=(const NormalSums&) = delete;
@@ -34,8 +34,8 @@ public:
         room_ *= 2;
         for (int k = 0; k < kSums; ++k) sums(k).extend(room_ * F_);
         rows_.extend(room_);
-        auto* wider = static_cast<double*>(zeroed(3 * room_ * F_, sizeof(double)));
-        std::memcpy(wider, values_, static_cast<std::size_t>(3 * (room_ / 2) * F_) * sizeof(double));
+        auto* wider = static_cast<double*>(zeroed(kMoments * room_ * F_, sizeof(double)));
+        std::memcpy(wider, values_, static_cast<std::size_t>(kMoments * (room_ / 2) * F_) * sizeof(double));
         std::free(values_);
         values_ = wider;
     }
@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    static constexpr int kSums = 4;
+    static constexpr int kSums = 4, kMoments = 4;
     LimbArray& sums(int k) { return k == 0 ? missing_ : k == 1 ? weight_ : k == 2 ? first_ : second_; }
 
     static double log_share(double rows, double log_total) {
@@ -91,13 +91,14 @@ private:
 
     static double square(double x) { return x * x; }
 
-    // values_: n, mean, m2 of block b (0 is the whole, c + 1 a class), each (F,)
-    const double* block(i64 b) const { return values_ + 3 * b * F_; }
+    // values_: n, mean, m2, rest of block b (0 is the whole, c + 1 a class), each (F,)
+    const double* block(i64 b) const { return values_ + kMoments * b * F_; }
 
     // The log of the density of x, as estimate_normal in families/normal.py makes it from the moments.
     double log_density(i64 c, i64 f, const NormalScoreTask& task) const {
         const double *own = block(c + 1) + f, *whole = block(0) + f;
-        const double n = own[0], mean = own[F_], m2 = own[2 * F_], N = whole[0], M = whole[F_], M2 = whole[2 * F_];
+        const double n = own[0], m2 = own[2 * F_], N = whole[0], M = whole[F_], M2 = whole[2 * F_];
+        const double mean = n > 0 ? own[F_] : M, rest = n > 0 ? own[3 * F_] : whole[3 * F_];
         const double alpha = task.alpha[f], weight = n + alpha;
         const double divisor = task.student ? weight : weight - task.ddof;
         const double pull = weight > 0 ? alpha / weight : 1.0;
@@ -108,18 +109,18 @@ private:
         }
         const double variance = N > 0 ? smaller(M2, kLargestScale) / N : 0.0;
         const double spread = variance > 0 ? variance : smaller(larger(square(M), 1.0), kLargestScale);
-        const double apart = mean - M;
+        const double apart = (mean - M) + (rest - whole[3 * F_]);
         const double between = n * pull * smaller(square(apart), kLargestScale);
         double scale2 = share * (smaller(m2, kLargestScale) + between) + of_whole * variance;
         scale2 = smaller(larger(scale2, larger(task.floor * spread, kSmallestScale)), kLargestScale);
-        const double location = mean - pull * apart;
+        const double away = (task.x[f] - mean) - rest + pull * apart;
         const double log_scale = 0.5 * logarithm(scale2);
         if (!task.student) {
-            const double z = (task.x[f] - location) * std::sqrt(0.5 / scale2);
+            const double z = away * std::sqrt(0.5 / scale2);
             return kLogNormal - log_scale - square(z);
         }
         const double freedom = weight > 0 ? weight : 1.0;
-        const double z = std::fabs(task.x[f] - location) * std::sqrt(1 / (freedom * scale2));
+        const double z = std::fabs(away) * std::sqrt(1 / (freedom * scale2));
         const double log_odds = z < kFar ? log_of_one_plus(square(z)) : 2 * logarithm(z);
         return kLogNormal + half_step(freedom / 2) - log_scale - (freedom + 1) / 2 * log_odds;
     }
@@ -180,8 +181,9 @@ private:
             for (int k = 0; k < kSums; ++k)
                 for (i64 f = 0; f < F_; ++f) sums(k).settle(b * F_ + f);
             rows_.settle(b);
-            double* n = values_ + 3 * b * F_;
-            exact_moments({weight_.view(b * F_), first_.view(b * F_), second_.view(b * F_), F_, n, n + F_, n + 2 * F_});
+            double* n = values_ + kMoments * b * F_;
+            exact_moments({weight_.view(b * F_), first_.view(b * F_), second_.view(b * F_), F_, n, n + F_, n + 2 * F_,
+                           n + 3 * F_});
             if (b != 0) break;
         }
     }
@@ -210,7 +212,7 @@ private:
     const i64 F_;
     i64 C_ = 0, room_ = 1;
     LimbArray missing_, weight_, first_, second_, rows_;
-    double* values_;  // (C + 1, 3, F)
+    double* values_;  // (C + 1, kMoments, F)
 };
 
 inline void* normals_new(i64 columns) { return new NormalSums(columns); }

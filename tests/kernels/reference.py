@@ -8,6 +8,7 @@ exact sum of products of p doubles is a Python integer in units of ``2**(-1088 *
 from __future__ import annotations
 
 import itertools
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -223,23 +224,39 @@ def _exact(x: float | int) -> int:
     return x << 32 * WORD if isinstance(x, int) else _units(x)
 
 
-def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
+def score_gaussian(
+    columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats, *, rest: Floats | None = None
+) -> None:
     """Add normal log-densities to out.
 
     Adds the sum over columns of ``constant - ((x - mean) * scale)**2``; NaN adds nothing.
     """
     for f, column in enumerate(_columns(columns)):
-        z = (np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f]
+        z = _away(column, f, mean, rest) * scale[:, f]
         out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - z * z)
 
 
-def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
+def _away(column: NDArray[Any], f: int, mean: Floats, rest: Floats | None) -> Floats:
+    away = np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]
+    return away if rest is None else away - rest[:, f]
+
+
+def score_student(
+    columns: Columns,
+    mean: Floats,
+    scale: Floats,
+    constant: Floats,
+    power: Floats,
+    out: Floats,
+    *,
+    rest: Floats | None = None,
+) -> None:
     """Add Student's t log-densities to out.
 
     Adds the sum over columns of ``constant - power * log1p(((x - mean) * scale)**2)``; NaN adds nothing.
     """
     for f, column in enumerate(_columns(columns)):
-        z = np.abs((np.asarray(column, dtype=np.float64)[:, None] - mean[:, f]) * scale[:, f])
+        z = np.abs(_away(column, f, mean, rest) * scale[:, f])
         log = np.where(z > 1e100, 2 * np.log(np.maximum(z, 1)), np.log1p(np.minimum(z, 1e100) ** 2))
         out += np.where(np.isnan(column)[:, None], 0.0, constant[:, f] - power[:, f] * log)
 
@@ -263,23 +280,26 @@ def leave_dense(
             x = float(column[i])
             if np.isnan(x):
                 continue
-            N, M, M2 = (float(v) for v in whole[:, f])
-            n, mean, m2 = (float(v) for v in moments[:, own, f])
-            own_m2 = m2 - (x - mean) ** 2 * n / (n - 1) if n > 1 else m2
-            whole_m2 = M2 - (x - M) ** 2 * N / (N - 1) if N > 1 else M2
+            N, M, M2, rest_of_whole = (float(v) for v in whole[:, f])
+            n, mean, m2, rest = (float(v) for v in moments[:, own, f])
+            away, far = (x - mean) - rest, (x - M) - rest_of_whole
+            own_m2 = m2 - away**2 * n / (n - 1) if n > 1 else m2
+            whole_m2 = M2 - far**2 * N / (N - 1) if N > 1 else M2
             if N <= 1 or (n > 1 and m2 > 0 and not own_m2 > 1e-4 * m2) or (M2 > 0 and not whole_m2 > 1e-4 * M2):
                 cancelled.append((i, f))
                 continue
-            location, variance = M - (x - M) / (N - 1), whole_m2 / (N - 1)
+            moved, variance = rest_of_whole - far / (N - 1), whole_m2 / (N - 1)
+            location = M + moved
             least = max(floor * (variance if M2 > 0 else min(max(location**2, 1.0), 1e300)), 1e-300)
             for c in range(out.shape[1]):
                 pull, between, share, over, freedom, constant = (float(k[c, f]) for k in (less if c == own else full))
-                at, square = float(moments[1, c, f]), float(moments[2, c, f])
+                _, at, square, beyond = (float(v) for v in moments[:, c, f])
                 if c == own:
-                    at, square = at - (x - mean) / (n - 1) if n > 1 else at, own_m2
-                spread = square + between * min((at - location) ** 2, 1e300)
+                    beyond, square = beyond - away / (n - 1) if n > 1 else beyond, own_m2
+                apart = (at - M) + (beyond - moved)
+                spread = square + between * min(apart**2, 1e300)
                 scale2 = float(np.clip(share * spread + over * variance, least, 1e300))
-                q = (x - at + pull * (at - location)) ** 2 / scale2
+                q = ((x - at) - beyond + pull * apart) ** 2 / scale2
                 log = (freedom + 1) / 2 * np.log1p(q / freedom) if student else q / 2
                 out[i, c] += constant - np.log(scale2) / 2 - log
     return np.array(cancelled, np.int64).reshape(-1, 2)
@@ -364,16 +384,19 @@ def terms_dense(
     power: Floats | None,
     factors: Floats,
     out: Floats,
+    *,
+    rest: Floats | None = None,
 ) -> None:
     """Add each column's log-densities, summed with the factors ``factors``, to out (n, F)."""
     for f, column in enumerate(_columns(columns)):
         for c in range(factors.shape[1]):
             terms = np.zeros((len(out), 1))
             at = slice(c, c + 1), slice(f, f + 1)
+            beyond = None if rest is None else rest[at]
             if power is None:
-                score_gaussian([column], mean[at], scale[at], constant[at], terms)
+                score_gaussian([column], mean[at], scale[at], constant[at], terms, rest=beyond)
             else:
-                score_student([column], mean[at], scale[at], constant[at], power[at], terms)
+                score_student([column], mean[at], scale[at], constant[at], power[at], terms, rest=beyond)
             some = factors[:, c] != 0
             out[some, f] += factors[some, c] * terms[some, 0]
 
@@ -508,6 +531,16 @@ def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Float
             top = c[0] * b[1] ** 2 * a[0] - b[0] ** 2 * a[1] * c[1]
             m2[cell] = _ratio(top, c[1] * b[1] ** 2 * a[0])
     return to_float(n), mean, m2
+
+
+def rest_of_mean(n: Limbs, s1: Limbs, mean: Floats) -> Floats:
+    """Return the exact mean less the given double; 0 where that is infinite, or nothing was counted."""
+    rest, counts, sums = np.zeros(mean.shape), integers(n), integers(s1)
+    for cell in np.ndindex(mean.shape):
+        a, b = (_scaled(int(v[cell]), e.base) for v, e in ((counts, n), (sums, s1)))
+        if a[0] and np.isfinite(mean[cell]):
+            rest[cell] = float(Fraction(b[0] * a[1], b[1] * a[0]) - Fraction(float(mean[cell])))
+    return rest
 
 
 def cells(starts: Starts, rows: Rows) -> list[tuple[int, int]]:

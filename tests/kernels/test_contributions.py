@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tallybayes import kernels
 
 from . import reference
-from .test_scores import FORMS, dense
+from .test_scores import FORMS, dense, rest_of
 
 
 def asked_of(rng, n, n_classes):
@@ -17,22 +17,27 @@ def asked_of(rng, n, n_classes):
     return asked
 
 
-@given(drawn=dense(), power=st.sampled_from([None, 0.5, 3.0, 1e6]), spread=st.sampled_from([1.0, 1e-6, 1e60, 1e150]))
+@given(
+    drawn=dense(),
+    power=st.sampled_from([None, 0.5, 3.0, 1e6]),
+    spread=st.sampled_from([1.0, 1e-6, 1e60, 1e150]),
+    far=st.booleans(),
+)
 @settings(max_examples=150, deadline=None)
-def test_terms_of_dense_columns(each_isa, as_table, drawn, power, spread):
+def test_terms_of_dense_columns(each_isa, as_table, drawn, power, spread, far):
     x, form, mean, scale, constant, start = drawn
     if power is None:
         spread = min(spread, 1e60)
     powers = None if power is None else np.full(mean.shape, power)
     rng = np.random.default_rng(len(x))
     asked, before = asked_of(rng, *start.shape), rng.normal(size=x.shape)
-    want, size = before.copy(), np.abs(before)
-    reference.terms_dense(x, mean, scale * spread, constant, powers, asked, want)
+    want, size, rest = before.copy(), np.abs(before), rest_of(mean, far=far)
+    reference.terms_dense(x, mean, scale * spread, constant, powers, asked, want, rest=rest)
     negated = None if powers is None else -powers
-    reference.terms_dense(x, mean, scale * spread, np.abs(constant), negated, np.abs(asked), size)
+    reference.terms_dense(x, mean, scale * spread, np.abs(constant), negated, np.abs(asked), size, rest=rest)
     for _ in each_isa():
         got = before.copy()
-        kernels.terms_dense(as_table(x, form), mean, scale * spread, constant, powers, asked, got)
+        kernels.terms_dense(as_table(x, form), mean, scale * spread, constant, powers, asked, got, rest=rest)
         assert (np.abs(got - want) <= 1e-13 * (1 + np.abs(size))).all()
 
 

@@ -37,21 +37,23 @@ def densities(kind: str, spread: float) -> Iterator[np.ndarray]:
     out, terms = np.zeros((N, C)), np.zeros((N, F))
     with_power = {"gaussian": None, "student": power}[kind]
     parameters = [mean, np.abs(scale) * spread, constant] + ([] if with_power is None else [power])
-    getattr(kernels, f"score_{kind}")(x, *parameters, out)
-    kernels.terms_dense(x, mean, np.abs(scale) * spread, constant, with_power, asked, terms)
-    yield from (out, terms)
+    for rest in (None, constant * 1e-9):
+        getattr(kernels, f"score_{kind}")(x, *parameters, out, rest=rest)
+        kernels.terms_dense(x, mean, np.abs(scale) * spread, constant, with_power, asked, terms, rest=rest)
+        yield from (out.copy(), terms.copy())
 
 
 def left_out(student: bool, spread: float) -> Iterator[np.ndarray]:
     rng = np.random.default_rng(1)
     x, classes = dense(rng, spread), rng.integers(0, C, N).astype(np.int32)
     n, mean, m2 = np.full((C, F), 15.0), rng.normal(size=(C, F)) * spread, np.full((C, F), 1e3) * spread * spread
-    whole = np.stack([n.sum(axis=0), mean.mean(axis=0), m2.sum(axis=0)])
+    rest = mean * 1e-9
+    whole = np.stack([n.sum(axis=0), mean.mean(axis=0), m2.sum(axis=0), rest.mean(axis=0)])
     sizes = np.resize([3.0, 3.0, 5.0], (C, F))
     full, less = (Coefficients(*rng.uniform(0.01, 1, (4, C, F)), sizes, rng.normal(size=(C, F))) for _ in range(2))
     out = np.zeros((N, C))
     cells = kernels.leave_dense(
-        x, classes, np.stack([n, mean, m2]), whole, full, less, out, floor=1e-9, student=student
+        x, classes, np.stack([n, mean, m2, rest]), whole, full, less, out, floor=1e-9, student=student
     )
     yield from (out, np.asarray(sorted(map(tuple, cells))))
 

@@ -78,13 +78,16 @@ def close(got, want):
 def test_moments_of_any_integers(each_isa, n, s1, s2):
     want = reference.exact_moments(n, s1, s2)
     for _ in each_isa():
-        for got, right in zip(kernels.exact_moments(n, s1, s2), want, strict=True):
+        *moments, rest = kernels.exact_moments(n, s1, s2)
+        for got, right in zip(moments, want, strict=True):
             close(got, right)
+        some = rest != 0
+        close(rest[some], reference.rest_of_mean(n, s1, moments[1])[some])
 
 
 @given(
     seed=st.integers(0, 2**32),
-    centre=st.sampled_from([0.0, 1.0, 1e8, -1e15, 1e300]),
+    centre=st.sampled_from([0.0, 1.0, 1e8, -1e15, 1e300, -1e-300]),
     spread=st.sampled_from([0.0, 1.0, 1e-3]),
     weighted=st.booleans(),
 )
@@ -95,7 +98,7 @@ def test_moments_of_data_are_those_of_rational_arithmetic(each_isa, seed, centre
     w = rng.choice([0.1, 1.0, 2.5], 40) if weighted else np.ones(40)
     for _ in each_isa():
         sums = kernels.power_sums(x, np.zeros(40, np.int32), 2, weights=w if weighted else None)
-        n, mean, m2 = kernels.exact_moments(*sums)
+        n, mean, m2, rest = kernels.exact_moments(*sums)
         total = sum(map(Fraction, w))
         for f in range(2):
             exact = [Fraction(v) for v in x[:, f]]
@@ -104,9 +107,14 @@ def test_moments_of_data_are_those_of_rational_arithmetic(each_isa, seed, centre
             assert n[0, f] == float(total)
             close(mean[:1, f], np.array([float(centre_of_mass)]))
             close(m2[:1, f], np.array([float(squares)]))
+            if abs(mean[0, f]) > 1025 * np.sqrt(m2[0, f] / n[0, f]):
+                close(rest[:1, f], np.array([float(centre_of_mass - Fraction(mean[0, f]))]))
+            elif abs(mean[0, f]) < 1023 * np.sqrt(m2[0, f] / n[0, f]):
+                assert rest[0, f] == 0
         assert not n[1].any()
         assert not mean[1].any()
         assert not m2[1].any()
+        assert not rest[1].any()
 
 
 def test_unequal_shapes_are_refused():

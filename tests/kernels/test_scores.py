@@ -23,18 +23,26 @@ def dense(draw):
         x[rng.random(x.shape) < 0.1] = np.nan
     x = x.astype(draw(st.sampled_from([np.float64, np.float32])))
     mean, scale, constant = rng.normal(size=(3, n_classes, columns))
+    if draw(st.booleans()):
+        x, mean = (x.astype(np.float64) + 2.0**40).astype(x.dtype), mean + 2.0**40
     return x, draw(st.sampled_from(FORMS)), mean, np.abs(scale), constant, rng.normal(size=(n, n_classes))
 
 
-@given(drawn=dense())
+def rest_of(mean: np.ndarray, *, far: bool) -> np.ndarray | None:
+    """Return what means have beyond a double, or nothing."""
+    return mean * 1e-17 if far else None
+
+
+@given(drawn=dense(), far=st.booleans())
 @settings(max_examples=80, deadline=None)
-def test_gaussian(each_isa, as_table, drawn):
+def test_gaussian(each_isa, as_table, drawn, far):
     x, form, mean, scale, constant, start = drawn
+    rest = rest_of(mean, far=far)
     want = start.copy()
-    reference.score_gaussian(x, mean, scale, constant, want)
+    reference.score_gaussian(x, mean, scale, constant, want, rest=rest)
     for _ in each_isa():
         got = start.copy()
-        kernels.score_gaussian(as_table(x, form), mean, scale, constant, got)
+        kernels.score_gaussian(as_table(x, form), mean, scale, constant, got, rest=rest)
         np.testing.assert_allclose(got, want, rtol=1e-12, atol=1e-12)
 
 
@@ -42,18 +50,19 @@ def test_gaussian(each_isa, as_table, drawn):
     drawn=dense(),
     powers=st.sampled_from([[0.5], [3.0], [1.0, 1.0, 2.0], [0.5, 2.5, 5e5], [1e6]]),
     spread=st.sampled_from([1.0, 1e-6, 1e10, 1e60, 1e150, 1e200]),
+    far=st.booleans(),
 )
 @settings(max_examples=150, deadline=None)
-def test_student(each_isa, as_table, drawn, powers, spread):
+def test_student(each_isa, as_table, drawn, powers, spread, far):
     x, form, mean, scale, constant, start = drawn
     scale, power = scale * spread, np.resize(powers, mean.shape).astype(float)
-    want = start.copy()
-    reference.score_student(x, mean, scale, constant, power, want)
+    want, rest = start.copy(), rest_of(mean, far=far)
+    reference.score_student(x, mean, scale, constant, power, want, rest=rest)
     size = np.abs(start)  # what the terms add up to without cancelling
-    reference.score_student(x, mean, scale, np.abs(constant), -power, size)
+    reference.score_student(x, mean, scale, np.abs(constant), -power, size, rest=rest)
     for _ in each_isa():
         got = start.copy()
-        kernels.score_student(as_table(x, form), mean, scale, constant, power, got)
+        kernels.score_student(as_table(x, form), mean, scale, constant, power, got, rest=rest)
         assert (np.abs(got - want) <= 1e-13 * (1 + np.abs(size))).all()
 
 

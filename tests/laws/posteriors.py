@@ -88,7 +88,7 @@ def bells(by_column: list[list[np.ndarray]], alpha: float, rng: np.random.Genera
             variance.append(1 / precision)
     shape = (len(by_column), -1)
     parts = [np.ascontiguousarray(np.reshape(part, shape).T) for part in (location, variance)]
-    return Normal(*parts, None, np.ones_like(parts[0]))
+    return Normal(*parts, None, np.ones_like(parts[0]), np.zeros_like(parts[0]))
 
 
 def gaussian(likelihood: Any, table: pa.Table, alpha: float, rng: np.random.Generator) -> Likelihood:

@@ -74,9 +74,18 @@ def count_sparse(
     weights: _Array | None,
     binary: bool,
 ) -> _Limbs: ...
-def score_gaussian(columns: _Columns, mean: _Array, scale: _Array, constant: _Array, out: _Array, /) -> None: ...
+def score_gaussian(
+    columns: _Columns, mean: _Array, scale: _Array, constant: _Array, out: _Array, rest: _Array | None, /
+) -> None: ...
 def score_student(
-    columns: _Columns, mean: _Array, scale: _Array, constant: _Array, power: _Array, out: _Array, /
+    columns: _Columns,
+    mean: _Array,
+    scale: _Array,
+    constant: _Array,
+    power: _Array,
+    out: _Array,
+    rest: _Array | None,
+    /,
 ) -> None: ...
 def score_codes(columns: _Columns, table: _Array, sizes: _Sizes, out: _Array, low: int, last: bool, /) -> None: ...
 def score_own_codes(
@@ -94,6 +103,7 @@ def terms_dense(
     power: _Array | None,
     factors: _Array,
     out: _Array,
+    rest: _Array | None,
     /,
 ) -> None: ...
 def terms_codes(
@@ -111,6 +121,7 @@ def exact_moments(
     out_n: _Array,
     out_mean: _Array,
     out_m2: _Array,
+    out_rest: _Array,
     /,
 ) -> None: ...
 

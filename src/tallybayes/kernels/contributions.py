@@ -14,7 +14,15 @@ from .types import Codes, Columns, Floats, Sizes
 
 
 def terms_dense(
-    columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats | None, factors: Floats, out: Floats
+    columns: Columns,
+    mean: Floats,
+    scale: Floats,
+    constant: Floats,
+    power: Floats | None,
+    factors: Floats,
+    out: Floats,
+    *,
+    rest: Floats | None = None,
 ) -> None:
     """Add the terms of ``score_gaussian`` (power None) or ``score_student`` to out, by column.
 
@@ -26,7 +34,7 @@ def terms_dense(
     >>> out.tolist()      # −(3 − 1)² − (−(3 − 3)²)
     [[-4.0]]
     """
-    _native.terms_dense(columns, mean, scale, constant, power, factors, out)
+    _native.terms_dense(columns, mean, scale, constant, power, factors, out, rest)
 
 
 def terms_codes(

@@ -46,9 +46,9 @@ def leave_dense(
 
     Parameters
     ----------
-    moments : float64 ndarray, shape (3, C, F)
-        n, mean and m2 of each class, over all rows; an m2 of 0 means that all values are equal.
-    whole : float64 ndarray, shape (3, F)
+    moments : float64 ndarray, shape (4, C, F)
+        n, mean, m2 and the mean's rest of each class, over all rows; an m2 of 0 means that all values are equal.
+    whole : float64 ndarray, shape (4, F)
         The same over all classes.
     full, less : Coefficients
         The coefficients for all rows of a class, and for one row less.
@@ -67,7 +67,7 @@ def leave_dense(
     --------
     >>> zero, one = np.zeros((1, 1)), np.ones((1, 1))
     >>> normal = Coefficients(zero, zero, 1 / 3 * one, zero, one, zero)      # variance: m2 / 3
-    >>> moments, out = np.array([[[4.0]], [[2.0]], [[8.0]]]), np.zeros((1, 1))
+    >>> moments, out = np.array([[[4.0]], [[2.0]], [[8.0]], [[0.0]]]), np.zeros((1, 1))
     >>> cells = leave_dense(np.array([[4.0]]), np.zeros(1, np.int32), moments, moments[:, 0], normal, normal, out,
     ...                     floor=1e-9, student=False)
     >>> (out + 0.5 * np.log(8 / 9)).round(6), len(cells)      # without 4: mean 4/3, m2 8/3; -(4 - 4/3)**2 / (2 * 8/9)
@@ -75,7 +75,7 @@ def leave_dense(
     """
     _, C, F = np.shape(moments)
     cells = _native.leave_dense(
-        columns, classes, moments.reshape(3 * C, F), whole, tuple(full), tuple(less), floor, student, out
+        columns, classes, moments.reshape(4 * C, F), whole, tuple(full), tuple(less), floor, student, out
     )
     return np.array(cells, np.int64).reshape(-1, 2)
 

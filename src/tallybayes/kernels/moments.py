@@ -22,23 +22,25 @@ def to_float(exact: Limbs) -> Floats:
     return out
 
 
-def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats]:
-    """Return weight, mean and sum of squared deviations from the exact sums of w, w·x and w·x².
+def exact_moments(n: Limbs, s1: Limbs, s2: Limbs) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return weight, mean, sum of squared deviations and the mean's rest, from the exact sums of w, w·x and w·x².
 
-    They are n, s1 / n, and s2 - s1²/n; mean and m2 are 0 where n is 0. Differences are computed in integers, so there
-    is no cancellation however far the mean is from 0: each result is within 2 units in the last place.
+    They are n, s1 / n, s2 - s1²/n, and s1 / n less the mean; all but n are 0 where n is 0. Differences are computed in
+    integers, so there is no cancellation however far the mean is from 0: each result is within 2 units in the last
+    place. The rest is given where the mean is more than 1,024 standard deviations from 0, and else is 0: there a
+    deviation from the rounded mean has digits enough.
 
     Examples
     --------
     >>> from tallybayes.kernels import power_sums
     >>> x = 1e15 + np.array([[1.0], [2.0], [3.0], [4.0]])
     >>> [part.item() for part in exact_moments(*power_sums(x, np.zeros(4, np.int32), 1))]
-    [4.0, 1000000000000002.5, 5.0]
+    [4.0, 1000000000000002.5, 5.0, 0.0]
     """
     parts = [np.ascontiguousarray(exact.limbs) for exact in (n, s1, s2)]
     shape = parts[0].shape[:-1]
     if parts[1].shape[:-1] != shape or parts[2].shape[:-1] != shape:
         raise ValueError(f"s1 and s2: wanted shape {shape}, got {parts[1].shape[:-1]} and {parts[2].shape[:-1]}")
-    out = np.empty(shape), np.empty(shape), np.empty(shape)
+    out = np.empty(shape), np.empty(shape), np.empty(shape), np.empty(shape)
     _native.exact_moments(parts[0], n.base, parts[1], s1.base, parts[2], s2.base, *out)
     return out

@@ -15,10 +15,12 @@ from . import _native
 from .types import Codes, Columns, Floats, Integers, Sizes
 
 
-def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats) -> None:
+def score_gaussian(
+    columns: Columns, mean: Floats, scale: Floats, constant: Floats, out: Floats, *, rest: Floats | None = None
+) -> None:
     """Add ``constant - ((x - mean) * scale)**2``, a normal log-density, summed over the columns; NaN adds nothing.
 
-    `mean`, `scale` and `constant` are float64 (C, F).
+    `mean`, `scale` and `constant` are float64 (C, F). `rest`, by default 0, is what the means have beyond a double.
 
     Examples
     --------
@@ -27,10 +29,19 @@ def score_gaussian(columns: Columns, mean: Floats, scale: Floats, constant: Floa
     >>> out.tolist()
     [[-2.0, -1.0]]
     """
-    _native.score_gaussian(columns, mean, scale, constant, out)
+    _native.score_gaussian(columns, mean, scale, constant, out, rest)
 
 
-def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Floats, power: Floats, out: Floats) -> None:
+def score_student(
+    columns: Columns,
+    mean: Floats,
+    scale: Floats,
+    constant: Floats,
+    power: Floats,
+    out: Floats,
+    *,
+    rest: Floats | None = None,
+) -> None:
     """Add ``constant - power * log1p(((x - mean) * scale)**2)``, Student's t log-density, as ``score_gaussian`` does.
 
     Adjacent columns of equal power share a logarithm, so put them next to each other if possible.
@@ -42,7 +53,7 @@ def score_student(columns: Columns, mean: Floats, scale: Floats, constant: Float
     >>> round(out.item(), 6)
     -0.693147
     """
-    _native.score_student(columns, mean, scale, constant, power, out)
+    _native.score_student(columns, mean, scale, constant, power, out, rest)
 
 
 def score_codes(

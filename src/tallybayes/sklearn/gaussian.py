@@ -128,7 +128,7 @@ def _moments(statistic: Statistic, *, over_classes: bool = False) -> tuple[Float
     """Return mean and variance of each class and column, or of each column; 0 where there is no weight."""
     parts = [statistic.sums[name].to_limbs() for name in ("present", "first", "second")]
     parts = [Limbs(limbs.sum(axis=0), base) for limbs, base in parts] if over_classes else parts
-    n, mean, m2 = kernels.exact_moments(*parts)
+    n, mean, m2, _ = kernels.exact_moments(*parts)
     return mean, np.divide(m2, n, out=np.zeros_like(m2), where=n != 0)
 
 

@@ -151,8 +151,10 @@ class Student:
             for part, new in zip(less, of.without(c, x[at[0], 0], float(weight[at])), strict=True):
                 part[at] = new
         nothing = ~(less.n > 0)
-        n, mean, m2 = (np.where(nothing, 0.0, part) for part in less)
-        return Moments(n, np.where(np.isfinite(mean), mean, 0.0), np.maximum(np.nan_to_num(m2), 0.0))
+        n, mean, m2, rest = (np.where(nothing, 0.0, part) for part in less)
+        fine = np.isfinite(mean) & np.isfinite(rest)
+        mean, rest = np.where(fine, mean, 0.0), np.where(fine, rest, 0.0)
+        return Moments(n, mean, np.maximum(np.nan_to_num(m2), 0.0), rest)
 
     def variances(self) -> Floats:  # (ΣK, C)
         """Return the variance of the log-density of each cell's value."""

@@ -6,6 +6,7 @@ hardly anything is left; those cells, few as a rule, use the exact sums. Rows th
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -13,7 +14,15 @@ import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.events.event import AddScores, ClassCodes, Weights, chunks
-from tallybayes.events.families.normal import LARGEST, Moments, by_class, coefficients, estimate_normal, over_all
+from tallybayes.events.families.normal import (
+    LARGEST,
+    Moments,
+    by_class,
+    coefficients,
+    estimate_normal,
+    filled,
+    over_all,
+)
 from tallybayes.events.inputs import Dense, Floats
 from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.statistic import Statistic
@@ -27,12 +36,13 @@ _CANCELLED = 1e-4
 
 def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> AddScores:
     """Return a function that adds each value's log-density, given the moments without its row."""
-    own, whole = by_class(statistic), over_all(statistic)
+    whole = over_all(statistic)
+    own = filled(by_class(statistic), whole)
 
     def add(options: EstimateOptions, out: Floats) -> None:
         if weights is None:
             full, less = (coefficients(n, options.alpha, options) for n in (own.n, np.maximum(own.n - 1, 0.0)))
-            by, over = (np.stack([of.n, of.mean, np.minimum(of.m2, LARGEST)]) for of in (own, whole))
+            by, over = (np.stack([of.n, of.mean, np.minimum(of.m2, LARGEST), of.rest]) for of in (own, whole))
             floor, student = options.floor, options.rule == "bayes"
             lost = kernels.leave_dense(data.columns, classes, by, over, full, less, out, floor=floor, student=student)
             for f in np.unique(lost[:, 1]):
@@ -69,21 +79,27 @@ class ExactColumn:
         ]
         self._totals = [part.sum(axis=0) for part in self._parts]
 
-    def without(self, c: int | None, x: float, w: float) -> tuple[float, float, float]:
-        """Return weight, mean and m2 of class c (None: of all) without a row of value x and weight w."""
+    def without(self, c: int | None, x: float, w: float) -> tuple[float, float, float, float]:
+        """Return the moments of class c (None: of all) without a row of value x and weight w."""
         parts = self._totals if c is None else self._parts
         index = (0,) if c is None else (c, 0)
         weight, value = Fraction(float(w)), Fraction(float(x))
         terms = weight, weight * value, weight * value * value
         n, first, second = (part.fraction(*index) - term for part, term in zip(parts, terms, strict=True))
-        return (nearest(n), nearest(first / n), nearest(second - first * first / n)) if n > 0 else (0.0, 0.0, 0.0)
+        if not n > 0:
+            return 0.0, 0.0, 0.0, 0.0
+        mean = nearest(first / n)
+        rest = nearest(first / n - Fraction(mean)) if math.isfinite(mean) else 0.0
+        return nearest(n), mean, nearest(second - first * first / n), rest
 
 
 def _downdate(moments: Moments, x: Floats, w: Floats, exact: ExactColumn, own: ClassCodes | None) -> Moments:
     """Return the moments without a row of value x and weight w, row by row."""
     less, fine = downdate(moments, x, w)
     for i in np.flatnonzero(~fine):
-        less.n[i], less.mean[i], less.m2[i] = exact.without(None if own is None else int(own[i]), x[i], w[i])
+        without = exact.without(None if own is None else int(own[i]), x[i], w[i])
+        for part, value in zip(less, without, strict=True):
+            part[i] = value
     return less
 
 
@@ -91,10 +107,10 @@ def downdate(moments: Moments, x: Floats, w: Floats) -> tuple[Moments, npt.NDArr
     """Return the moments without a row of value x and weight w, and where doubles were exact enough for that."""
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
         n = moments.n - w
-        away = x - moments.mean
-        mean = moments.mean - w * away / n
+        away = moments.deviation(x)
+        rest = moments.rest - w * away / n  # the mean itself stays: its change is small against it, and loses nothing
         m2 = moments.m2 - w * away**2 * moments.n / n
     same = (moments.m2 == 0) & (n > _CANCELLED * moments.n)  # all values are x, the remaining ones too
-    mean, m2 = np.where(same, moments.mean, mean), np.where(same, 0.0, m2)
+    rest, m2 = np.where(same, moments.rest, rest), np.where(same, 0.0, m2)
     fine = same | ((m2 > _CANCELLED * moments.m2) & (n > _CANCELLED * moments.n))
-    return Moments(n, mean, m2), fine
+    return Moments(n, moments.mean + np.zeros_like(n), m2, rest), fine

@@ -34,6 +34,7 @@ __all__ = [
     "centre",
     "coefficients",
     "estimate_normal",
+    "filled",
     "over_all",
 ]
 
@@ -43,16 +44,23 @@ _SERIES = 16
 LARGEST, _SMALLEST = 1e300, 1e-300
 # Standardised values beyond this would overflow when squared: their logarithm is doubled instead.
 _FAR = 1e150
+# A location this many scales from 0 is kept in two doubles, as kernels keep the mean (kernels.exact_moments).
+FAR_FROM_ZERO = 1024.0
 # Points at which a density is plotted.
 _GRID = 121
 
 
 class Moments(NamedTuple):
-    """Weight, mean and sum of squared deviations."""
+    """Weight, mean and sum of squared deviations; and what the mean has beyond a double, where that matters."""
 
     n: Floats
     mean: Floats
     m2: Floats
+    rest: Floats
+
+    def deviation(self, x: Floats) -> Floats:
+        """Return x less the mean."""
+        return (x - self.mean) - self.rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,17 +75,20 @@ class Normal(Density):
         Degrees of freedom; None for a normal density.
     weight : ndarray
         The weight of the rows and prior rows that location and scale were estimated from.
+    rest : ndarray
+        What the location has beyond a double, if it is far from 0 in units of the scale; else 0.
     """
 
     location: Floats
     scale2: Floats
     freedom: Floats | None
     weight: Floats
+    rest: Floats
 
     def log_density(self, x: Floats) -> Floats:
         """Return the log of the density at x."""
         with np.errstate(over="ignore"):
-            z = np.abs(x - self.location) * self.scale
+            z = np.abs((x - self.location) - self.rest) * self.scale
         near = np.minimum(z, _FAR)
         if self.freedom is None:
             return np.where(z < _FAR, self.constant - near**2, -np.inf)
@@ -99,6 +110,11 @@ class Normal(Density):
         assert self.freedom is not None
         return (self.freedom + 1) / 2
 
+    @cached_property
+    def rest_or_none(self) -> Floats | None:
+        """The rest, if any column has one: kernels are faster without."""
+        return self.rest if self.rest.any() else None
+
     def variance(self, x: Floats) -> Floats:
         """Return the variance of the log-density at x, over the posterior of location and scale.
 
@@ -110,7 +126,7 @@ class Normal(Density):
         """
         k = self.weight
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            z2 = np.minimum((x - self.location) ** 2 / self.scale2, np.sqrt(LARGEST))
+            z2 = np.minimum(((x - self.location) - self.rest) ** 2 / self.scale2, np.sqrt(LARGEST))
             return np.where(k > 0, trigamma(k / 2) / 4 + 0.5 / k**2 + z2**2 / (2 * k), np.inf)
 
     def grid(self, most: float = LARGEST) -> Sequence[float]:
@@ -156,16 +172,31 @@ def coefficients(n: Floats, alpha: Floats | float, options: EstimateOptions) -> 
 
 def estimate_normal(own: Moments, whole: Moments, options: EstimateOptions, alpha: Floats | float) -> Normal:
     """Return the density, given each class's moments and those of the column over all classes."""
-    k = coefficients(own.n, alpha, options)
+    k, own = coefficients(own.n, alpha, options), filled(own, whole)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         variance = np.where(whole.n > 0, np.minimum(whole.m2, LARGEST) / whole.n, 0.0)
         least = options.floor * np.where(variance > 0, variance, np.clip(whole.mean**2, 1.0, LARGEST))
-        apart = own.mean - whole.mean
+        apart = (own.mean - whole.mean) + (own.rest - whole.rest)
         between = k.between * np.minimum(apart**2, LARGEST)
         scale2 = k.share * (np.minimum(own.m2, LARGEST) + between) + k.whole * variance
         scale2 = np.clip(scale2, np.maximum(least, _SMALLEST), LARGEST)
+        moved = own.rest - k.pull * apart
+        location = own.mean + moved
+        # the rounding error of that sum, by Knuth's two-sum
+        added = location - own.mean
+        error = (own.mean - (location - added)) + (moved - added)
+        far = (np.abs(location) > FAR_FROM_ZERO * np.sqrt(scale2)) & np.isfinite(error)
+        rest = np.where(far, error, 0.0)
     freedom = k.freedom if options.rule == "bayes" else None
-    return Normal(own.mean - k.pull * apart, scale2, freedom, own.n + alpha)
+    return Normal(location, scale2, freedom, own.n + alpha, rest)
+
+
+def filled(own: Moments, whole: Moments) -> Moments:
+    """Return the moments of classes, with the column's mean for those without rows."""
+    none = own.n == 0
+    if not none.any():
+        return own
+    return own._replace(mean=np.where(none, whole.mean, own.mean), rest=np.where(none, whole.rest, own.rest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,15 +216,19 @@ class NormalLikelihood(DensityLikelihood):
         """
         normal, constant = self.density, weights * self.density.constant
         if normal.freedom is None:
-            kernels.score_gaussian(data.columns, normal.location, np.sqrt(weights) * normal.scale, constant, out)
+            scale = np.sqrt(weights) * normal.scale
+            kernels.score_gaussian(data.columns, normal.location, scale, constant, out, rest=normal.rest_or_none)
         else:
-            kernels.score_student(data.columns, normal.location, normal.scale, constant, weights * normal.power, out)
+            power = weights * normal.power
+            parts = normal.location, normal.scale, constant, power
+            kernels.score_student(data.columns, *parts, out, rest=normal.rest_or_none)
 
     def add_terms(self, data: Dense, weights: Floats, out: Floats) -> None:
         """Add the log-density of each value, weighted, column by column."""
         normal = self.density
         power = None if normal.freedom is None else normal.power
-        kernels.terms_dense(data.columns, normal.location, normal.scale, normal.constant, power, weights, out)
+        parts = normal.location, normal.scale, normal.constant, power
+        kernels.terms_dense(data.columns, *parts, weights, out, rest=normal.rest_or_none)
 
     @cached_property
     def _posterior(self) -> DensityLikelihood:

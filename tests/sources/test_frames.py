@@ -170,3 +170,13 @@ def test_numbers_that_begin_anywhere_are_read() -> None:
     assert odd.buffers()[1].address % 8
     assert tb.fit(table, "y") == tb.fit(plain, "y")
     assert next(iter(tb.read(table))).to_pydict() == plain.to_pydict()
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [pl.DataFrame({"x\0": [1.0, 2.0], "y": ["a", "b"]}), {"x": pl.Series("x\0", [1.0, 2.0]), "y": ["a", "b"]}],
+    ids=["frame", "series"],
+)
+def test_a_zero_byte_in_a_name_is_refused_before_polars_aborts_the_process(rows):
+    with pytest.raises(BadData, match=r"wanted column names without zero bytes, got 'x\\x00'. Rename it"):
+        tb.fit(rows, "y")

@@ -248,7 +248,7 @@ def _head(place: Place, form: TextFormat) -> tuple[bytes, str | None]:
         with open_text(place, encoding=encoding) as stream:
             head = _to_a_line(bytes(stream.read(PEEK)), stream)
     path = place.name
-    if not head:
+    if not head.removeprefix(b"\xef\xbb\xbf"):
         raise BadData(wanted(path, "a header line", "an empty file"))
     if head.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise _not_utf8(path, "its first bytes (UTF-16)")

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import prose_field
-from tallybayes.sources.source import Source, check_distinct, of_batches, of_table
+from tallybayes.sources.source import Source, check_distinct, check_exportable, of_batches, of_table
 from tallybayes.sources.steps import BROKEN, in_words, reword_errors
 from tallybayes.sources.take import align
 from tallybayes.sources.to_arrow import table_of
@@ -41,7 +41,9 @@ def _of_arrow(frame: Any) -> Source:
         return of_table(pa.Table.from_batches([frame]), name)
     if isinstance(frame, pa.Table):
         return of_table(frame, name)
-    check_distinct([str(column) for column in getattr(frame, "columns", [])], name)
+    columns = [str(column) for column in getattr(frame, "columns", [])]
+    check_distinct(columns, name)
+    check_exportable(columns, name)
     try:
         return _of_stream(frame, name) if hasattr(frame, "__arrow_c_stream__") else _of_struct(frame, name)
     except (*BROKEN, ValueError, TypeError, OverflowError) as error:

@@ -88,6 +88,13 @@ def of_batches(schema: pa.Schema, batches: Iterable[pa.RecordBatch], name: str) 
     return Source(schema, None, False, name, start)
 
 
+def check_exportable(names: Sequence[str], where: str) -> None:
+    """Raise BadData for a name with a zero byte, which ends names in C: polars aborts the process over it."""
+    broken = [name for name in names if "\0" in name]
+    if broken:
+        raise BadData(wanted(where, "column names without zero bytes", repr(broken[0]), "Rename it"))
+
+
 def check_distinct(names: Sequence[str], where: str) -> None:
     """Raise BadData if two columns share a name, because columns are found by name."""
     if len(set(names)) == len(names):

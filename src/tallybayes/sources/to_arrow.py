@@ -13,7 +13,7 @@ import pyarrow as pa
 from tallybayes.arguments import shown
 from tallybayes.errors import BadData, wanted
 from tallybayes.sources.array_columns import matrix_field, sparse_field
-from tallybayes.sources.source import check_distinct
+from tallybayes.sources.source import check_distinct, check_exportable
 from tallybayes.sources.steps import BROKEN, in_words
 
 Array = npt.NDArray[Any]
@@ -59,6 +59,7 @@ def _arrow(values: Any, where: str) -> pa.Array:
         raise BadData(wanted(where, "a list or an array of values", shown(values)))
     try:
         if hasattr(values, "__arrow_c_stream__"):
+            check_exportable([str(getattr(values, "name", ""))], where)
             return pa.chunked_array(values)
         if hasattr(values, "__arrow_c_array__"):
             return pa.array(values)

@@ -359,6 +359,20 @@ struct SumRowsTask {
     double* sums;  // OUT (C,), added to
 };
 
+struct ElementwiseTask {
+    int function;  // 0 log, 1 log1p, 2 exp
+    const double* in;  // (n,)
+    std::int64_t n;
+    double* out;  // OUT (n,), may be in
+};
+
+struct ProductTask {
+    const double* left;   // (n, F)
+    const double* right;  // (F, C)
+    std::int64_t n_rows, width, n_classes;
+    double* out;  // OUT (n, C), added to
+};
+
 struct Kernels {
     const char* name;
     Fault (*power_sums)(const PowerTask&);
@@ -388,6 +402,8 @@ struct Kernels {
     Fault (*exact_moments)(const MomentsTask&);
     Fault (*to_float)(const ToFloatTask&);
     void (*sum_rows)(const SumRowsTask&);
+    Fault (*elementwise)(const ElementwiseTask&);
+    Fault (*add_product)(const ProductTask&);
     // Sums that change row by row (exact/normal_sums.hpp): state behind a pointer.
     void* (*normals_new)(std::int64_t columns);
     void (*normals_delete)(void*);

@@ -7,6 +7,7 @@
 #include "bind/interface.hpp"
 #include "dense/buckets.hpp"
 #include "dense/experts.hpp"
+#include "dense/elementwise.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
 #include "codes/score_test.hpp"
@@ -30,7 +31,8 @@ inline const Kernels* table(const char* name) {
                                  score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
                                  hash_sparse, softmax,       temper,       weigh_terms,     score_test,
-                                 exact_moments, to_float,    sum_rows,     normals_new,     normals_delete,
+                                 exact_moments, to_float,    sum_rows,     elementwise,     add_product,
+                                 normals_new,     normals_delete,
                                  normals_extend, normals_change, normals_load, normals_copy,  normals_rows,
                                  normals_score};
     return &kernels;

@@ -240,6 +240,22 @@ void score_test(nb::handle columns, nb::handle full, nb::handle less, nb::handle
                       to.data, to.data + F});
 }
 
+void elementwise(int function, nb::handle numbers, nb::handle out) {
+    const Buffer in(numbers, "numbers"), to(out, "out", true);
+    in.need_axes(1);
+    to.need_axes(1);
+    to.need_length(in.size(0));
+    if (function < 0 || function > 2) refuse("function", "a number from 0 to 2", std::to_string(function));
+    run(&Kernels::elementwise, ElementwiseTask{function, in.all<const double>(Type::f64, "float64"), in.size(0),
+                                               to.all<double>(Type::f64, "float64")});
+}
+
+void add_product(nb::handle left, nb::handle right, nb::handle out) {
+    const Matrix rows(left, "left", -1, -1), table(right, "right", rows.size(1), -1);
+    const Matrix scores(out, "out", rows.size(0), table.size(1), true);
+    run(&Kernels::add_product, ProductTask{rows.data, table.data, rows.size(0), rows.size(1), table.size(1), scores.data});
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -255,6 +271,8 @@ void bind_scores(nb::module_& m) {
           nb::arg(), nb::arg().none());
     m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
+    m.def("elementwise", &elementwise);
+    m.def("add_product", &add_product);
     m.def("score_test", &score_test);
     m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());

@@ -7,6 +7,7 @@ the contract once, with the command that repeats it, and the number of calls; ex
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import tempfile
 import time
 from pathlib import Path
@@ -22,6 +23,7 @@ def main() -> int:
     parser.add_argument("--only", default="", help="targets whose name contains this")
     parser.add_argument("--case", type=int, help="only this case of each target")
     given = parser.parse_args()
+    faulthandler.enable()  # a crash is told with the line of Python, and attack.LAST has the call
     ends = time.monotonic() + 60 * given.minutes
     with tempfile.TemporaryDirectory() as folder:
         done = attack(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +13,8 @@ from random import Random
 from . import calls, commands
 from .calls import Call, World
 from .verdict import Outcome, judge
+
+LAST = Path(tempfile.gettempdir()) / f"contract-{os.getpid()}"  # the call under way, for when the process dies
 
 
 @dataclass
@@ -30,7 +34,9 @@ def attack(folder: Path, seed: int, *, only: str = "", case: int | None = None, 
     while True:
         for name in names:
             if until(done):
+                LAST.unlink(missing_ok=True)
                 return done
+            LAST.write_text(f"--seed {seed} --only {name!r} --case {number}\n", encoding="utf-8")
             call = make(world, name, Random(f"{seed} {name} {number}"))
             outcome = judge(call)
             done.calls[name] += 1
@@ -40,6 +46,7 @@ def attack(folder: Path, seed: int, *, only: str = "", case: int | None = None, 
                 first, count = done.failures.get(place, (f"[--only {name!r} --case {number}] {outcome}", 0))
                 done.failures[place] = first, count + 1
         if case is not None:
+            LAST.unlink(missing_ok=True)
             return done
         number += 1
 

@@ -180,3 +180,11 @@ def test_numbers_that_begin_anywhere_are_read() -> None:
 def test_a_zero_byte_in_a_name_is_refused_before_polars_aborts_the_process(rows):
     with pytest.raises(BadData, match=r"wanted column names without zero bytes, got 'x\\x00'. Rename it"):
         tb.fit(rows, "y")
+
+
+@pytest.mark.parametrize("values", [[np.datetime64("NaT"), np.True_], [[np.datetime64(1, "s")], [np.float64(2)]]])
+def test_dates_of_numpy_among_its_other_values_are_refused_before_arrow_crashes(values):
+    with pytest.raises(BadData, match=r"wanted values of one type, got numpy.datetime64 and numpy\.(bool|float64)"):
+        tb.fit({"x": values, "y": ["a", "b"]}, "y")
+    with pytest.raises(BadData, match="one type"):
+        tb.evaluate(values, np.eye(2))

@@ -13,7 +13,7 @@ from tallybayes.arguments import index_of, listed, shown
 from tallybayes.categories import Categories, plain
 from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.events.inputs import Floats
-from tallybayes.sources.to_arrow import check_depth
+from tallybayes.sources.to_arrow import check_depth, check_times
 
 Places: TypeAlias = npt.NDArray[np.intp]
 
@@ -157,6 +157,7 @@ def _arrow(labels: Any, where: str) -> pa.Array:
         return labels.combine_chunks() if isinstance(labels, pa.ChunkedArray) else labels
     if isinstance(labels, list | tuple):
         check_depth(labels, where)
+        check_times(labels, where)
     try:
         array = pa.array(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype == object else labels)
     except (pa.ArrowException, TypeError, ValueError, LookupError, OverflowError):

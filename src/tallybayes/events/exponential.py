@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from tallybayes import kernels
 from tallybayes.events.families.gamma_rates import GammaRate, RateEvent, Rates
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import finite
@@ -29,15 +30,15 @@ class Lomax(GammaRate):
     def log_density(self, x: Floats) -> Floats:
         """Return the log-density of a wait x."""
         if not self.averaged:
-            return np.log(self.a / self.b) - self.a / self.b * x
-        return np.log(self.a / self.b) - (self.a + 1) * np.log1p(x / self.b)
+            return kernels.log(self.a / self.b) - self.a / self.b * x
+        return kernels.log(self.a / self.b) - (self.a + 1) * kernels.log1p(x / self.b)
 
     def to_plain(self) -> NamedDensity:
         """Return a Lomax density, or the line that is the log of an exponential one."""
         rate = self.a / self.b
         if not self.averaged:
-            return NamedDensity("linear", {"constant": np.log(rate), "slope": -rate}, "not negative")
-        parameters = {"constant": np.log(rate), "scale": 1 / self.b, "power": self.a + 1}
+            return NamedDensity("linear", {"constant": kernels.log(rate), "slope": -rate}, "not negative")
+        parameters = {"constant": kernels.log(rate), "scale": 1 / self.b, "power": self.a + 1}
         return NamedDensity("lomax", parameters, "not negative")
 
     def variance(self, x: Floats) -> Floats:

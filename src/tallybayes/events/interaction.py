@@ -24,6 +24,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out
+from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.families.variance import trigamma
 from tallybayes.events.inputs import Codes, Floats
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile
@@ -330,22 +331,21 @@ def _log_ratio(counts: Floats, shares: Floats, total: Floats, omega: Floats) -> 
     for k, kappa in enumerate(_KAPPAS):
         weight = omega[..., k].reshape(*omega.shape[:-1], *(1,) * (counts.ndim - omega.ndim + 1))
         out += weight * (ratio + kappa) / (total + kappa)
-    return np.log(out)
+    return kernels.log(out)
 
 
 def _posterior(counts: Floats, parts: int) -> Floats:  # (..., κ)
     """Return the posterior of κ given the counts, all κ being equally probable before."""
-    from scipy.special import gammaln  # slow to import
-
     shares, total = _shares(counts, parts, 0)
     axes, seen = tuple(range(counts.ndim - parts - 1, counts.ndim)), counts > 0
     n, p, logs = counts[seen], shares[seen], []
     for kappa in _KAPPAS:
         cells = np.zeros(counts.shape)
-        cells[seen] = gammaln(n + kappa * p) - gammaln(kappa * p)
-        logs.append(cells.sum(axis=axes) - (gammaln(total + kappa) - gammaln(kappa)).sum(axis=axes))
+        cells[seen] = log_gamma(n + kappa * p) - log_gamma(kappa * p)
+        whole = log_gamma(total + kappa) - log_gamma(np.asarray(float(kappa)))
+        logs.append(cells.sum(axis=axes) - whole.sum(axis=axes))
     log = np.stack(logs, axis=-1)
-    omega = np.exp(log - log.max(axis=-1, keepdims=True))
+    omega = kernels.exp(log - log.max(axis=-1, keepdims=True))
     return np.asarray(omega / omega.sum(axis=-1, keepdims=True))
 
 

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.normal import NormalLikelihood
 from tallybayes.events.families.sampling import LARGEST, finite
@@ -123,7 +124,7 @@ class Lognormal(Event):
 
 def _log(data: Dense) -> Dense:
     # float64 throughout, so that a float32 column and the same values as float64 leave the same sums
-    return data.map(lambda values: np.log(values.astype(np.float64, copy=False)))
+    return data.map(lambda values: kernels.log(values.astype(np.float64, copy=False)))
 
 
 def _total(logs: Dense, weights: Floats) -> Floats:  # (n, 1)

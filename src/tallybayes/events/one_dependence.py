@@ -385,15 +385,15 @@ def _log_mean(sums: Floats, parents: npt.NDArray[np.bool_]) -> Floats:  # (n, C)
     number = parents.sum(axis=0)[:, None]
     masked = np.where(parents[:, :, None], sums, -np.inf)
     top = np.where(number > 0, masked.max(axis=0), 0.0)
-    total = np.exp(masked - top).sum(axis=0)
-    return np.where(number > 0, top + np.log(np.maximum(total, np.finfo(float).tiny) / np.maximum(number, 1)), 0.0)
+    total = kernels.exp(masked - top).sum(axis=0)
+    return np.where(number > 0, top + kernels.log(np.maximum(total, np.finfo(float).tiny) / np.maximum(number, 1)), 0.0)
 
 
 def _shares(sums: Floats, parents: npt.NDArray[np.bool_]) -> Floats:  # (F, n, C)
     """Return the share of each parent in the sum of exp(sums)."""
     masked = np.where(parents[:, :, None], sums, -np.inf)
     top = masked.max(axis=0)
-    each = np.exp(masked - np.where(np.isfinite(top), top, 0.0))
+    each = kernels.exp(masked - np.where(np.isfinite(top), top, 0.0))
     return np.asarray(each / np.maximum(each.sum(axis=0), np.finfo(float).tiny))
 
 

@@ -13,7 +13,9 @@ from typing import ClassVar, Literal
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.families.gamma_rates import GammaRate, RateEvent, Rates
+from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.families.normal import LARGEST
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Floats
@@ -31,25 +33,24 @@ class NegativeBinomial(GammaRate):
 
     def log_density(self, x: Floats) -> Floats:
         """Return the log-probability of x events."""
-        from scipy.special import gammaln, xlogy  # slow to import, and not every model needs it
-
         if not self.averaged:
             rate = self.a / self.b
-            return np.asarray(xlogy(x, rate) - rate - gammaln(x + 1))
+            with np.errstate(invalid="ignore"):  # 0 · log 0 is 0
+                return np.where(x > 0, x * kernels.log(rate), 0.0) - rate - log_gamma(x + 1.0)
         with np.errstate(invalid="ignore"):
-            ways = gammaln(x + self.a) - gammaln(self.a) - gammaln(x + 1)
+            ways = log_gamma(x + self.a) - log_gamma(self.a) - log_gamma(x + 1.0)
         # a = 0: no event was ever seen and none is expected.
         ways = np.where(self.a > 0, ways, np.where(x > 0, -np.inf, 0.0))
-        return ways - self.a * np.log1p(1 / self.b) - x * np.log1p(self.b)
+        return ways - self.a * kernels.log1p(1 / self.b) - x * kernels.log1p(self.b)
 
     def to_plain(self) -> NamedDensity:
         """Return a negative binomial, or the line that is left of a Poisson without log x!, which classes share."""
         with np.errstate(divide="ignore"):
             if not self.averaged:
                 rate = self.a / self.b
-                return NamedDensity("linear", {"constant": -rate, "slope": np.log(rate)}, "not negative")
-            constant = -self.a * np.log1p(1 / self.b)
-        parameters = {"constant": constant, "slope": -np.log1p(self.b), "size": self.a}
+                return NamedDensity("linear", {"constant": -rate, "slope": kernels.log(rate)}, "not negative")
+            constant = -self.a * kernels.log1p(1 / self.b)
+        parameters = {"constant": constant, "slope": -kernels.log1p(self.b), "size": self.a}
         return NamedDensity("negative binomial", parameters, "not negative")
 
     def variance(self, x: Floats) -> Floats:

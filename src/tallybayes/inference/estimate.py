@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
@@ -122,12 +123,12 @@ def log_prior(rows: Floats, classes: Categories, prior: Prior) -> Floats:
         raise BadData(wanted("weights", "a finite sum", "inf", "Divide them all by one number"))
     if not isinstance(prior, str):
         with np.errstate(divide="ignore"):
-            given = np.log(_given(prior, classes))
+            given = kernels.log(_given(prior, classes))
             return np.where(rows > 0, given, -np.inf) if rows.ndim > 1 else given
     with np.errstate(divide="ignore", invalid="ignore"):
         if prior == "uniform":
-            return np.asarray(np.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True)))
-        return np.asarray(np.log(rows) - np.log(total))
+            return np.asarray(kernels.log((rows > 0) / (rows > 0).sum(axis=-1, keepdims=True)))
+        return np.asarray(kernels.log(rows) - kernels.log(total))
 
 
 def _given(prior: Mapping[Any, float] | Sequence[float], classes: Categories) -> npt.NDArray[np.float64]:

@@ -338,7 +338,7 @@ class _Fit:
         """Return loss, slope and curvature by t, ω, b and β."""
         terms, U = self.terms, self.sizes[0]
         found = terms.weigh(*self.parts(point), curved=curved)
-        common = found.slopes[:U] @ terms.target
+        common = (found.slopes[:U] * terms.target).sum()
         slope = np.concatenate([[common], found.slopes])
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
@@ -361,7 +361,7 @@ class _Fit:
             def drawn(
                 point: Floats, loss: float, slope: Floats, unit: Floats = unit, each: Floats = each
             ) -> tuple[float, Floats]:
-                loss += 0.5 * float((each * point**2).sum()) + float(linear @ point)
+                loss += 0.5 * float((each * point**2).sum()) + float((linear * point).sum())
                 return loss, (slope + each * point + linear) * unit
 
             def value(scaled: Floats, unit: Floats = unit, drawn: _Drawn = drawn) -> tuple[float, Floats]:

@@ -49,7 +49,7 @@ class Temperature:
 
     def at(self, sizes: Floats) -> Floats:  # (n,)
         """Return the temperature for rows of the given lengths."""
-        return np.where(sizes > 0, self.a * (sizes + 1) ** self.b, 1.0)
+        return np.where(sizes > 0, self.a * kernels.power(sizes + 1.0, self.b), 1.0)
 
     def factors(self, log_joint: Floats, log_prior: Floats, sizes: Floats | None = None) -> Floats:  # (n,)
         """Return the temperature of each row; without sizes, `a`, or 1 where the score is the prior."""
@@ -99,7 +99,7 @@ def normalise(log_joint: Floats, log_prior: Floats, *, first: int = 0) -> Floats
     if not np.isfinite(log_total).all():
         refuse_nan(log_total, first)
         impossible = np.isneginf(log_total)
-        log_joint[impossible] = np.exp(log_prior)
+        log_joint[impossible] = kernels.exp(log_prior)
         rows = np.flatnonzero(impossible)
         warnings.warn(
             f"{len(rows)} of these rows (first: row {first + rows[0] + 1}) have probability zero under every class; "

@@ -93,7 +93,7 @@ def fit_temper(
     shifted = np.maximum(scores - scores.max(axis=1, keepdims=True), _IMPOSSIBLE)
     own = shifted[np.arange(len(scores)), classes]
     filled = sizes > 0  # an empty row keeps the prior at any temperature
-    logs = np.log1p(sizes)
+    logs = kernels.log1p(sizes)
     share = None if weights is None else weights[filled]
     centre = float(np.average(logs[filled], weights=share)) if filled.any() else 0.0
     flat = not filled.any() or np.ptp(logs[filled]) == 0
@@ -128,7 +128,7 @@ def fit_temper(
         if not trial[0] < current:
             break
         at, (current, sums, loss) = _moved(at, step, shorter), trial
-    return Tempered(Temperature(float(np.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
+    return Tempered(Temperature(float(kernels.exp(at[0] - at[1] * centre)), at[1]), loss, Start(*at))
 
 
 _Place: TypeAlias = tuple[float, float]

@@ -35,6 +35,7 @@ from .buckets import (
 )
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
+from .elementwise import add_product, exp, log, log1p, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
 from .instructions import choose
@@ -69,11 +70,13 @@ __all__ = [
     "NotFinite",
     "PowerSums",
     "WeighedTerms",
+    "add_product",
     "count_buckets",
     "count_codes",
     "count_pairs",
     "count_sparse",
     "exact_moments",
+    "exp",
     "expert_terms",
     "find_buckets",
     "find_cells",
@@ -84,9 +87,13 @@ __all__ = [
     "join_buckets",
     "leave_dense",
     "leave_sparse",
+    "log",
+    "log1p",
     "log_softmax",
+    "logaddexp",
     "mix_experts",
     "ordered",
+    "power",
     "power_sums",
     "score_codes",
     "score_gaussian",

@@ -71,6 +71,7 @@ def _arrow(values: Any, where: str) -> pa.Array:
         objects = not isinstance(values, np.ndarray) or values.dtype.kind == "O"
         if objects:
             check_depth(values, where)
+            check_times(values, where)
         try:
             return pa.array(values, from_pandas=objects)
         except pa.ArrowCapacityError:  # one text of two gigabytes or more
@@ -96,6 +97,20 @@ def check_depth(values: Any, where: str) -> None:
         inner = (one.values() if isinstance(one, Mapping) else one for one in level)
         level = [value for one in inner for value in one if isinstance(value, _NESTED)][:_MOST_NESTED]
     raise BadData(wanted(where, f"values nested at most {_MOST_LEVELS} deep", "values nested deeper"))
+
+
+def check_times(values: Any, where: str) -> None:
+    """Raise BadData for NumPy's dates among its other values: Arrow would read beyond its memory and crash."""
+    level = list(values)
+    while level:
+        kinds = set(map(type, level))
+        others = [kind for kind in kinds if issubclass(kind, np.generic) and kind is not np.datetime64]
+        if np.datetime64 in kinds and others:
+            got = f"numpy.datetime64 and numpy.{min(kind.__name__ for kind in others)}"
+            raise BadData(wanted(where, "values of one type", got))
+        nested = tuple(kind for kind in kinds if issubclass(kind, _NESTED))
+        inner = (one.values() if isinstance(one, Mapping) else one for one in level if isinstance(one, nested))
+        level = [value for one in inner for value in one][:_MOST_NESTED] if nested else []
 
 
 def _has_surrogate(text: str) -> bool:

@@ -200,14 +200,14 @@ class Products:
         else:
             matrix = data.matrix()
             matrix = np.where(np.isnan(matrix), 0.0, matrix) if np.isnan(matrix).any() else matrix
-            out += matrix @ self.table
+            kernels.add_product(matrix, self.table, out)
         if self.impossible is None:
             return
         hits = np.zeros_like(out)
         if isinstance(data, Sparse):
             kernels.score_sparse(*data.parts(), self.impossible, hits)
         else:
-            hits += (matrix > 0).astype(np.float64) @ self.impossible
+            kernels.add_product(matrix > 0, self.impossible, hits)
         out[hits > 0] = -np.inf
 
 

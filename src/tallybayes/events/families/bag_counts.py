@@ -72,7 +72,7 @@ class OwnCounts:
         shape = len(self.rows.used), self.total.shape[1]
         few = alpha if isinstance(alpha, float) else alpha[self.rows.used]
         with np.errstate(divide="ignore"):
-            logs = np.broadcast_to(np.reshape(np.log(few), (-1, 1)), shape).copy()
+            logs = np.broadcast_to(np.reshape(kernels.log(few), (-1, 1)), shape).copy()
         logs.reshape(-1)[self.at] = self.counts.logs(few)
         return logs
 
@@ -209,8 +209,8 @@ def _shares(
     """Return Σ times · log share, given Σ times · log(count + α) and totals; `smooth` adds unknown tokens."""
     whole, length = total + rows.mass(alpha), rows.total(rows.kept, times)[:, None]
     size = np.maximum(rows.size, 1)[:, None]
-    log_whole = np.log(whole, out=np.zeros_like(whole), where=whole > 0)
-    scores = np.where(whole > 0, logs - length * log_whole, -length * np.log(size))  # no counts: equal shares
+    log_whole = kernels.log(np.where(whole > 0, whole, 1.0))
+    scores = np.where(whole > 0, logs - length * log_whole, -length * kernels.log(size))  # no counts: equal shares
     if smooth:
         unseen = log_share(0.0, total, alpha, rows.size[:, None] + 1)
         scores += _product(np.broadcast_to(rows.strange[:, None], scores.shape), unseen)

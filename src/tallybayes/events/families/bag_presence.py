@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.events.event import ClassCodes
 from tallybayes.events.families.bag_rows import Alpha, BagRows, ChangedCells, LogCounts, all_of, alpha_of
 from tallybayes.events.families.dirichlet import log_share
@@ -119,7 +120,7 @@ class Presence:
             left, zeros = self._absent_tokens(c, weight)
             times = self.rows.view.astype(np.float64)
         logs, never = _log_absent(zeros, left, alpha)
-        return float(times @ logs), float(times @ never)
+        return float((times * logs).sum()), float((times * never).sum())
 
     def _count_absent(self, c: int, weight: float) -> tuple[Floats, Floats, Floats]:
         """Return a class's weight without a row; the distinct weights without a token, and how often each occurs."""
@@ -162,7 +163,7 @@ class _Change:
             return np.asarray(present - absent)
         whole = self.n + 2 * alpha_of(alpha, self.ones.token)
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(whole > 0, present - np.where(np.isneginf(absent), np.log(whole), absent), 0.0)
+            return np.where(whole > 0, present - np.where(np.isneginf(absent), kernels.log(whole), absent), 0.0)
 
     def never(self, alpha: Alpha) -> Floats:
         """Return 1 where a token cannot be absent, otherwise 0."""

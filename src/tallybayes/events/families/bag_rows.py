@@ -201,8 +201,8 @@ class LogCounts:
         """Return the logarithm of each count plus its token's α."""
         with np.errstate(divide="ignore"):
             if self.which is None or not isinstance(alpha, float):
-                return np.asarray(np.log(self.values + alpha_of(alpha, self.token)))
-            return np.asarray(np.log(np.arange(self.largest + 1.0) + alpha)[self.which])
+                return np.asarray(kernels.log(self.values + alpha_of(alpha, self.token)))
+            return np.asarray(kernels.log(np.arange(self.largest + 1.0) + alpha)[self.which])
 
 
 def alpha_of(alpha: Alpha, token: npt.NDArray[Any]) -> Alpha:

@@ -65,7 +65,7 @@ def log_share(
 ) -> Floats:
     """Return the logarithm of `share`; −∞ for a count of zero without smoothing."""
     with np.errstate(divide="ignore"):
-        return np.asarray(np.log(share(count, total, alpha, size, mass)))
+        return np.asarray(kernels.log(share(count, total, alpha, size, mass)))
 
 
 def leave_codes_out(

@@ -10,9 +10,12 @@ where the values are equally frequent, and near zero where each class has few va
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.inputs import Floats
 
 __all__ = ["empirical_bayes_alpha"]
@@ -44,15 +47,18 @@ def empirical_bayes_alpha(counts: Floats) -> float:
     low, high, best = _LOWEST, _HIGHEST, 0.0
     for step in _STEPS:
         powers = np.arange(low, high + step / 2, step)
-        logs = [_log_evidence(10**p, distinct, times, totals, counts.shape[1]) for p in powers]
+        logs = [_log_evidence(_ten_to(p), distinct, times, totals, counts.shape[1]) for p in powers]
         best = float(powers[np.argmax(logs)])
         low, high = max(_LOWEST, best - step), min(_HIGHEST, best + step)
-    return float(10**best)
+    return _ten_to(best)
+
+
+def _ten_to(power: float) -> float:
+    """Return a power of ten, correctly rounded: that of the C library depends on the processor."""
+    return float(Decimal(10) ** Decimal(float(power)))
 
 
 def _log_evidence(alpha: float, distinct: Floats, times: npt.NDArray[np.integer], totals: Floats, size: int) -> float:
-    from scipy.special import gammaln  # slow to import, and few models need it
-
-    of_values = (times * (gammaln(alpha + distinct) - gammaln(alpha))).sum()
-    of_classes = (gammaln(alpha * size) - gammaln(alpha * size + totals)).sum()
+    of_values = (times * (log_gamma(alpha + distinct) - log_gamma(np.asarray(alpha)))).sum()
+    of_classes = (log_gamma(np.asarray(alpha * size)) - log_gamma(alpha * size + totals)).sum()
     return float(of_values + of_classes)

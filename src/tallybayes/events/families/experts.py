@@ -69,7 +69,7 @@ class Tree:
 
     def log_pooled(self, size: int) -> Floats:  # (ΣK, 1)
         """Return the log of the pooled share of each cell's leaf."""
-        shares = [np.log(np.maximum(level.shares, np.finfo(float).tiny))[:, None] for level in self.levels]
+        shares = [kernels.log(np.maximum(level.shares, np.finfo(float).tiny))[:, None] for level in self.levels]
         return self._sum(shares, size, 1)
 
     def variances(self, size: int, classes: int) -> Floats:  # (ΣK, C)
@@ -232,7 +232,7 @@ class Experts:
         self, pairs: npt.NDArray[np.int64], methods: tuple[bool, bool] | None = None, *, cells: bool = True
     ) -> kernels.MixedExperts:
         """Return the average for all cells and for rows left out; with methods, its weights are found too."""
-        prior = np.log(np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS)
+        prior = kernels.log(np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS)
         used, weights = (methods, None) if methods else ((True, True), self.log_weights)
         given = self.terms, self.counts, self.cells.sizes, prior, pairs
         return kernels.mix_experts(*given, used=used, log_weights=weights, mixed=cells)
@@ -269,9 +269,9 @@ class Experts:
         tree, student = self.terms[:, 0]
         with np.errstate(over="ignore"):
             width = np.minimum(np.bincount(self.leaves, self.cells.widths), np.finfo(float).max)[self.leaves]
-        tree = tree + self.tree.log_pooled(len(width)) - np.log(width)[:, None]
+        tree = tree + self.tree.log_pooled(len(width)) - kernels.log(width)[:, None]
         weight = self.log_weights[:, self.cells.column][:, :, None]
-        return np.asarray(np.logaddexp(weight[0] + _log_sum(tree), weight[1] + _log_sum(student)))
+        return np.asarray(kernels.logaddexp(weight[0] + _log_sum(tree), weight[1] + _log_sum(student)))
 
     @cached_property
     def leaves(self) -> Places:  # (ΣK,)
@@ -283,15 +283,15 @@ class Experts:
 
     def variances(self) -> Floats:  # (ΣK, C)
         """Return the variance of each cell's term: that of the experts, averaged."""
-        w = np.exp(self.log_weights)[:, self.cells.column][:, :, None]
+        w = kernels.exp(self.log_weights)[:, self.cells.column][:, :, None]
         return np.asarray(w[0] * self.tree.variances(*self.counts.shape) + w[1] * self.student.variances())
 
     def _mix(self, terms: tuple[Floats, ...] | list[Floats], column: Places) -> Floats:
         w, normal = self.log_weights[:, column][:, :, None], [normalise(one) for one in terms]
         with np.errstate(divide="ignore"):
-            mixed = np.log(np.exp(w[0] + normal[0]) + np.exp(w[1] + normal[1]))
+            mixed = kernels.log(kernels.exp(w[0] + normal[0]) + kernels.exp(w[1] + normal[1]))
         low = np.flatnonzero((mixed < _LEAST_LOG).any(axis=1))  # exponentials of these underflow
-        mixed[low] = np.logaddexp(w[0][low] + normal[0][low], w[1][low] + normal[1][low])
+        mixed[low] = kernels.logaddexp(w[0][low] + normal[0][low], w[1][low] + normal[1][low])
         return np.asarray(mixed)
 
 
@@ -310,7 +310,7 @@ def _log_sum(log: Floats) -> Floats:  # (n, 1)
     by_class = log.T.copy()  # NumPy is slow to reduce a short last axis
     top = by_class.max(axis=0)
     by_class -= top
-    return np.asarray(top + np.log(np.exp(by_class, out=by_class).sum(axis=0)))[:, None]
+    return np.asarray(top + kernels.log(kernels.exp(by_class).sum(axis=0)))[:, None]
 
 
 def _level(split: Split, counts: Floats) -> Level:

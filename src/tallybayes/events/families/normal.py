@@ -46,6 +46,7 @@ LARGEST, _SMALLEST = 1e300, 1e-300
 _FAR = 1e150
 # A location this many scales from 0 is kept in two doubles, as kernels keep the mean (kernels.exact_moments).
 FAR_FROM_ZERO = 1024.0
+_LOG_AT_CENTRE = -0.9189385332046728  # of the normal density: −½ log 2π
 # Points at which a density is plotted.
 _GRID = 121
 
@@ -92,12 +93,13 @@ class Normal(Density):
         near = np.minimum(z, _FAR)
         if self.freedom is None:
             return np.where(z < _FAR, self.constant - near**2, -np.inf)
-        return self.constant - self.power * np.where(z < _FAR, np.log1p(near**2), 2 * np.log(np.maximum(z, 1.0)))
+        log = np.where(z < _FAR, kernels.log1p(near**2), 2 * kernels.log(np.maximum(z, 1.0)))
+        return self.constant - self.power * log
 
     @cached_property
     def constant(self) -> Floats:
         """The log of the density at the centre."""
-        return _constant(self.freedom) - 0.5 * np.log(self.scale2)
+        return _constant(self.freedom) - 0.5 * kernels.log(self.scale2)
 
     @cached_property
     def scale(self) -> Floats:
@@ -290,8 +292,8 @@ def centre(moments: Moments) -> tuple[Floats, Floats]:
 def _constant(freedom: Floats | None) -> Floats:
     """Return the log of the density of scale 1 at its centre."""
     if freedom is None:
-        return np.asarray(-0.5 * np.log(2 * np.pi))
-    return np.asarray(-0.5 * np.log(2 * np.pi) + _half_step(np.asarray(freedom, np.float64) / 2))
+        return np.asarray(_LOG_AT_CENTRE)
+    return np.asarray(_LOG_AT_CENTRE + _half_step(np.asarray(freedom, np.float64) / 2))
 
 
 def _half_step(z: Floats) -> Floats:
@@ -317,5 +319,5 @@ def _half_step(z: Floats) -> Floats:
             for k in range(1, _SERIES):  # products of at most 32^16
                 above *= small + k
                 below *= small + (k + 0.5)
-            series[low] += np.log(above / below) + 0.5 * np.log1p(_SERIES / small)
+            series[low] += kernels.log(above / below) + 0.5 * kernels.log1p(_SERIES / small)
     return series

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.inputs import Floats
@@ -87,14 +88,14 @@ class Level:
         losses = (log_gamma(self.totals.T[:, None] + alphas) - log_gamma(alphas)).sum(axis=0)
         pairs = zip(gains, losses, strict=True)
         log = np.stack([np.bincount(of_value, gain, size) - np.bincount(of_parent, loss, size) for gain, loss in pairs])
-        omega = np.exp(log - log.max(axis=0))
+        omega = kernels.exp(log - log.max(axis=0))
         omega /= omega.sum(axis=0)
         omega[omega < _NEGLIGIBLE] = 0.0
         return np.asarray(omega / omega.sum(axis=0))
 
     def log_ratios(self) -> Floats:  # (V, C)
         """Return the log of each value's share in each class over its pooled share."""
-        return np.log(self._average(self.counts, self.totals[self.parent], self.shares, self.parent))
+        return kernels.log(self._average(self.counts, self.totals[self.parent], self.shares, self.parent))
 
     def log_shares(self) -> Floats:  # (V, C)
         """Return the log of each value's share in each class."""
@@ -104,7 +105,7 @@ class Level:
         """Return the log-share, below each parent, of a value that was never counted."""
         parents, nothing = np.arange(len(self.totals)), np.zeros(len(self.totals))
         ratios = self._average(np.zeros_like(self.totals), self.totals, nothing, parents)
-        return self._log_pooled(nothing, self.whole) + np.log(ratios)
+        return self._log_pooled(nothing, self.whole) + kernels.log(ratios)
 
     def log_ratios_without(
         self, value: Places, own: npt.NDArray[np.integer], weight: Floats | float
@@ -117,7 +118,7 @@ class Level:
         rows = np.arange(len(value))
         count[rows, own] = left(count[rows, own], weight)
         total[rows, own] = left(total[rows, own], weight)
-        return np.log(self._average(count, total, self._shares_without(value, weight), self.parent[value]))
+        return kernels.log(self._average(count, total, self._shares_without(value, weight), self.parent[value]))
 
     def log_pooled_without(self, value: Places, weight: Floats | float) -> Floats:  # (k, 1)
         """Return the log of the pooled shares without a row's weight."""
@@ -128,7 +129,7 @@ class Level:
         total, shares = self.totals[self.parent], self._shares_without(np.arange(len(self.counts)), 1.0)
         other = self._average(self.counts, total, shares, self.parent)
         own = self._average(left(self.counts, 1.0), left(total, 1.0), shares, self.parent)
-        return np.log(other), np.log(own)
+        return kernels.log(other), kernels.log(own)
 
     def variances(self) -> Floats:  # (V, C)
         """Return the variance of each value's log-share, to first order: that of the share over its square.
@@ -149,7 +150,7 @@ class Level:
     @staticmethod
     def _log_pooled(share: Floats, whole: Floats) -> Floats:  # (k, 1)
         """Return the log of the pooled shares; a value never counted has that of one row more."""
-        return np.log(np.where(share > 0, share, 1 / (whole + 1)))[:, None]
+        return kernels.log(np.where(share > 0, share, 1 / (whole + 1)))[:, None]
 
     def _average(self, count: Floats, total: Floats, share: Floats, parent: Places) -> Floats:
         """Return Σ_α ω_α (count / share + α) / (total + α).

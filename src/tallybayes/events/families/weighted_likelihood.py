@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tallybayes import kernels
 from tallybayes.categories import Categories
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import Drawn, Likelihood, Pixels, Profile
@@ -105,7 +106,7 @@ class WeightedLikelihood(_Wrapped):
         length = self.inner.add_log_prob(data, out)
         absent = data.absent()
         if absent is not None:
-            out += absent @ self.missing_terms
+            kernels.add_product(absent, self.missing_terms, out)
         return length
 
     def add_terms(self, data: Encoded, weights: Floats, out: Floats) -> None:

@@ -21,6 +21,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
 __all__ = ["BANDS", "EDGES", "TokenWeights", "cells", "n_cells", "orders"]
@@ -70,7 +71,8 @@ class TokenWeights:
     def faded(self, lengths: Floats) -> tuple[Floats, Floats]:  # (n,), (n,)
         """Return m and k for documents of some lengths: the share of the correction, and the temperature in it."""
         others = np.maximum(lengths - 1.0, 0.0)
-        return others / (others + _HALF), np.minimum(self.t * ((lengths + 1.0) / self.typical) ** self.b, 1.0)
+        grown = kernels.power((lengths + 1.0) / self.typical, self.b)
+        return others / (others + _HALF), np.minimum(self.t * grown, 1.0)
 
     def at(self, lengths: Floats) -> Floats:  # (n,)
         """Return the temperature of documents, the factor of the class prior: (1 − m) + m (k + v)."""
@@ -149,7 +151,7 @@ def cells(order: Cells, seen: Floats, log: Floats) -> Cells:  # (V,)
     array([  0, 109])
     """
     # A relative slack: counts less a fold's and scaled up again must not fall below the power of two that they are.
-    band = np.minimum(np.log2(np.maximum(seen, 1.0) * (1 + 1e-9)).astype(np.intp), BANDS - 1)
+    band = np.minimum(np.frexp(np.maximum(seen, 1.0) * (1 + 1e-9))[1].astype(np.intp) - 1, BANDS - 1)
     return np.asarray((order * BANDS + band) * _SPREADS + np.digitize(log.std(axis=1), EDGES), np.intp)
 
 

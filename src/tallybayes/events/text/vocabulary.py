@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.families.dirichlet import contrast, log_share
@@ -45,7 +46,7 @@ class Words:
     @property
     def present(self) -> Floats:  # (V, C)
         """The probability that a text has each token, where `table` holds log-odds of presence."""
-        odds = np.exp(self.table)
+        odds = kernels.exp(self.table)
         return np.asarray(odds / (1 + odds) if self.needed is None else np.where(self.needed, 1.0, odds / (1 + odds)))
 
     def contrast(self) -> Words:
@@ -68,9 +69,9 @@ def log_shares(counts: SparseExact, totals: Floats, alpha: float, size: int) -> 
 
 def log_shares_outside(counts: SparseExact, totals: Floats, alpha: float, size: int) -> Floats:  # (V, C)
     """Return the log-share of each token outside of each class; classes without it share one; α is above 0."""
-    whole, log_total = counts.sum(axis=0), np.log(totals + alpha * size)
+    whole, log_total = counts.sum(axis=0), kernels.log(totals + alpha * size)
     rows, columns = counts.places.rows, counts.places.columns()
-    table = np.log(whole.to_float() + alpha)[:, None] - log_total
+    table = kernels.log(whole.to_float() + alpha)[:, None] - log_total
     outside = whole.take(columns) - counts.values
-    table[columns, rows] = np.log(outside.to_float() + alpha) - log_total[rows]
+    table[columns, rows] = kernels.log(outside.to_float() + alpha) - log_total[rows]
     return np.asarray(table)

@@ -187,4 +187,4 @@ def test_dates_of_numpy_among_its_other_values_are_refused_before_arrow_crashes(
     with pytest.raises(BadData, match=r"wanted values of one type, got numpy.datetime64 and numpy\.(bool|float64)"):
         tb.fit({"x": values, "y": ["a", "b"]}, "y")
     with pytest.raises(BadData, match="one type"):
-        tb.evaluate(values, np.eye(2))
+        tb.evaluate(values, np.eye(2), ["a", "b"])

@@ -16,7 +16,7 @@ from tallybayes.events.inputs import Codes
 from tallybayes.events.interaction import BINS, Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
 
-__all__ = ["beside", "code_numbers", "code_values", "join", "part_of_bins", "part_of_values", "values_of"]
+__all__ = ["beside", "code_numbers", "code_values", "is_coded", "join", "part_of_bins", "part_of_values", "values_of"]
 
 _Slot = npt.NDArray[np.int32]
 _MISSING = 255  # the cell of a missing number
@@ -99,6 +99,14 @@ def _above(part: Part) -> npt.NDArray[np.float64]:
 @lru_cache(256)
 def _whole(size: int) -> Categories:
     return Categories(pa.array(np.arange(size)))
+
+
+def is_coded(part: Part) -> bool:
+    """Return whether a part's values can be coded: edges of bins in order, or distinct values of its kind."""
+    if part.kind != BINS:
+        return len(values_of(part)) == len(part.values)
+    edges = np.asarray(part.values, np.float64)
+    return bool((edges[1:] > edges[:-1]).all() and not np.isnan(edges).any())
 
 
 @lru_cache(4096)

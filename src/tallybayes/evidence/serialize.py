@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 
 from tallybayes.buckets import Buckets
 from tallybayes.categories import Categories, kind, plain, plain_types
+from tallybayes.encoding.product import is_coded
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.correlation import Correlation
@@ -203,9 +204,10 @@ class Reader:
         require(_divides(schema.columns, own), "columns, each in one block")
         if schema.products:  # terms of many columns are costly to list
             require(len(set(schema.terms)) == len(schema.terms), "columns that differ")
-        parts = {p.column for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
+        parts = {p for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
         if parts:
-            require(parts <= set(schema.columns), "parts that are columns")
+            require({part.column for part in parts} <= set(schema.columns), "parts that are columns")
+            require(all(map(is_coded, parts)), "parts with distinct values")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")

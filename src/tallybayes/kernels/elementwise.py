@@ -72,7 +72,7 @@ def power(x: npt.ArrayLike, exponent: float) -> Floats:
     return exp(exponent * log(x))
 
 
-def add_product(left: Floats, right: Floats, out: Floats) -> None:
+def add_product(left: npt.ArrayLike, right: npt.ArrayLike, out: Floats) -> None:
     """Add the product of two matrices, (n, F) and (F, C), to `out` (n, C).
 
     Examples

@@ -94,6 +94,8 @@ ALIKE: dict[str, tuple[str, ...]] = {
     "lognormal": ("size",),
     "exponential": ("size",),
     "histogram": ("number", "size", "far"),
+    "bins": ("number", "size"),
+    "mdl": ("number", "size"),
     "poisson": ("count",),
     "categorical": ("value", "flag"),
     "bernoulli": ("flag",),
@@ -184,7 +186,7 @@ def test_figures_are_the_same(told: list[dict[str, Any]]) -> None:
 
 
 def test_every_event_model_is_among_them() -> None:
-    assert set(ALIKE) == set(tb.events.registered()) - {"interaction"}
+    assert set(ALIKE) == set(tb.events.registered())
 
 
 @pytest.mark.parametrize("what", ["evidence", "loaded", "fitted"])

@@ -45,7 +45,7 @@ class Script(str):
 
 def where(option: Any) -> Where:
     """Return the option that says where parameters are."""
-    if option not in get_args(Where):
+    if not isinstance(option, str) or option not in get_args(Where):
         raise BadOption(wanted("parameters", f"one of {', '.join(get_args(Where))}", repr(option)))
     found: Where = option
     return found

@@ -138,7 +138,7 @@ class BinnedTable(Likelihood):
         """Return the table of sums whose bins are known."""
         always = replace(options, unseen="smooth")  # an empty bin is a bin
         inner = Categorical().estimate(cuts.count(statistic), always)
-        return cls(statistic, options, cuts, inner, _shares(inner) - np.log(cuts.widths)[:, None])
+        return cls(statistic, options, cuts, inner, _shares(inner) - kernels.log(cuts.widths)[:, None])
 
     def on(self, statistic: Statistic) -> BinnedTable:
         """Return the table that other sums give in the same bins: what a row left out is scored by."""

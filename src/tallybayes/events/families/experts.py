@@ -16,7 +16,15 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.events.families.cells import Cells, Places, Split
 from tallybayes.events.families.leave_one_out import ExactColumn, downdate
-from tallybayes.events.families.normal import Moments, by_class, coefficients, estimate_normal, over_all
+from tallybayes.events.families.normal import (
+    FAR_FROM_ZERO,
+    Moments,
+    by_class,
+    coefficients,
+    estimate_normal,
+    filled,
+    over_all,
+)
 from tallybayes.events.families.tree import ALPHAS, Level, left
 from tallybayes.events.inputs import Floats
 from tallybayes.events.likelihood import EstimateOptions
@@ -195,18 +203,19 @@ class Experts:
         """Return the experts with equal weights."""
         counts = cells.count(statistic)
         student = Student(statistic, cells, counts, floor)
-        own, whole, options = student.own, student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
+        whole, options = student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
+        own, shift = filled(student.own, whole), _shift(whole)
         full, less = (coefficients(n, 1.0, options) for n in (own.n, np.maximum(own.n - 1.0, 0.0)))
         nodes = np.array([split.node for split in cells.splits], np.int32).reshape(-1, len(cells.value))
         found = kernels.expert_terms(
-            cells.value,
+            cells.value - shift[cells.column, 0],
             counts,
             cells.sizes,
             nodes,
             [2 * len(split.column) for split in cells.splits],
             ALPHAS,
-            np.stack(own),
-            np.concatenate(whole, axis=1).T.copy(),
+            np.stack([own.n, own.mean - shift + own.rest, own.m2]),
+            np.concatenate([whole.n, whole.mean - shift + whole.rest, whole.m2], axis=1).T.copy(),
             full,
             less,
             floor=floor,
@@ -326,3 +335,10 @@ def _level(split: Split, counts: Floats) -> Level:
 
 def _take(moments: Moments, column: Places) -> Moments:
     return Moments(*(part[column] for part in moments))
+
+
+def _shift(whole: Moments) -> Floats:  # (F, 1)
+    """Return what to subtract from columns whose values are far from 0, so that their deviations keep their digits."""
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        far = (whole.m2 > 0) & (np.abs(whole.mean) > FAR_FROM_ZERO * np.sqrt(whole.m2 / whole.n))
+    return np.where(far & np.isfinite(whole.mean), whole.mean, 0.0)

@@ -26,6 +26,7 @@ from tallybayes.events.plain_terms import NamedDensity
 from tallybayes.events.statistic import Statistic
 
 __all__ = [
+    "FAR_FROM_ZERO",
     "LARGEST",
     "Moments",
     "Normal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, cast, get_args
 
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
@@ -47,8 +47,7 @@ def where(option: Any) -> Where:
     """Return the option that says where parameters are."""
     if not isinstance(option, str) or option not in get_args(Where):
         raise BadOption(wanted("parameters", f"one of {', '.join(get_args(Where))}", repr(option)))
-    found: Where = option
-    return found
+    return cast(Where, option)
 
 
 @dataclass

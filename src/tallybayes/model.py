@@ -34,6 +34,7 @@ from tallybayes.inference.posterior import Tempering, normalise
 from tallybayes.inference.scorer import Scorer, Uncertain
 from tallybayes.inference.text_view import viewed
 from tallybayes.inference.uncertainty import Intervals, intervals, lead, z_of
+from tallybayes.inference.validation_record import ValidationRecord
 from tallybayes.inference.weights import ColumnWeights
 from tallybayes.kernels import log_softmax
 from tallybayes.schema.schema import Schema
@@ -79,11 +80,14 @@ class Model:
         How belief is computed from them.
     calibration : Calibration or None
         The smoothings and the temperature chosen by leave-one-out.
+    validation : ValidationRecord or None
+        The figures of a validation of this evidence and these choices; see `with_validation`.
     """
 
     evidence: Evidence
     choices: Choices
     calibration: Calibration | None = field(default_factory=lambda: None)
+    validation: ValidationRecord | None = field(default_factory=lambda: None)
 
     @property
     def schema(self) -> Schema:
@@ -185,8 +189,9 @@ class Model:
         if not self.classes:
             return f"<tallybayes.Model of {self.schema.label!r}: knows nothing, {columns}>"
         stale = ", calibrated before the last change" if self.calibration is not None and self.calibration.stale else ""
-        rows = _number_of(float(total), "row")
-        return f"<tallybayes.Model of {self.schema.label!r}: {classes}, {columns} ({', '.join(events)}), {rows}{stale}>"
+        seen = "" if self.validation is None else f", {self.validation}"
+        what = f"{classes}, {columns} ({', '.join(events)}), {_number_of(float(total), 'row')}{stale}{seen}"
+        return f"<tallybayes.Model of {self.schema.label!r}: {what}>"
 
     def _repr_html_(self) -> str:
         """Return the HTML for a notebook: label, classes and event models."""
@@ -324,7 +329,8 @@ class Model:
     def learn(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> Model:
         """Return this model with further rows; its evidence equals, to the bit, that of a fit on all rows.
 
-        The calibration is kept and marked as stale; `calibrate` computes a new one.
+        The calibration is kept and marked as stale; `calibrate` computes a new one. The record of a validation is
+        dropped.
         """
         return self._with(self.evidence + self._count(rows, label, weights, threads))
 
@@ -373,12 +379,13 @@ class Model:
 
     def _with(self, evidence: Evidence) -> Model:
         stale = None if self.calibration is None else self.calibration.outdated()
-        return replace(self, evidence=evidence, calibration=stale)
+        return replace(self, evidence=evidence, calibration=stale, validation=None)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Model):
             return NotImplemented
         same = self.choices == other.choices and self.calibration == other.calibration
+        same = same and self.validation == other.validation
         return same and self.evidence == other.evidence
 
     __hash__ = None  # type: ignore[assignment]
@@ -407,9 +414,10 @@ class Model:
             got = f"{choices['structure']!r} for a model of {self.choices.structure!r}"
             raise BadOption(wanted("structure", "that of the evidence", got, "Fit again: it needs the rows"))
         new.check(self.schema)
+        validation = self.validation if new == self.choices else None
         if self.calibration is None or set(choices) <= {"calibrate"}:
-            return replace(self, choices=new)
-        return replace(self, choices=new, calibration=self.calibration.outdated())
+            return replace(self, choices=new, validation=validation)
+        return replace(self, choices=new, calibration=self.calibration.outdated(), validation=None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one safe file; equal models give equal bytes."""
@@ -542,6 +550,32 @@ class Model:
 
         check_keywords("validate", validate_model, options)
         return validate_model(self, source, label, how, **options)
+
+    def with_validation(self, found: Validation) -> Model:
+        """Return this model with the figures of its validation, which it shows and saves.
+
+        Raises BadOption unless exactly the rows and the choices of this model were validated. Another change of the
+        model drops the figures: they would no longer be those of the model.
+
+        Parameters
+        ----------
+        found : Validation
+            What `validate` returned for the rows that this model has learned.
+
+        Examples
+        --------
+        >>> import tallybayes as tb
+        >>> rows = {"x": ["p", "p", "q", "q"], "y": ["no", "no", "yes", "yes"]}
+        >>> model = tb.fit(rows, "y")
+        >>> model = model.with_validation(model.validate(rows, how="2-fold"))
+        >>> model
+        <tallybayes.Model of 'y': 2 classes, 1 column (categorical), 4 rows, accuracy 1.0000 by 2-fold>
+        >>> model.learn(rows).validation is None
+        True
+        """
+        from tallybayes.validation import record_of
+
+        return replace(self, validation=record_of(self, found))
 
     def table(self, column: str) -> Table:
         """Return one column's table: a row per value or parameter, a column per class.

@@ -189,6 +189,18 @@ def test_evaluate_classes_alone(tally: Shell) -> None:
     assert "wanted a figure that needs no probabilities" in tally("evaluate said.csv -l play --require log_loss=1").err
 
 
+def test_show_has_the_figures_of_a_validation(tally: Shell, model: str) -> None:
+    assert "Validation" not in tally.done(f"show {model}")
+    assert "validation" not in json.loads(tally.done(f"show {model} --json"))
+    plain = tb.load(model)
+    found = plain.validate("weather.csv", how="7-fold", seed=3)
+    plain.with_validation(found).save("seen.tally")
+    shown = tally.done("show seen.tally")
+    assert f"accuracy {found.evaluation.accuracy:.4f} by 7-fold" in shown
+    assert "Validation by 7-fold, seed 3" in shown
+    assert json.loads(tally.done("show seen.tally --json"))["validation"]["rows"] == 14
+
+
 def test_show_has_classes_columns_choices_calibration_and_tables(tally: Shell, model: str) -> None:
     shown = tally.done(f"show {model}")
     loaded = tb.load(model)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 from pathlib import Path
 
 import httpx
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
+from tallybayes.server.describe import describe
 
 from .conftest import ROW, ages, weather, weather_rows
 from .process import Server
@@ -128,6 +130,17 @@ def test_a_model_says_what_a_form_needs(server: Server) -> None:
     assert said["rows"] == 200
     assert {one["value"] for one in said["classes"]} == {"no", "yes"}
     assert [one["name"] for one in server.get("/models").json()] == ["ages", "weather"]
+
+
+def test_a_model_says_how_well_it_was_validated() -> None:
+    rows = weather_rows(60)
+    model = tb.fit(rows, "play")
+    assert describe(model)["validation"]["how"] == "leave-one-out"
+    found = model.validate(rows, how="3-fold", seed=2)
+    said = describe(model.with_validation(found))["validation"]
+    assert (said["how"], said["seed"], said["rows"], said["stale"]) == ("3-fold", 2, 60, False)
+    assert said["accuracy"] == found.evaluation.accuracy
+    json.dumps(said, allow_nan=False)
 
 
 def test_the_file_is_the_model(server: Server, tmp_path: Path) -> None:

@@ -88,7 +88,14 @@ class ModelSummary(Result):
         if not self.model.classes:
             return Sheet(title, (self._events(), self._choices()), ("No row is left. Add rows with 'tally learn'.",))
         terms = self.model.schema.terms
-        own = (self._events(), self._choices(), self._parameters(), self._calibration(), self._weights())
+        own = (
+            self._events(),
+            self._choices(),
+            self._parameters(),
+            self._calibration(),
+            self._validation(),
+            self._weights(),
+        )
         heads = (prior_table(self.model).shown(), *own)
         grids = (
             *(head for head in heads if head is not None),
@@ -106,6 +113,8 @@ class ModelSummary(Result):
         named: dict[str, Any] = {"label": schema.label, "weight": schema.weight, "classes": model.classes, "rows": rows}
         calibration = None if model.calibration is None else model.calibration.to_dict()
         named |= {"events": schema.events(), "choices": self._chosen(), "calibration": calibration}
+        if model.validation is not None:
+            named["validation"] = model.validation.to_dict()
         if model.classes and model.choices.structure != "naive":
             named["parameters"] = model.parameters()
         return self._named(**named, weights=weight_table(model), tables=model.tables() if model.classes else None)
@@ -137,6 +146,14 @@ class ModelSummary(Result):
     def _weights(self) -> Grid | None:
         found = weight_table(self.model)
         return None if found is None else found.shown()
+
+    def _validation(self) -> Grid | None:
+        found = self.model.validation
+        if found is None:
+            return None
+        figures = [("accuracy", number(found.accuracy)), ("log-loss", number(found.log_loss))]
+        rows = (("rows held out", f"{found.rows:,}"), *figures)
+        return Grid(f"Validation by {found.how}, seed {found.seed}", ("", "value"), rows)
 
     def _calibration(self) -> Grid | None:
         found = self.model.calibration

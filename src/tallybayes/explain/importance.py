@@ -157,7 +157,8 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
     columns = [*columns, *_products_of(model, columns)]
     stale = None if model.calibration is None else model.calibration.outdated()
     evidence = _with_fewer_pairs(model.evidence, model.evidence.select(columns))
-    return replace(model, evidence=evidence, choices=_choices_for(model, columns), calibration=stale)
+    choices = _choices_for(model, columns)
+    return replace(model, evidence=evidence, choices=choices, calibration=stale, validation=None)
 
 
 def _with_fewer_pairs(whole: Evidence, some: Evidence) -> Evidence:

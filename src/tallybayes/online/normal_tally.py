@@ -44,7 +44,7 @@ class NormalTally(Tally):
     def _load(self, model: Model) -> None:
         """Start from a model's sums."""
         self._model: Model | None = model
-        self._frame = model
+        self._frame = replace(model, validation=None)
         [block], [statistic] = model.schema.blocks, model.evidence.statistics
         options = options_for(block, model._resolved_choices)
         self._options = (options.alpha, options.floor, options.ddof, options.rule == "bayes")

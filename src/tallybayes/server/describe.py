@@ -46,7 +46,12 @@ def describe(model: Model) -> dict[str, Any]:
 
 
 def _validation(model: Model) -> dict[str, Any] | None:
-    """Return the figures that the model file has: the log-loss of rows left out one at a time."""
+    """Return the figures that the model file has.
+
+    They are those of its validation; without one, the log-loss of rows left out one at a time to calibrate it.
+    """
+    if model.validation is not None:
+        return {**model.validation.to_dict(), "stale": False}  # a change of the model drops them
     found = model.calibration
     if found is None or found.after is None:
         return None

@@ -24,6 +24,7 @@ from tallybayes.inference.choices import Alpha, Choices
 from tallybayes.inference.estimate import log_prior
 from tallybayes.inference.posterior import Temperature, Tempering
 from tallybayes.inference.text_view import TextView, views
+from tallybayes.inference.validation_record import ValidationRecord
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
@@ -87,6 +88,8 @@ def dump(model: Model) -> bytes:
     header = serialize.put(model.evidence, tensors)
     header["choices"] = _put_choices(model)
     header["calibration"] = None if model.calibration is None else _put_calibration(model.calibration, tensors)
+    if model.validation is not None:  # absent otherwise, as in files of older versions
+        header["validation"] = model.validation.to_dict()
     return serialize.pack(header, tensors)
 
 
@@ -99,6 +102,7 @@ def _read_back(content: bytes, model: Model, where: str) -> None:
         require(_get_choices(header["choices"], model.evidence.classes) == model.choices, "choices")
         given = None if model.calibration is None else replace(model.calibration, weights=None)  # arrays are not read
         require(_get_calibration(header["calibration"], None) == given, "calibration")
+        require(_get_validation(header) == model.validation, "validation")
     except serialize.BROKEN as error:
         raise BadModelFile(wanted(where, "a model that can be read back", f"another ({error})")) from None
 
@@ -119,7 +123,7 @@ def parse_bytes(content: bytes, where: str = "model file") -> Model:
         if older and isinstance(choices.alpha, Mapping) and calibration is not None:
             tuned = dict.fromkeys(choices.alpha, calibration.alphas.get("*", 1.0))
             calibration = replace(calibration, alphas=tuned)
-        return _checked(Model(evidence, choices, calibration))
+        return _checked(Model(evidence, choices, calibration, _get_validation(header)))
     except serialize.BROKEN as error:
         what = str(error) or type(error).__name__
         raise BadModelFile(wanted(where, "the parts of a model", f"something else ({what})")) from None
@@ -225,6 +229,10 @@ def _get_calibration(put: dict[str, Any] | None, reader: serialize.Reader | None
         None if "weights" not in put or reader is None else column_weights.get(put["weights"], reader),
         TextView.from_dict(put["view"]) if "view" in put else None,
     )
+
+
+def _get_validation(header: dict[str, Any]) -> ValidationRecord | None:
+    return ValidationRecord.from_dict(header["validation"]) if "validation" in header else None
 
 
 def _checked(model: Model) -> Model:

@@ -3,6 +3,7 @@
 from tallybayes.validation.compare import compare
 from tallybayes.validation.comparison import Candidate, Comparison
 from tallybayes.validation.learning_curve import LearningCurve, learning_curve
+from tallybayes.validation.record import record_of
 from tallybayes.validation.result import Spread, Validation
 from tallybayes.validation.validate import validate, validate_model
 
@@ -14,6 +15,7 @@ __all__ = [
     "Validation",
     "compare",
     "learning_curve",
+    "record_of",
     "validate",
     "validate_model",
 ]

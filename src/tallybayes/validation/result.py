@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +16,9 @@ from tallybayes.evaluation.figures import FIGURES
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.posterior import normalise
 from tallybayes.validation.split import IntCodes
+
+if TYPE_CHECKING:
+    from tallybayes.model import Model
 
 
 class Spread(NamedTuple):
@@ -58,6 +61,8 @@ class Validation(Result):
         The scores after calibration, where models are calibrated.
     positive : object
         The class that AUC, average precision and F1 are of, if there are two; by default the second.
+    model : Model or None
+        The model of all rows; for folds, before its calibration.
     """
 
     how: str
@@ -73,6 +78,7 @@ class Validation(Result):
     calibrated: Floats | None = None
     impossible_priors: Floats = field(default_factory=lambda: np.empty((0, 0)), repr=False)
     positive: Any = None
+    model: Model | None = field(default=None, repr=False)
 
     @property
     def classes(self) -> tuple[Any, ...]:
@@ -121,6 +127,11 @@ class Validation(Result):
     def _counts(self) -> npt.NDArray[np.bool_]:
         """The rows that enter the figures: scored, and of a class with weight."""
         return self.scored & (self.class_codes >= 0)
+
+    @property
+    def scored_rows(self) -> int:
+        """The number of rows that enter the figures."""
+        return int(self._counts.reshape(self.repeats, -1).any(axis=0).sum())
 
     @cached_property
     def evaluation(self) -> Evaluation:

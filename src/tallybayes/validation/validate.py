@@ -288,6 +288,7 @@ def _result(
         names,
         calibrated,
         impossible_priors,
+        model=total,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 
 import tallybayes as tb
+from tallybayes.export.onnx import to_onnx
+from tallybayes.export.scorecard import scorecard_of
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, Case, count_case, hostile_case, same, table_case, text_case
@@ -72,6 +75,28 @@ def test_what_predict_refuses_has_no_answer() -> None:
     given = {"x": ["p", "never", None, "q", "p", "p"], "z": [1.0, 1.0, 1.0, None, -1.0, math.inf]}
     _, found = run(strict.to_onnx(), pa.table(given))
     assert np.isnan(found).any(axis=1).tolist() == [False, True, True, True, True, True]
+
+
+@pytest.mark.parametrize("event", ["gaussian", "exponential", "lognormal"])
+def test_millions_of_rows_lose_no_digits(event: str) -> None:
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 60)
+    columns = {f"x{k}": np.exp(rng.normal(y / 9, 1)) + 1e3 for k in range(5)}
+    rows = pa.table({**columns, "y": np.array(["a", "b", "c"])[y]})
+    events = dict.fromkeys(columns, event)
+    model = tb.fit(rows, "y", events=events, weights=np.full(60, 1e6), calibrate=None)
+    check(Case(model, rows.drop_columns(["y"])))
+
+
+def test_an_unknown_form_is_refused_with_a_sentence() -> None:
+    class Wave:
+        kind = "wave"
+
+    form: Any = Wave()
+    card = scorecard_of(tb.fit({"x": ["p", "q"] * 4, "y": [0, 1] * 4}, "y"))
+    strange = replace(card, terms=(replace(card.terms[0], plain=form),))
+    with pytest.raises(tb.errors.BadOption, match=r"^column 'x': wanted a form that ONNX can compute, got wave"):
+        to_onnx(strange)
 
 
 def test_whole_numbers_are_labels_as_such() -> None:

@@ -6,17 +6,18 @@ the row. They are summed, mixed, and normalised by one softmax. A row that `pred
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes.encoding.product import values_of
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import BINS, Part
 from tallybayes.events.plain_terms import CellTable, IntervalTable, LinearCounts, LookupTable, NamedDensity, TokenTable
+from tallybayes.export.onnx_densities import Densities, finite, form_of
 from tallybayes.export.onnx_graph import Graph
 from tallybayes.export.onnx_intervals import IntervalTables
 from tallybayes.export.scorecard import Scorecard, ScoredTerm
@@ -26,11 +27,9 @@ from tallybayes.sources.missing import markers_of_names
 if TYPE_CHECKING:
     from onnx import ModelProto
 
-__all__ = ["add_answer", "finite", "takes_texts", "to_onnx"]
+__all__ = ["add_answer", "takes_texts", "to_onnx"]
 
-# −∞ in a graph: unlike it, times 0 is 0. No sum of possible scores comes near.
-IMPOSSIBLE, _IS_IMPOSSIBLE = -1e200, -1e150
-_FAR = 1e90  # standard deviations; squares of larger numbers might overflow
+_IS_IMPOSSIBLE = -1e150  # a sum below is that of something impossible
 _TEXTS = ("text", "dates", "times")  # the kinds of values that are strings in ONNX
 
 
@@ -60,9 +59,16 @@ def _kinds(term: ScoredTerm) -> list[tuple[str, str]]:
 def add_answer(graph: Graph, card: Scorecard, inputs: dict[str, str]) -> tuple[str, str]:
     """Add the nodes that score columns (n, 1); return the names of the labels (n,) and the probabilities (n, C)."""
     query = _Scorer(graph, card, inputs)
-    numbers = [term for term in card.terms if isinstance(term.plain, IntervalTable)]
-    parts = [query.intervals(numbers)] if numbers else []
-    parts += [query.term(term) for term in card.terms if not isinstance(term.plain, IntervalTable)]
+    intervals, alike, parts = [], defaultdict(list), []
+    for term in card.terms:
+        if isinstance(term.plain, IntervalTable):
+            intervals.append(term)
+        elif isinstance(term.plain, NamedDensity | LinearCounts):
+            alike[form_of(term)].append(term)
+        else:
+            parts.append(query.term(term))
+    parts += [query.intervals(intervals)] if intervals else []
+    parts += [query.densities(terms) for terms in alike.values()]
     return query.answer(graph.op("Sum", *parts))
 
 
@@ -79,18 +85,21 @@ class _Scorer:
             return self._table(term, self._value_cell(plain, term.name), plain.log, len(plain.values))
         if isinstance(plain, CellTable):
             return self._table(term, self._product_cell(plain), plain.log, 0)
-        if isinstance(plain, LinearCounts):
-            x = self._number(term.name, plain.domain)
-            zero = self.g.op("Where", self._missing(x), self.g.const(0.0), x)
-            return self._weigh(term, self.g.op("Mul", zero, self.g.const(finite(plain.log)[None])), x, zero)
-        if isinstance(plain, NamedDensity):
-            x = self._number(term.name, plain.domain)
-            known = self.g.op("Where", self._missing(x), self.g.const(1.0), x)
-            one = self.g.op("Where", self._missing(x), self.g.const(0.0), self.g.const(1.0))
-            return self._weigh(term, self._log_density(plain, known), x, one)
-        assert isinstance(plain, TokenTable)
-        want, do = "columns without text for ONNX, whose operators split words differently", "Use to_json or to_html"
-        raise BadOption(wanted(f"column {term.name!r}", want, "text", do))
+        if isinstance(plain, TokenTable):
+            want, do = (
+                "columns without text for ONNX, whose operators split words differently",
+                "Use to_json or to_html",
+            )
+            raise BadOption(wanted(f"column {term.name!r}", want, "text", do))
+        raise BadOption(wanted(f"column {term.name!r}", "a form that ONNX can compute", plain.kind))
+
+    def densities(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
+        """Return the amounts of all densities of the same form, or of counts."""
+        found = Densities(self.g, [self.inputs[term.name] for term in terms], terms)
+        self.checked |= {term.name for term in terms}
+        self.refused += found.outside()
+        self.refused += [found.lacking()] if self.card.schema.missing == "error" else []
+        return found.amounts()
 
     def intervals(self, terms: Sequence[ScoredTerm]) -> str:  # (n, 2C + 1)
         """Return the amounts of all tables of intervals, found at once."""
@@ -128,14 +137,6 @@ class _Scorer:
             weighted[: len(term.correction)] += term.correction
         weighted = np.concatenate([weighted, missing + term.missing])
         return finite(np.concatenate([plain, weighted], axis=1))
-
-    def _weigh(self, term: ScoredTerm, log: str, x: str, size: str) -> str:
-        missing, g = self._missing(x), self.g
-        nothing = g.const(np.zeros((1, self.C)))
-        plain = log if isinstance(term.plain, LinearCounts) else g.op("Where", missing, nothing, log)
-        scaled = g.op("Mul", plain, g.const(term.weight))
-        weighted = g.op("Where", missing, g.const(term.missing[None]), scaled)
-        return g.op("Concat", plain, weighted, size, axis=1)
 
     # Numbers, values and their cells, all (n, 1).
 
@@ -208,55 +209,6 @@ class _Scorer:
             null = known.values.index(None) if None in known.values else other
         return self._slot(part.column, part.kind, known.values, other, null)
 
-    # Densities, (n, C).
-
-    def _log_density(self, plain: NamedDensity, x: str) -> str:
-        g, p = self.g, {key: finite(value)[None] for key, value in plain.parameters.items()}
-        u = g.op("Log", g.op("Max", x, g.const(5e-324))) if plain.of_log else x
-        constant = g.const(p["constant"])
-        if plain.form == "linear":
-            return g.op("Add", constant, g.op("Mul", u, g.const(p["slope"])))
-        if plain.form == "negative binomial":
-            line = g.op("Add", constant, g.op("Mul", u, g.const(p["slope"])))
-            return g.op("Add", line, self._rise(plain.parameters["size"], g.op("Max", u, g.const(0.0))))
-        if plain.form == "lomax":
-            inner = g.op("Mul", g.op("Max", u, g.const(0.0)), g.const(p["scale"]))
-        else:
-            z = g.op("Mul", g.op("Sub", u, g.const(p["location"])), g.const(p["scale"]))
-            z = g.op("Clip", z, g.const(-_FAR), g.const(_FAR))
-            inner = g.op("Mul", z, z)
-        if plain.form == "normal":
-            return g.op("Sub", constant, inner)
-        log = g.op("Log", g.op("Add", g.const(1.0), inner))
-        return g.op("Sub", constant, g.op("Mul", g.const(p["power"]), log))
-
-    def _rise(self, size: Floats, x: str) -> str:
-        """Return log Γ(size + x) − log Γ(size), by Stirling's series from 16 on.
-
-        It is −∞ for x > 0 where size is 0.
-        """
-        g, a, parts = self.g, np.where(size > 0, size, 1.0)[None], []
-        steps = np.where(a < 16, np.ceil(16 - a), 0.0)
-        for k in range(int(steps.max())):
-            here = a + k
-            ratio = g.op("Log", g.op("Div", g.const(here), g.op("Add", g.const(here), x)))
-            parts.append(g.op("Mul", ratio, g.const((k < steps).astype(np.float64))))
-        b = a + steps
-        z = g.op("Add", g.const(b), x)
-        square = g.op("Mul", z, z)
-        series = g.const(1 / 1680)
-        for share in (1 / 1260, 1 / 360, 1 / 12):
-            series = g.op("Sub", g.const(share), g.op("Div", series, square))
-        tail = (1 / 12 - (1 / 360 - (1 / 1260 - 1 / (1680 * b**2)) / b**2) / b**2) / b
-        grown = g.op("Log", g.op("Add", g.const(1.0), g.op("Div", x, g.const(b))))
-        parts.append(g.op("Mul", x, g.const(np.log(b) - 1)))
-        parts.append(g.op("Mul", g.op("Sub", z, g.const(0.5)), grown))
-        parts.append(g.op("Sub", g.op("Div", series, z), g.const(tail)))
-        total = g.op("Sum", *parts)
-        none = g.op("And", g.const(size[None] == 0), g.op("Greater", x, g.const(0.0)))
-        flat = g.op("Where", g.const(size[None] == 0), g.const(0.0), total)
-        return g.op("Where", none, g.const(IMPOSSIBLE), flat)
-
     def answer(self, sums: str) -> tuple[str, str]:
         """Return the labels (n,) and the probabilities (n, C), given the sum of all terms."""
         g, card, C = self.g, self.card, self.C
@@ -295,8 +247,3 @@ class _Scorer:
             apart = g.op("ReduceMax", g.op("Abs", g.op("Sub", plain, g.const(prior))), g.const([1]), keepdims=1)
             t = g.op("Where", g.op("Greater", apart, g.const(0.0)), a, g.const(1.0))
         return g.op("Mul", plain, t)
-
-
-def finite(log: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Return logarithms with a large number for −∞, which times 0 is no number."""
-    return np.where(np.isneginf(log), IMPOSSIBLE, log)

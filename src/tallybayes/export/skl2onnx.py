@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tallybayes.errors import BadOption, wanted
-from tallybayes.export.onnx import add_answer, finite, takes_texts
+from tallybayes.export.onnx import add_answer, takes_texts
+from tallybayes.export.onnx_densities import finite
 from tallybayes.export.onnx_graph import DOUBLE, ML_OPSET, OPSET, Graph
 from tallybayes.export.scorecard import scorecard_of
 from tallybayes.sklearn import BernoulliNB, CategoricalNB, ComplementNB, GaussianNB, MultinomialNB, NaiveBayes, TextNB

@@ -80,7 +80,7 @@ def made_parts(parts: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
     others = (len(part.names) - len(part.values) for part in made)
     sound = all(more == 1 or (more == 0 and part.kind != BINS) for more, part in zip(others, made, strict=True))
     if not sound or any(part.kind == BINS and len(part.values) > _MOST_EDGES for part in made):
-        raise ValueError("slots of a part")
+        raise ValueError("parts whose slots do not fit")
     return made
 
 

@@ -104,6 +104,7 @@ def run(times: int, folder: Path, seed: int = 0, words: tuple[str, ...] = ()) ->
         stop.set()
         for client in clients:
             client.join(60)
+        assert not any(client.is_alive() for client in clients)
         assert [client.failure for client in clients] == [None] * CLIENTS
         rows = [row for client in clients for row in client.rows]
         receipts = sum(client.receipts for client in clients)
@@ -119,6 +120,8 @@ def run(times: int, folder: Path, seed: int = 0, words: tuple[str, ...] = ()) ->
 
 def _check(server: Server, rows: list[dict[str, Any]], receipts: int) -> None:
     """Raise unless the evidence is that of a fit on exactly the rows that receipts were given for."""
+    # Predictions follow a change a moment after its receipt, where several clients teach at the same time.
+    wait_until(lambda: server.get("/models/weather").json()["position"] >= receipts)
     said = server.get("/models/weather").json()
     base = weather_rows()
     fitted = tb.fit(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ import pytest
 import tallybayes as tb
 from tallybayes import engines
 from tallybayes.engines.dask import DaskPartitions
-from tallybayes.errors import BadData, BadOption
+from tallybayes.errors import BadData, BadOption, LeftOutWarning
 from tallybayes.evidence import count, row_sample
 from tallybayes.sources import Source
 
@@ -54,6 +54,37 @@ def frame(*parts: pd.DataFrame) -> Any:
     return dd.from_delayed(made, meta=parts[0].iloc[:0], verify_meta=False)
 
 
+def unlabelled(table: pa.Table) -> pa.Table:
+    """Return the table without a class in its first half and in some later rows: null, or "?"."""
+    labels = table["label"].to_pylist()
+    for k in range(len(labels)):
+        labels[k] = None if k < len(labels) // 2 or k % 7 == 0 else "?" if k % 11 == 0 else labels[k]
+    return table.set_column(table.schema.get_field_index("label"), "label", pa.array(labels, pa.string()))
+
+
+def left_out(work: Callable[[], Any]) -> tuple[Any, str]:
+    """Return the result of some work, and its one warning about rows without a class."""
+    with pytest.warns(LeftOutWarning) as said:
+        found = work()
+    [sentence] = [str(one.message) for one in said if one.category is LeftOutWarning]
+    return found, sentence
+
+
+def check_left_out(there: Any, rows: Any) -> None:
+    """Fit, learn and validate a collection of rows of which some have no class, there and here."""
+    here, sentence = left_out(lambda: tb.fit(rows, "label", **OPTIONS))
+    assert sentence == "label 'label': 366 of 600 rows have no class and are left out."
+    model, said = left_out(lambda: tb.fit(there, "label", **OPTIONS))
+    assert (digest(model), said) == (digest(here), sentence)
+    twice, said = left_out(lambda: model.learn(there))
+    assert (twice.evidence, said) == (here.evidence + here.evidence, sentence)
+    seen, said = left_out(lambda: tb.validate(there, "label", "3-fold", **OPTIONS))
+    assert said == sentence
+    np.testing.assert_array_equal(
+        seen.scores, left_out(lambda: tb.validate(rows, "label", "3-fold", **OPTIONS))[0].scores
+    )
+
+
 @pytest.fixture(scope="module")
 def table() -> pa.Table:
     return mixed()
@@ -75,6 +106,10 @@ class TestCluster:
         there = tb.fit(dd.read_parquet(folder), "label", weights="times", **OPTIONS)
         assert digest(there) == digest(tb.fit(folder, "label", weights="times", **OPTIONS))
         assert digest(there) == digest(tb.fit(table, "label", weights="times", **OPTIONS))
+
+    def test_rows_without_a_class(self, cluster: Any, table: pa.Table) -> None:
+        rows = unlabelled(table.slice(0, 600))
+        check_left_out(dd.from_pandas(as_pandas(rows), npartitions=20), rows)
 
     def test_a_function_that_makes_words_goes_along(self, cluster: Any, table: pa.Table, folder: Path) -> None:
         options: dict[str, Any] = {**OPTIONS, "tokenizer": str.split}
@@ -169,10 +204,9 @@ def test_categories_and_objects(table: pa.Table) -> None:
     [
         (lambda r: r.drop(columns="size"), "partition 1: wanted a column 'size', as in the other partitions, got none"),
         (lambda r: r.assign(size="x"), "partition 1, column 'size': wanted numbers, as in the other partitions, got"),
-        (lambda r: r.assign(label=None), "partition 1, label 'label': wanted a class in every row, got a missing one"),
         (lambda r: r.assign(calls=-1), "partition 1, column 'calls': wanted finite numbers not below 0"),
     ],
-    ids=["column", "type", "label", "value"],
+    ids=["column", "type", "value"],
 )
 def test_a_partition_unlike_the_others_is_named(table: pa.Table, spoil: Any, sentence: str) -> None:
     rows = as_pandas(table)
@@ -180,6 +214,39 @@ def test_a_partition_unlike_the_others_is_named(table: pa.Table, spoil: Any, sen
         tb.fit(frame(rows[:100], spoil(rows[100:200])), "label", **OPTIONS)
     assert sentence in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+@pytest.mark.parametrize("kind", ["frame", "files", "bag"])
+def test_rows_without_a_class_are_left_out_and_counted(table: pa.Table, tmp_path: Path, kind: str) -> None:
+    rows = unlabelled(table.slice(0, 600).drop_columns(["day"]))
+    if kind == "bag":
+        check_left_out(dask.bag.from_sequence(rows.to_pylist(), npartitions=4), rows.to_pylist())
+    elif kind == "files":
+        check_left_out(dd.read_parquet(files(tmp_path / "parts", rows, 4)), rows)
+    else:
+        check_left_out(dd.from_pandas(as_pandas(rows), npartitions=4), rows)
+
+
+def test_rows_without_a_class_are_predicted(table: pa.Table) -> None:
+    rows = unlabelled(table.slice(0, 300))
+    model = tb.fit(table, "label", **OPTIONS)
+    said = model.predict(dd.from_pandas(as_pandas(rows), npartitions=3)).compute()
+    assert said["predicted"].tolist() == model.predict(rows).tolist()
+
+
+def test_rows_without_a_class_are_left_out_of_those_brought_here(table: pa.Table) -> None:
+    rows = unlabelled(table.slice(0, 200))
+    model = tb.fit(table, "label", **OPTIONS)
+    there, said = left_out(lambda: model.log_likelihood(dd.from_pandas(as_pandas(rows), npartitions=3)))
+    here, sentence = left_out(lambda: model.log_likelihood(rows))
+    assert said == sentence
+    assert there == pytest.approx(here)  # summed in other parts
+
+
+def test_a_collection_without_any_class_is_refused(table: pa.Table) -> None:
+    rows = as_pandas(table.slice(0, 50)).assign(label=None).astype({"label": as_pandas(table)["label"].dtype})
+    with pytest.warns(LeftOutWarning, match="50 of 50"), pytest.raises(BadData, match="wanted rows to learn from"):
+        tb.fit(dd.from_pandas(rows, npartitions=2), "label", **OPTIONS)
 
 
 def test_a_file_unlike_the_others_is_named(table: pa.Table, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ import tallybayes as tb
 from tallybayes import engines
 from tallybayes.display import progress
 from tallybayes.engines.spark import partitions as spark_module
-from tallybayes.errors import BadData
+from tallybayes.errors import BadData, LeftOutWarning
 from tallybayes.storage.model_file import dump
 
 from .java import QUICK_JAVA, java_is_here
@@ -254,6 +254,27 @@ def test_workers_open_plain_files_themselves_to_the_same_bits(spark, tmp_path, o
     )
     assert all(found is not None and len(found.tasks) > 1 for found in opened)
     assert sum(len(task) for task in opened[0].tasks) > 5  # files were split
+
+
+@pytest.mark.parametrize("query", [False, True])
+def test_rows_without_a_class_are_left_out_and_counted(spark, tmp_path, query):
+    given = []
+    for k in range(3):
+        rows = rows_of(k, 1200)
+        y = [None if k == 0 or n % 5 == 0 else "NA" if n % 9 == 0 else str(v) for n, v in enumerate(rows["y"])]
+        plain(tmp_path, k, {**rows, "y": pa.array(y, pa.string())})
+        given += y
+    there = spark.read.parquet(str(tmp_path))
+    there = there.where("n >= 0") if query else there
+    gone = sum(one in (None, "NA") for one in given)
+    sentence = rf"^label 'y': {gone:,} of 3,600 rows have no class and are left out\.$"
+    with pytest.warns(LeftOutWarning, match=sentence) as said:
+        model = tb.fit(there, "y")
+    assert sum(one.category is LeftOutWarning for one in said) == 1
+    with pytest.warns(LeftOutWarning, match=sentence):
+        here = tb.fit(str(tmp_path), "y")
+    assert digest(model) == digest(here)
+    assert there.count() == model.predict(there).count() == 3600
 
 
 def test_a_query_on_top_of_files_is_read_by_spark(spark, tmp_path, opened):

@@ -27,7 +27,6 @@ from tallybayes.engines.partitioned import (
     Reading,
     Remote,
     Task,
-    answer_of,
     attempted,
     joined,
     packed,
@@ -78,8 +77,11 @@ class DaskPartitions(Remote):
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows to this machine, one partition after the other."""
+        counted: list[tuple[int, int]] = []
         for k, part in enumerate(self._parts()):
-            yield from self.reading.source(_rows_of(self._computed(part, k)), self._label(k))
+            rows = _rows_of(self._computed(part, k))
+            yield from self.reading.source(rows, self._label(k), lambda *last: counted.append(last))
+        self.reading.warn(sum(left for left, _ in counted), sum(rows for _, rows in counted))
 
     def head(self, rows: int = HEAD_ROWS) -> pa.RecordBatch | None:
         """Return the first rows; None if there are none."""
@@ -92,7 +94,7 @@ class DaskPartitions(Remote):
             held += self.reading.source(_rows_of(part), self._label(k)) if len(part) else ()
             if sum(batch.num_rows for batch in held) >= rows:
                 break
-        if not held:
+        if not any(batch.num_rows for batch in held):
             return None
         table = pa.concat_tables([pa.Table.from_batches([one]) for one in held], promote_options="permissive")
         return table.slice(0, rows).combine_chunks().to_batches()[0]
@@ -110,16 +112,16 @@ class DaskPartitions(Remote):
         with counting(self.name, "partitions", self.count) as tell:
             if files is not None:
                 try:
-                    return answer_of(task, read._run(read._answers_of(files, task), task, tell))
+                    return read.results(task, [read._run(read._answers_of(files, task), task, tell)])[0]
                 except Declined:
                     pass  # only Dask knows how it reads such files
-            return answer_of(task, read._run(read._answers(task, packed(own)), task, tell))
+            return read.results(task, [read._run(read._answers(task, packed(own)), task, tell)])[0]
 
     def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
         """Run a task on each partition; return the results in the order of the partitions."""
         read = self.select(task.columns)
         with counting(self.name, "partitions", self.count) as tell:
-            return [answer_of(task, one) for one in read._run(read._answers(task, packed(own)), None, tell)]
+            return read.results(task, read._run(read._answers(task, packed(own)), None, tell))
 
     def with_columns(self, columns: Columns) -> Any:
         """Return the same kind of collection with columns added; nothing is computed yet."""

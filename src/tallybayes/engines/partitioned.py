@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import json
 import pickle
+import struct
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Generic, NamedTuple, TypeVar
 
 import pyarrow as pa
@@ -19,6 +20,7 @@ import pyarrow as pa
 from tallybayes import errors, sources
 from tallybayes.errors import BadData, BadOption, TallyError, did_you_mean, wanted
 from tallybayes.sources import Source
+from tallybayes.sources.column_readings import warn_of_left_out
 from tallybayes.sources.position import Trail
 
 T = TypeVar("T")
@@ -27,6 +29,7 @@ FAN_IN = 16
 # Rows read to infer the type of a text column.
 HEAD_ROWS = 1000
 _DONE, _REFUSED = b"+", b"-"
+_LEFT_OUT = struct.Struct("<qq")  # between "+" and the result: the rows without a class, and all rows
 
 
 class Declined(TallyError):
@@ -169,15 +172,25 @@ class Reading:
     name: str  # the name of the rows in messages
     cast: bool = True  # whether to cast a partition of other types to these, rather than take it as it is
     readings: sources.ColumnReadings | None = None  # how columns are read
+    said: list[str] = field(default_factory=list, compare=False, repr=False)  # on this machine, of rows left out
 
-    def source(self, rows: Any, partition: object) -> Source:
-        """Return the rows of one partition, with the common columns."""
+    def source(self, rows: Any, partition: object, tell: Callable[[int, int], None] = lambda *_: None) -> Source:
+        """Return the rows of one partition, with the common columns; `tell` gets the rows left out, and all."""
         marked = self.markers
         options = sources.ReadOptions(marked.missing)
         source = sources.open_source(rows, options, label=marked.label, documents=marked.documents)
         source = replace(source, name=self.place(partition))
         source = sources.conform(source, {field.name: field.type for field in self.schema}, cast=self.cast)
-        return source if self.readings is None else self.readings.read(source)
+        return source if self.readings is None else self.readings.read(source, tell)
+
+    @property
+    def label(self) -> str | None:
+        """The column of classes, if rows without one are left out."""
+        return None if self.readings is None else self.readings.label
+
+    def warn(self, left: int, rows: int) -> None:
+        """Say how many rows were left out for want of a class, once."""
+        warn_of_left_out(self.label, left, rows, self.said)
 
     @property
     def fields(self) -> pa.Schema:
@@ -185,7 +198,11 @@ class Reading:
         return self.schema if self.readings is None else self.readings.fields(self.schema)
 
     def select(self, columns: Sequence[str]) -> Reading:
-        """Return the reading of some columns, which may be parts of those that are stored."""
+        """Return the reading of some columns, which may be parts of those that are stored.
+
+        A label by which rows are left out is read with them, so that all passes are over the same rows.
+        """
+        columns = columns if self.label is None else list(dict.fromkeys([*columns, self.label]))
         inputs = columns if self.readings is None else self.readings.inputs(columns)
         return replace(self, schema=pa.schema([self.schema.field(name) for name in inputs]))
 
@@ -220,9 +237,14 @@ class Remote(Partitioned):
         return self.reading.readings
 
     def read_as(self, readings: sources.ColumnReadings) -> Remote:
-        """Return the same rows with their columns read; a row without a class is refused when it is counted."""
-        given = replace(readings, label=None)
-        return replace(self, reading=replace(self.reading, readings=given))  # type: ignore[type-var]
+        """Return the same rows with their columns read, and without rows that have no class."""
+        return replace(self, reading=replace(self.reading, readings=readings))  # type: ignore[type-var]
+
+    def results(self, task: Task[T], answers: Sequence[bytes]) -> list[T]:
+        """Return the results in answers; say how many rows had no class, and raise if rows were refused."""
+        found = [answer_of(task, one) for one in answers]
+        self.reading.warn(sum(one.left_out for one in found), sum(one.rows for one in found))
+        return [one.result for one in found]
 
     @abstractmethod
     def select(self, columns: Sequence[str]) -> Remote:
@@ -252,11 +274,12 @@ class Remote(Partitioned):
             if name not in have:
                 got, do = "none of that name", did_you_mean(name, have)
                 raise BadData(wanted(self.name, f"a column {name!r} as in training", got, do))
-        for field in added.fields:
-            if field.name in have:
-                want = f"no column {field.name!r}, the name of a result"
+        for new in added.fields:
+            if new.name in have:
+                want = f"no column {new.name!r}, the name of a result"
                 raise BadOption(wanted(self.name, want, "one", "Rename it first"))
-        return self.with_columns(added)  # type: ignore[no-any-return]
+        whole = self if self.readings is None else self.read_as(replace(self.readings, label=None))
+        return whole.with_columns(added)  # type: ignore[no-any-return]
 
 
 def attempted(task: Task[T], reading: Reading, rows: Any, partition: object, info: PartitionInfo) -> bytes:
@@ -266,7 +289,10 @@ def attempted(task: Task[T], reading: Reading, rows: Any, partition: object, inf
     """
     try:
         info = info._replace(own=None if info.own is None else pickle.loads(info.own))
-        return _DONE + task.pack(task.run(reading.source(rows, partition), info))
+        counted = [(0, 0)]
+        source = reading.source(rows, partition, lambda *last: counted.__setitem__(0, last))
+        result = task.run(source, info)
+        return _DONE + _LEFT_OUT.pack(*counted[0]) + task.pack(result)
     except TallyError as error:
         sentence = str(error)
         if not sentence.startswith(reading.name):
@@ -281,18 +307,28 @@ def packed(own: Sequence[Any] | None) -> list[bytes] | None:
 
 def joined(task: MergeTask[T], answers: Iterable[bytes]) -> bytes:
     """Return the one answer for several: merged, or the first reason to refuse."""
-    total = task.zero()
+    total, left, rows = task.zero(), 0, 0
     for answer in answers:
         if answer.startswith(_REFUSED):
             return answer
-        total = task.merge(total, task.unpack(answer[1:]))
-    return _DONE + task.pack(total)
+        one = answer_of(task, answer)
+        total, left, rows = task.merge(total, one.result), left + one.left_out, rows + one.rows
+    return _DONE + _LEFT_OUT.pack(left, rows) + task.pack(total)
 
 
-def answer_of(task: Task[T], answer: bytes) -> T:
-    """Return the result in an answer; raise if the rows were refused."""
+class Answer(NamedTuple, Generic[T]):
+    """The result of a task, the rows left out for want of a class, and all rows where they were counted."""
+
+    result: T
+    left_out: int
+    rows: int
+
+
+def answer_of(task: Task[T], answer: bytes) -> Answer[T]:
+    """Return what is in an answer; raise if the rows were refused."""
     if answer.startswith(_DONE):
-        return task.unpack(answer[1:])
+        counted = _LEFT_OUT.unpack_from(answer, 1)
+        return Answer(task.unpack(answer[1 + _LEFT_OUT.size :]), *counted)
     kind, sentence = json.loads(answer[1:])
     known = Declined if kind == Declined.__name__ else getattr(errors, kind, errors.BadData)
     raise known(sentence)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
@@ -68,14 +68,17 @@ class ColumnReadings:
         origin = {part: name for name, reading in self.columns.items() for part in reading.columns(name)}
         return list(dict.fromkeys(origin.get(name, name) for name in columns))
 
-    def read(self, source: Source) -> Source:
-        """Return the same rows with their columns read."""
+    def read(self, source: Source, tell: Callable[[int, int], None] | None = None) -> Source:
+        """Return the same rows with their columns read.
+
+        With `tell`, it is called with the rows left out and all rows after each pass, instead of a warning.
+        """
         present = {name: reading for name, reading in self.columns.items() if name in source.schema.names}
         here = replace(self, columns=present)
         fields = here.fields(source.schema)
         if not present and self.label is None:
             return replace(source, readings=self)
-        said: list[str] = []  # one warning is enough, however often the rows are read
+        said: list[str] = []
 
         def start() -> Iterator[pa.RecordBatch]:
             first, kept = 0 if source.trail is None else source.trail.before, 0
@@ -84,9 +87,10 @@ class ColumnReadings:
                 first, kept = first + batch.num_rows, kept + labelled.num_rows
                 yield labelled
             left = first - kept - (0 if source.trail is None else source.trail.before)
-            if left and not said:
-                said.append(_left_out(self.label, left, first))
-                warnings.warn(said[0], LeftOutWarning, stacklevel=2)
+            if tell is None:
+                warn_of_left_out(self.label, left, first, said)
+            else:
+                tell(left, first)
 
         return replace(source, schema=fields, start=start, readings=self)
 
@@ -117,9 +121,12 @@ def _with_class(batch: pa.RecordBatch, label: str | None) -> pa.RecordBatch:
     return batch if column.null_count == 0 else batch.filter(column.is_valid())
 
 
-def _left_out(label: str | None, count: int, rows: int) -> str:
-    have = "have no class and are" if count > 1 else "has no class and is"
-    return f"label {label!r}: {count:,} of {rows:,} rows {have} left out."
+def warn_of_left_out(label: str | None, count: int, rows: int, said: list[str]) -> None:
+    """Say how many rows have no class; one warning is enough, however often the rows are read."""
+    if count and not said:
+        have = "have no class and are" if count > 1 else "has no class and is"
+        said.append(f"label {label!r}: {count:,} of {rows:,} rows {have} left out.")
+        warnings.warn(said[0], LeftOutWarning, stacklevel=3)
 
 
 AS_THEY_ARE = ColumnReadings(MappingProxyType({}))

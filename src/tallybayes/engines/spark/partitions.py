@@ -30,7 +30,6 @@ from tallybayes.engines.partitioned import (
     Reading,
     Remote,
     Task,
-    answer_of,
     attempted,
     joined,
     packed,
@@ -97,19 +96,25 @@ class SparkPartitions(Remote):
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows to this machine, one partition after the other."""
         packed = self._narrow.mapInArrow(_packed, _ROWS)
+        counted: list[tuple[int, int]] = []
         with _in_one_sentence(self.name):
             for row in packed.toLocalIterator():
-                yield from self._source([sources.from_stream(row[0])])
+                yield from self._source([sources.from_stream(row[0])], lambda *last: counted.append(last))
+        self.reading.warn(sum(left for left, _ in counted), sum(rows for _, rows in counted))
 
     def head(self, rows: int = HEAD_ROWS) -> pa.RecordBatch | None:
         """Return the first rows; None if there are none."""
         with _in_one_sentence(self.name):
-            first = self._narrow.limit(rows)
+            first, label = self._narrow, self.reading.label
+            if label is not None:  # rows without a class may come first
+                first = first.where(f"{_number(self.names.index(label))} IS NOT NULL")
+            first = first.limit(rows)
             if not _is_connect(self.frame):
                 # `collect` reads one partition after the other until it has enough; `toArrow` would run all.
                 first = self.frame.sparkSession.createDataFrame(first.collect(), first.schema)
             found = list(self._source(first.toArrow().to_batches()))
-        return pa.Table.from_batches(found).combine_chunks().to_batches()[0] if found else None
+        some = any(batch.num_rows for batch in found)
+        return pa.Table.from_batches(found).combine_chunks().to_batches()[0] if some else None
 
     def select(self, columns: Sequence[str]) -> SparkPartitions:
         """Return the same rows with some of the columns, so that no others are read."""
@@ -131,12 +136,12 @@ class SparkPartitions(Remote):
         for partitions in _levels(count):
             answers = answers.repartition(partitions).mapInArrow(partial(_merge_answers, task), _ANSWER)
         found = self._collect(answers)
-        return answer_of(task, found[0] if len(found) == 1 else joined(task, found))
+        return self.results(task, [found[0] if len(found) == 1 else joined(task, found)])[0]
 
     def each(self, task: Task[T], *, own: Sequence[Any] | None = None, threads: int = 1) -> list[T]:
         """Run a task on each partition; return the results in the order of the partitions."""
         read = self.select(task.columns)
-        return [answer_of(task, one) for one in read._collect(read._answers(task, packed(own)))]
+        return read.results(task, read._collect(read._answers(task, packed(own))))
 
     def with_columns(self, columns: Columns) -> Any:
         """Return a DataFrame with columns added; nothing is computed yet."""
@@ -162,9 +167,11 @@ class SparkPartitions(Remote):
         """The columns of the schema, in its order."""
         return self.frame.select(*(_number(self.names.index(name)) for name in self.reading.schema.names))
 
-    def _source(self, rows: Iterable[pa.RecordBatch]) -> sources.Source:
+    def _source(
+        self, rows: Iterable[pa.RecordBatch], tell: Callable[[int, int], None] = lambda *_: None
+    ) -> sources.Source:
         """Return rows that were brought to this machine as a source."""
-        return self.reading.source(_named(iter(rows), self.reading.schema), "any")
+        return self.reading.source(_named(iter(rows), self.reading.schema), "any", tell)
 
     def _answers(self, task: Task[Any], own: Sequence[bytes] | None) -> Any:
         """Return the answer of each partition as a lazy DataFrame."""

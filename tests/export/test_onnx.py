@@ -36,7 +36,9 @@ def run(model: Any, rows: pa.Table) -> tuple[np.ndarray, np.ndarray]:
         if one.type == "tensor(string)":
             given[one.name] = np.array([["" if v is None else v] for v in values], object)
         else:
-            given[one.name] = np.array([[math.nan if v is None else float(v)] for v in values], np.float64)
+            # a column that was empty when the model was fitted takes numbers: each is a value never seen
+            numbers = [math.nan if v is None else 1.0 if isinstance(v, str) else float(v) for v in values]
+            given[one.name] = np.array(numbers, np.float64)[:, None]
     labels, probabilities = session.run(["label", "probabilities"], given)
     return labels, probabilities
 

@@ -234,7 +234,9 @@ def begin(
 
     def learned(types: open_rows.Types | None) -> tuple[PartialEvidence, str]:
         rows, name, weight = open_rows.labelled(source, label, weights, reading, types, columns=columns)
-        schema = infer_rows(rows, name, weight, columns, choices)
+        far = isinstance(label, str) and sources.is_uri(source)  # where every column that is read has to be fetched
+        labels = partial(open_rows.first_labels, source, label, reading, types) if far else None
+        schema = infer_rows(rows, name, weight, columns, choices, labels=labels)
         if isinstance(label, str) and isinstance(weights, str | None):  # all columns are the source's own
             rows = open_rows.without_ignored(rows, source, schema, reading, types)
         sampled = choices.open(schema)
@@ -276,6 +278,7 @@ def infer_rows(
     choices: Choices,
     *,
     hidden: Collection[str] = (),
+    labels: Callable[[], pa.Array | None] | None = None,
 ) -> Schema:
     """Infer the schema of opened rows, without the hidden columns and those that look like ids."""
     first = cache(partial(rows.head, LOOK_ROWS))
@@ -292,6 +295,7 @@ def infer_rows(
         missing=columns.missing,
         where=rows.name,
         first=first,
+        labels=labels,
         numbers=choices.numbers,
     )
     missing_values = checked(rows.missing_values)

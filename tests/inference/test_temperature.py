@@ -95,7 +95,7 @@ def test_a_search_that_cannot_see_the_loss_fall_is_over(monkeypatch: pytest.Monk
         looked.append(given[0])
         return kernels.temper(*given)
 
-    monkeypatch.setattr(temperature, "kernels", SimpleNamespace(temper=counting))
+    monkeypatch.setattr(temperature, "kernels", SimpleNamespace(temper=counting, log1p=kernels.log1p, exp=kernels.exp))
     end = fit_temper(scores, classes, sizes, close=0.0).end  # a slope that no search reaches
     assert len(looked) < 15
     looked.clear()

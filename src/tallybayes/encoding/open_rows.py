@@ -101,6 +101,12 @@ def _find_readings(rows: Partitioned, columns: SchemaOptions, fixed: Collection[
     return sources.ColumnReadings(found, markers_of_numbers(missing))
 
 
+def first_labels(source: Any, label: str, reading: sources.ReadOptions, types: Types | None) -> pa.Array | None:
+    """Return the classes of the first rows of a file, and read no other column of it."""
+    batch = engines.read(source, reading, types=types, columns=[label], label=label).head(LOOK_ROWS)
+    return None if batch is None else batch.column(label)
+
+
 def without_ignored(
     rows: Partitioned, source: Any, schema: Schema, reading: sources.ReadOptions, types: Types | None
 ) -> Partitioned:

@@ -25,7 +25,7 @@ from tallybayes.encoding.product import is_coded
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.correlation import Correlation
-from tallybayes.events.interaction import Interaction
+from tallybayes.events.interaction import Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import shown
 from tallybayes.events.product import Product
@@ -207,7 +207,7 @@ class Reader:
         parts = {p for b in schema.products for p in b.event.parts}  # type: ignore[attr-defined]
         if parts:
             require({part.column for part in parts} <= set(schema.columns), "parts that are columns")
-            require(all(map(is_coded, parts)), "parts with distinct values")
+            require(all(is_coded(part) for part in parts if isinstance(part, Part)), "parts with distinct values")
         classes = self.labels("classes", header["classes"])
         rows = self.exact("rows", header["rows"], (len(classes),))
         require(bool(rows.nonzero().all()) and not rows.negative().any(), "class weights above 0")

@@ -24,7 +24,8 @@ from tallybayes.model import Model
 if TYPE_CHECKING:
     from tallybayes.explain.tables import Table
 
-_BINS = 16  # of a column of numbers
+_BINS = 16  # of a column of numbers, at most
+_BIN_ROWS = 20  # with fewer in a bin, the correction for bias outweighs what the bins tell
 _FAR = 0.05  # from 1, of a density's integral over the points that show it
 
 
@@ -137,7 +138,8 @@ def _of_buckets(statistic: Statistic, f: int) -> float:
     weight = counts.sum(axis=1)
     if not weight.any():
         return 0.0
-    run = np.floor((np.cumsum(weight) - weight / 2) / weight.sum() * _BINS)
+    bins = np.clip(weight.sum() // _BIN_ROWS, 2, _BINS)
+    run = np.floor((np.cumsum(weight) - weight / 2) / weight.sum() * bins)
     return _counted(np.add.reduceat(counts, np.flatnonzero(np.diff(run, prepend=-1)), axis=0))
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes import sources
-from tallybayes.arguments import whole_number
+from tallybayes.arguments import text, whole_number
 from tallybayes.display.progress import span
 from tallybayes.drift.drift import drift
 from tallybayes.drift.result import Drift
@@ -119,8 +119,8 @@ def report(
     changed = None if new_rows is None else drift(case.model, new_rows, threads=threads)
     connection = reading.pop("connection", None)  # it may hold a password, and a query is no file
     given = fit_options | reading | ({"weights": scan.weight} if scan.weight else {})
-    called = f"tb.report({source or scan.source.name!r}, {scan.label!r})"
-    named = scan.source.name if source is None else source
+    named = scan.source.name if source is None else text("source", source)
+    called = f"tb.report({named!r}, {scan.label!r})"
     origin = origin_of(rows if connection is None else None, called, named, command, seed, given)
     with span(0.1, 1.0):
         return _reported(case, origin, changed)

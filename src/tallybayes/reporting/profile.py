@@ -9,7 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from tallybayes import engines, sources
-from tallybayes.arguments import whole_number
+from tallybayes.arguments import text, whole_number
 from tallybayes.display.tables import Column, Grid, Result, Sheet, number
 from tallybayes.encoding import open_rows
 from tallybayes.fitting import FitOptions, infer_rows
@@ -159,6 +159,7 @@ def profile(
     remarks = remarks_on_columns(before.facts, scan.rows, inferred=True)
     ids = {one.column for one in remarks if one.kind in ("id", "constant")}  # which depend on everything, or nothing
     kept = [name for name in listed if name not in ids]
+    name = scan.source.name if source is None else text("source", source)
     return Profile(
         rows=scan.rows,
         columns=len(schema.inputs),
@@ -167,8 +168,8 @@ def profile(
         dependence=_dependence(scan, schema, kept, threads, left_out),
         origin=origin_of(
             rows if "connection" not in options else None,
-            f"tb.profile({source or scan.source.name!r})",
-            scan.source.name if source is None else source,
+            f"tb.profile({name!r})",
+            name,
             command,
             seed,
             named,

@@ -236,6 +236,7 @@ def side_by_side(
     both = [one.learned for one in cases]
     named = {name: value for name, value in reading.items() if name != "connection"}
     scan = cases[0].scan
+    where = scan.source.name if source is None else text("source", source)
     return SideBySide(
         label=scan.label,
         rows=scan.rows,
@@ -249,8 +250,8 @@ def side_by_side(
         remarks=(*_remarks((called[0], called[1]), both), *dict.fromkeys(left_out)),
         origin=origin_of(
             rows if "connection" not in reading else None,
-            f"tb.side_by_side({called[0]}, {called[1]}, {source or scan.source.name!r}, {scan.label!r})",
-            scan.source.name if source is None else source,
+            f"tb.side_by_side({called[0]}, {called[1]}, {where!r}, {scan.label!r})",
+            where,
             command,
             seed,
             named,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from functools import cache
+from functools import cache, partial
 from typing import Any, Literal, TypeAlias, get_args
 
 import pyarrow as pa
@@ -75,6 +75,7 @@ def infer(
     missing: Missing = "skip",
     where: str = "the data",
     first: Callable[[], pa.RecordBatch | None] | None = None,
+    labels: Callable[[], pa.Array | None] | None = None,
     numbers: Literal["histogram", "gaussian"] = "histogram",
 ) -> Schema:
     """Infer the schema of a source with these fields.
@@ -96,6 +97,8 @@ def infer(
     first : callable, optional
         Returns the first rows. Called for an undeclared column of text, to distinguish prose from names, and of
         numbers, which are "gaussian" where these rows have a thousand classes.
+    labels : callable, optional
+        Returns the classes of the first rows, where that is cheaper than all of their columns.
     numbers : {"histogram", "gaussian"}
         The event model of numbers; the textbook's rules ("mle", "map") need the second.
 
@@ -110,7 +113,7 @@ def infer(
         if name is not None and name not in fields.names:
             raise BadData(wanted(role, f"a column of {where}", repr(name), did_you_mean(name, fields.names)))
     features = [field for field in fields if field.name not in (label, weight)]
-    finder = _EventFinder(events, first, numbers, label)
+    finder = _EventFinder(events, first, numbers, labels or partial(_labels_of, first, label))
     columns: list[Sequence[str]] = []
     blocks: dict[Event, list[Sequence[str]]] = {}
     for field in features:
@@ -124,13 +127,22 @@ def infer(
     return Schema(label, weight, grouped, _join(columns), missing)
 
 
+def _labels_of(first: Callable[[], pa.RecordBatch | None] | None, label: str) -> pa.Array | None:
+    batch = None if first is None else first()
+    return None if batch is None else batch.column(label)
+
+
 class _EventFinder:
     """Finds each column's event model in the declarations, or infers it."""
 
     def __init__(
-        self, events: Events, first: Callable[[], pa.RecordBatch | None] | None, numbers: str, label: str | None = None
+        self,
+        events: Events,
+        first: Callable[[], pa.RecordBatch | None] | None,
+        numbers: str,
+        labels: Callable[[], pa.Array | None] | None = None,
     ) -> None:
-        self._numbers, self._label = numbers, label
+        self._numbers, self._labels = numbers, labels
         self._first = None if first is None else cache(first)
         given = events if isinstance(events, Mapping) else {} if events is None else {"*": events}
         self._declared = {
@@ -176,10 +188,10 @@ class _EventFinder:
     @cached_property
     def _many_classes(self) -> bool:
         """Whether the first rows have too many classes for buckets of each."""
-        first = None if self._first is None or self._numbers == "gaussian" else self._first()
-        if first is None or self._label is None or first.num_rows <= _MANY_CLASSES:
+        column = None if self._labels is None or self._numbers == "gaussian" else self._labels()
+        if column is None or len(column) <= _MANY_CLASSES:
             return False
-        column = first.column(self._label).slice(0, LOOK_ROWS)
+        column = column.slice(0, LOOK_ROWS)
         column = column.dictionary_decode() if pa.types.is_dictionary(column.type) else column
         return bool(pc.count_distinct(column).as_py() > _MANY_CLASSES)
 

@@ -11,7 +11,7 @@ from tallybayes import sources
 from tallybayes.errors import BadData, TallyError, did_you_mean, wanted
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
-from tallybayes.server.rows import BODY, Rows, blank, names_of, parse_json, renamed, table_of
+from tallybayes.server.rows import BODY, Rows, convert, names_of, parse_json, renamed, table_of
 from tallybayes.sources.missing import Markers
 
 __all__ = ["labelled_table", "no_class", "parse_labelled", "plain_table", "table_of_rows", "types_of"]
@@ -48,12 +48,12 @@ def no_class(schema: Schema) -> tuple[str, ...]:
     return Markers(schema.missing_values, schema.label).of(schema.label)
 
 
-def parse_labelled(body: bytes, numbers: frozenset[str], model: Model) -> Rows:
+def parse_labelled(body: bytes, numbers: Types, model: Model) -> Rows:
     """Return the rows of a JSON body; raise if a class is missing."""
     rows, label = parse_json(body, names_of(model)), model.schema.label
     if not rows:
         raise BadData(wanted(BODY, "at least one row", "none"))
-    blank(rows, numbers, model)
+    convert(rows, numbers, model)
     absent = (None, *no_class(model.schema))
     for i, row in enumerate(rows):
         value = row.get(label)

@@ -17,6 +17,7 @@ from tallybayes.sources.missing import markers_of_numbers
 __all__ = ["openapi"]
 
 Json = dict[str, Any]
+_LONG = {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}  # whole numbers of 64 bits
 _TYPES = {"text": "string", "whole numbers": "integer", "booleans": "boolean"}
 
 
@@ -97,7 +98,7 @@ def _row(model: Model, *, labelled: bool) -> Json:
     if kind == "string":
         properties[schema.label]["not"] = {"enum": list(no_class(schema))}
     elif kind == "integer":
-        properties[schema.label] |= {"minimum": -(1 << 63), "maximum": (1 << 63) - 1}
+        properties[schema.label] |= _LONG
     if schema.weight is not None:
         properties[schema.weight] = {"type": ["number", "boolean"], "minimum": 0}
     return row | {"required": own, "minProperties": len(own) + 1}
@@ -115,6 +116,8 @@ def _value(column: Json, model: Model) -> Json:
             kind = _TYPES.get(labels.kind, "string")
             known = {"enum": [*column["values"], None]} if model.choices.unseen == "error" else {}
             said = {"type": [kind, "null"], "examples": column["values"][:5], **known}
+            if kind == "integer":
+                said |= _LONG
             return said if kind == "string" else _or_missing(said, model)
     return {}
 

@@ -46,9 +46,9 @@ class Published:
         return types_of(self.model)
 
     @cached_property
-    def numbers(self) -> frozenset[str]:
-        """The columns of numbers or booleans."""
-        return frozenset(name for name, kind in self.types.items() if kind not in (pa.string(), pa.null()))
+    def numbers(self) -> dict[str, pa.DataType]:
+        """The columns of numbers or booleans, and their types."""
+        return {name: kind for name, kind in self.types.items() if kind not in (pa.string(), pa.null())}
 
     @cached_property
     def class_names(self) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any
 
 import orjson
 import pyarrow as pa
+import pyarrow.types as is_
 
 from tallybayes import sources
 from tallybayes.drift.recent import thin
@@ -27,7 +28,7 @@ __all__ = [
     "CSV",
     "JSON",
     "arrow_rows",
-    "blank",
+    "convert",
     "form_of",
     "names_of",
     "parse_json",
@@ -81,29 +82,47 @@ def parse_json(body: bytes, known: frozenset[str | None]) -> Rows:
     return rows
 
 
-def blank(rows: Rows, numbers: frozenset[str], model: Model) -> None:
-    """Make null of texts that stand for a missing value, in columns of numbers or booleans.
+def convert(rows: Rows, numbers: Mapping[str, pa.DataType], model: Model) -> None:
+    """Make the values of columns of numbers or booleans those of their type.
+
+    Texts that stand for a missing value become null. Numbers are doubles, so that rows agree on a type.
 
     Examples
     --------
     >>> import tallybayes as tb
     >>> model = tb.fit({"x": [1.5, 2.5], "y": ["no", "yes"]}, "y")
     >>> rows = [{"x": "NA"}, {"x": 2}]
-    >>> blank(rows, frozenset({"x"}), model)
+    >>> convert(rows, {"x": pa.float64()}, model)
     >>> rows
-    [{'x': None}, {'x': 2}]
+    [{'x': None}, {'x': 2.0}]
     """
     markers = markers_of_numbers(model.schema.missing_values)
-    for row in rows:
+    for i, row in enumerate(rows):
         for name, value in row.items():
-            if type(value) is str and name in numbers and value in markers:
-                row[name] = None
+            kind = numbers.get(name)
+            if kind is None or value is None:
+                continue
+            if type(value) is str:
+                row[name] = None if value in markers else value
+            elif is_.is_floating(kind):
+                row[name] = float(value)
+            elif is_.is_boolean(kind) and type(value) is not bool:
+                raise BadData(wanted(f"row {i + 1}, column {name!r}", "true, false or null", _named(value)))
+            elif is_.is_integer(kind):
+                row[name] = _whole(value, f"row {i + 1}, column {name!r}")
 
 
-def parse_to_score(body: bytes, known: frozenset[str | None], numbers: frozenset[str], model: Model) -> Rows:
+def _whole(value: float, where: str) -> int:
+    """Return a whole number of 64 bits; raise if a value is none."""
+    if type(value) is bool or value != value // 1 or not -(1 << 63) <= value < 1 << 63:
+        raise BadData(wanted(where, "a whole number of at most 64 bits", _named(value)))
+    return int(value)
+
+
+def parse_to_score(body: bytes, known: frozenset[str | None], numbers: Mapping[str, pa.DataType], model: Model) -> Rows:
     """Return the rows of a JSON body without label and weight, which are ignored."""
     rows = parse_json(body, known)
-    blank(rows, numbers, model)
+    convert(rows, numbers, model)
     for row in rows:
         row.pop(model.schema.label, None)
         if model.schema.weight is not None:

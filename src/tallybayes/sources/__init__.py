@@ -32,6 +32,7 @@ from tallybayes.sources.buffer import buffered
 from tallybayes.sources.column_readings import AS_THEY_ARE, ColumnReadings
 from tallybayes.sources.databases import of_query
 from tallybayes.sources.files import Options, is_path, of_paths
+from tallybayes.sources.locations import is_uri
 from tallybayes.sources.missing import AUTO, Markers, MissingValues
 from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
 from tallybayes.sources.reading import Reading
@@ -61,6 +62,7 @@ __all__ = [
     "is_path",
     "is_prose",
     "is_scipy_sparse",
+    "is_uri",
     "kind_of",
     "matrix_of",
     "names_of",

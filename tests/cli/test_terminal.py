@@ -73,7 +73,7 @@ def test_results_are_the_same_tables_as_in_a_pipe(tally: Shell, model: str) -> N
 
 
 @pytest.mark.usefixtures("tally")
-def test_work_of_unknown_length_shows_a_spinner_that_is_erased() -> None:
+def test_work_in_parts_shows_a_bar_that_is_erased() -> None:
     shown = on_terminal("compare", "weather.csv", "--label", "play", "--how", "2-fold", "--partner", "none")
     assert "comparing" in shown
     assert "Comparison of 'play' by 2-fold" in shown

@@ -63,13 +63,12 @@ class _Bar:
 
     def __init__(self, name: str) -> None:
         self.name, self.span = name, (0.0, 1.0)
-        self._start = time.monotonic()
         self._bar: Any = None
         self._task: Any = None
 
     def show(self, share: float | None) -> None:
         """Show that a share of the current span is done."""
-        if self._bar is None and time.monotonic() - self._start > _PATIENCE:
+        if self._bar is None:
             self._bar = _share_bar()
             self._bar.start()
             self._task = self._bar.add_task(self.name, total=1.0)
@@ -157,4 +156,4 @@ def _share_bar() -> Any:
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
     columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-    return Progress(*columns, console=Console(stderr=True))
+    return Progress(*columns, console=Console(stderr=True), transient=True)

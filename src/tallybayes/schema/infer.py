@@ -129,7 +129,7 @@ def infer(
 
 def _labels_of(first: Callable[[], pa.RecordBatch | None] | None, label: str) -> pa.Array | None:
     batch = None if first is None else first()
-    return None if batch is None else batch.column(label)
+    return None if batch is None or label not in batch.schema.names else batch.column(label)
 
 
 class _EventFinder:

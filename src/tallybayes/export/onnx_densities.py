@@ -12,10 +12,10 @@ product with a matrix of coefficients sums them. A missing number is 0 in every 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 import numpy as np
 
+from tallybayes.cached_property import cached_property
 from tallybayes.events.inputs import Floats
 from tallybayes.events.plain_terms import LinearCounts, NamedDensity
 from tallybayes.export.onnx_graph import DOUBLE, Graph

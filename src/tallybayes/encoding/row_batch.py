@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -108,7 +108,7 @@ class RowBatch:
             return self._dense(block, sources.matrix_of(self.batch.column(field.name)))
         return self._dense(block, tuple(self._numbers(name, block.event) for name in block.columns))
 
-    def _slot(self, part: Part, event: Event) -> npt.NDArray[np.int32]:
+    def _slot(self, part: Part, event: Event[Never]) -> npt.NDArray[np.int32]:
         """Return the slot of each row in a part, which several interactions may share."""
         if part not in self._slots:
             if part.kind == BINS:
@@ -173,7 +173,7 @@ class RowBatch:
             self._matrices[k] = sources.matrix_of(self.batch.column(k))
         return self._matrices[k]
 
-    def _numbers(self, name: str, event: Event) -> npt.NDArray[Any]:
+    def _numbers(self, name: str, event: Event[Never]) -> npt.NDArray[Any]:
         """Return a column as floats, null as NaN."""
         array = self.column(name)
         if pa.types.is_dictionary(array.type):
@@ -203,7 +203,7 @@ class RowBatch:
             self._refuse_missing(array.is_null().to_numpy(zero_copy_only=False), name)
         return array
 
-    def _parsed(self, array: pa.Array, name: str, event: Event) -> pa.Array:
+    def _parsed(self, array: pa.Array, name: str, event: Event[Never]) -> pa.Array:
         """Parse text as numbers; refuse other text."""
         if pa.types.is_null(array.type):
             return array.cast(pa.float64())

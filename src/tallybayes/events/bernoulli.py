@@ -18,14 +18,14 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.event import AddScores, ClassCodes, Counted, Event, InputKind, LeftOut, Weights, chunks
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import leave_bag_out
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import minus_variance
-from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, weigh, weigh_table
+from tallybayes.events.inputs import Dense, Floats, Numbers, Sparse, Value, as_number
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table, weigh, weigh_table
 from tallybayes.events.plain_terms import Domain, IntervalTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -35,7 +35,7 @@ __all__ = ["Bernoulli"]
 
 
 @dataclass(frozen=True)
-class Bernoulli(Event):
+class Bernoulli(Event[Dense | Sparse]):
     """0 or 1, with its own probability of 1 in each class.
 
     Parameters
@@ -56,7 +56,7 @@ class Bernoulli(Event):
 
     name: ClassVar[str] = "bernoulli"
     discrete: ClassVar[bool] = True
-    input: ClassVar[Any] = "bag"
+    input: ClassVar[InputKind] = "bag"
     domain: ClassVar[str] = "0 and 1 (or a threshold)"
     sums: ClassVar[dict[str, Sum]] = {"ones": Sum("column"), "missing": Sum("column")}
 
@@ -65,7 +65,7 @@ class Bernoulli(Event):
         if self.threshold is not None and not isinstance(self.threshold, int | float):
             raise BadOption(wanted("bernoulli threshold", "a number", repr(self.threshold)))
 
-    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
         """Return a mask of values other than 0 and 1; None with a threshold."""
         if self.threshold is not None:
             return None
@@ -181,7 +181,7 @@ class Bernoulli(Event):
 
 
 @dataclass(frozen=True, eq=False)
-class BernoulliTable(Likelihood):
+class BernoulliTable(Likelihood[Dense | Sparse]):
     """Log-probabilities of 0 and of 1."""
 
     event: Bernoulli
@@ -235,10 +235,10 @@ class BernoulliTable(Likelihood):
         terms[row, column] = weigh(self.log_one[column], weights[row])
         out += terms
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-probabilities of 0 and of 1."""
         values = (0, 1) if at is None else tuple(at)
-        ones = np.array([float(value) for value in values]) > (
+        ones = np.array([as_number(value) for value in values]) > (
             0.5 if self.event.threshold is None else self.event.threshold
         )
         return Profile("values", values, np.where(ones[:, None], self.log_one[f], self.log_zero[f]))
@@ -250,9 +250,9 @@ class BernoulliTable(Likelihood):
         lit = first > self.event.cut
         return np.where(lit[:, None], ones, n - ones)
 
-    def place(self, f: int, value: Any) -> int:
+    def place(self, f: int, value: Value) -> int:
         """Return 1 for a value above the threshold, otherwise 0."""
-        return int(value > self.event.cut)
+        return int(as_number(value) > self.event.cut)
 
     def sample(self, c: int, n: int, rng: np.random.Generator) -> Drawn:
         """Draw 0 or 1 for each column; with a threshold, the whole numbers on either side of it."""
@@ -267,7 +267,7 @@ class BernoulliTable(Likelihood):
         """Return the probability of 1; dark is 0 and lit is 1."""
         return Pixels("probability of 1", np.exp(self.log_one).T, self.log_zero.T, self.log_one.T)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row for 0 and one for 1: counts beside probabilities."""
         ones, n = _ones(self.statistic)
         counts = np.stack([n[f] - ones[f], ones[f]])

@@ -6,13 +6,12 @@ Counted are the buckets of `histogram`. The cuts follow from all classes togethe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 
 from tallybayes.buckets import Buckets
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.event import Event
 from tallybayes.events.families.binned import MOST_BINS, BinnedEvent, between
 from tallybayes.events.inputs import Floats
 from tallybayes.events.options import is_number, shown
@@ -84,6 +83,6 @@ class Bins(BinnedEvent):
         return np.unique(edges[edges > low])
 
     @classmethod
-    def test_variants(cls) -> list[Event]:
+    def test_variants(cls) -> list[Self]:
         """Return both kinds of bins."""
         return [cls(4), cls(3, "width")]

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,14 +18,14 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.tree import Level
 from tallybayes.events.families.variance import minus_variance
 from tallybayes.events.families.weighted_likelihood import times
-from tallybayes.events.inputs import Codes, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.inputs import Codes, Floats, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
 from tallybayes.events.plain_terms import LookupTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -34,7 +34,7 @@ __all__ = ["Categorical", "CategoricalTable", "level_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class CategoricalTable(Likelihood):
+class CategoricalTable(Likelihood[Codes]):
     """Log-probabilities of every value, with a row after each column's values for one never seen."""
 
     log: Floats  # (Σ (V + 1), C)
@@ -67,7 +67,7 @@ class CategoricalTable(Likelihood):
         table = data.table(self.log)
         kernels.terms_codes(data.columns, table, data.sizes, weights, out, low=data.low, outside=data.outside)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-probability of each value; a value never seen has the column's last row."""
         labels = self.statistic.labels[f]
         start = int(self.statistic.sizes[:f].sum()) + f
@@ -108,7 +108,7 @@ class CategoricalTable(Likelihood):
                 average[:, f], dark[:, f], lit[:, f] = values @ np.exp(log), log[0], log[-1]
         return Pixels("mean", average, dark, lit)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per value: counts beside probabilities."""
         at = self.statistic.values_of(f)
         counts = self.statistic.sums["counts"].take(at, axis=1).to_float().T
@@ -158,7 +158,7 @@ class CategoricalTable(Likelihood):
 
 
 @dataclass(frozen=True)
-class Categorical(Event):
+class Categorical(Event[Codes]):
     """One of K values, each with its own probability in each class.
 
     Examples
@@ -172,7 +172,7 @@ class Categorical(Event):
 
     name: ClassVar[str] = "categorical"
     discrete: ClassVar[bool] = True
-    input: ClassVar[Any] = "codes"
+    input: ClassVar[InputKind] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def count(self, data: Codes, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:

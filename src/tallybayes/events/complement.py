@@ -8,7 +8,7 @@ few rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share, share
 from tallybayes.events.families.sampling import counted
 from tallybayes.events.inputs import Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Table
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.sparse import SparseExact
 
@@ -83,7 +83,7 @@ class ComplementTable(BagTable):
         own = share(counts.to_float(), counts.sum(axis=1).to_float()[:, None], 0.0, counts.shape[1])
         return Pixels("share", own, np.zeros_like(own), self.log.T)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return one row: the count in the class, and the share among all other classes."""
         counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
         return ("share outside",), counts, np.exp(-self.log[f : f + 1])

@@ -17,7 +17,7 @@ u·k/(k − w) and Ψ − wk/(k − w)·uuᵀ.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, NamedTuple
 
@@ -30,8 +30,8 @@ from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
 from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights, chunks
-from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, weigh
+from tallybayes.events.inputs import Dense, Floats, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table, weigh
 from tallybayes.events.plain_terms import PlainTerm
 from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic, Sum
@@ -80,7 +80,7 @@ class ScoredColumn(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Correlation(Product):
+class Correlation(Product[Dense]):
     """Numbers that are normal together: one column of a schema that is made of others.
 
     Parameters
@@ -321,7 +321,7 @@ def _log_ratio(k: Any, q: Floats, log_det: Any, own: Floats, logs: Floats) -> Fl
 
 
 @dataclass(frozen=True, eq=False)
-class CorrelationDensity(Likelihood):
+class CorrelationDensity(Likelihood[Dense]):
     """What scores say together, times a weight."""
 
     event: Correlation
@@ -356,7 +356,7 @@ class CorrelationDensity(Likelihood):
             q = posterior.distances(c, z[kept] - posterior.mean[c]) * k
             out[kept, c] += self.factor**2 * (d + q**2) / (2 * k)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the interaction at given scores; no few of them show it."""
         values = () if at is None else tuple(at)
         scores = np.array(values, np.float64).reshape(len(values), len(self.event.parts))
@@ -371,7 +371,7 @@ class CorrelationDensity(Likelihood):
         """Draw nothing: a correlation has no values of its own."""
         return []
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return the correlation of each two columns' scores in each class."""
         n, totals, products = self.event.moments(self.statistic)
         rows = np.maximum(n, 1.0)[:, None]
@@ -395,7 +395,7 @@ class CorrelationDensity(Likelihood):
         rows, n = self.statistic.rows.to_float(), self.event.moments(self.statistic).n
         return np.asarray(np.divide(rows - n, rows, out=np.zeros_like(rows), where=rows > 0)[:, None])
 
-    def scaled(self, weights: Floats, additions: Any) -> CorrelationDensity:
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> CorrelationDensity:
         """Return the same with another weight, whatever it was."""
         return replace(self, factor=float(weights[0]))
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import ClassVar, Generic, Literal, Never, Self, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -21,14 +21,15 @@ from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
-from tallybayes.events.inputs import Codes, Dense, Floats, Sparse
+from tallybayes.events.inputs import Codes, Data, Dense, Floats, Numbers, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
-from tallybayes.events.options import is_finite, is_number, plain_option, shown
+from tallybayes.events.options import Option, is_finite, is_number, plain_option, shown
 from tallybayes.events.statistic import NEVER_THERE, Labels, Statistic, Sum
 from tallybayes.exact.array import Exact
 
-__all__ = ["AddScores", "ClassCodes", "Counted", "Event", "LeftOut", "Weights"]
+__all__ = ["AddScores", "ClassCodes", "Counted", "Event", "InputKind", "LeftOut", "Weights", "as_event"]
 
+InputKind: TypeAlias = Literal["dense", "codes", "bag", "text"]
 ClassCodes: TypeAlias = npt.NDArray[np.int32]
 Weights: TypeAlias = Floats | None
 AddScores: TypeAlias = Callable[[EstimateOptions, Floats], None]
@@ -62,11 +63,11 @@ class LeftOut:
         return self.measure()
 
 
-class Event(ABC):
+class Event(ABC, Generic[Data]):
     """The base of all event models; a subclass with a `name` is registered by being defined."""
 
     name: ClassVar[str] = ""
-    input: ClassVar[Literal["dense", "codes", "bag", "text"]] = "dense"
+    input: ClassVar[InputKind] = "dense"
     domain: ClassVar[str] = "finite numbers"
     discrete: ClassVar[bool] = False
     product: ClassVar[bool] = False  # whether a column is made of others; no user declares such an event
@@ -76,7 +77,7 @@ class Event(ABC):
 
     def __init_subclass__(cls) -> None:
         if cls.name and not cls.product:
-            Event.registry[cls.name] = cls
+            Event.registry[cls.name] = cast("type[Event]", cls)
 
     def __post_init__(self) -> None:
         """Make options plain; refuse what no file could spell."""
@@ -87,14 +88,16 @@ class Event(ABC):
             object.__setattr__(self, f.name, value)
 
     @abstractmethod
-    def count(self, data: Any, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
+    def count(self, data: Data, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Return the sums of the rows by name, and each column's values if the event lists values."""
 
     @abstractmethod
-    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood:
+    def estimate(self, statistic: Statistic, options: EstimateOptions) -> Likelihood[Data]:
         """Return the likelihood that follows from the sums."""
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood] | None:
+    def estimate_each(
+        self, statistic: Statistic, options: EstimateOptions, groups: int
+    ) -> list[Likelihood[Data]] | None:
         """Return the likelihoods of several groups of classes; None if that is no quicker than one by one.
 
         With C classes per group, class c of group k is at index k·C + c; no class is empty.
@@ -102,10 +105,10 @@ class Event(ABC):
         return None
 
     @abstractmethod
-    def without_rows(self, statistic: Statistic, data: Any, classes: ClassCodes, weights: Weights) -> LeftOut:
+    def without_rows(self, statistic: Statistic, data: Data, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return counted rows, ready to be scored as if each had never been counted."""
 
-    def length(self, data: Any) -> Floats:  # (n,)
+    def length(self, data: Data) -> Floats:  # (n,)
         """Return the length of each row: the number of its values that are not missing.
 
         A zero of a sparse row is a value.
@@ -131,7 +134,7 @@ class Event(ABC):
         """Return each column's most probable smoothing given its counts; None where nothing is counted by value."""
         return None
 
-    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
         """Return a mask of the values outside `domain` (None: all are inside); NaN, being missing, is inside."""
         return None
 
@@ -146,7 +149,7 @@ class Event(ABC):
         return True
 
     @classmethod
-    def test_variants(cls) -> list[Event]:
+    def test_variants(cls) -> list[Self]:
         """Return the variants that tests try: the default, and each form that behaves differently."""
         return [cls()]
 
@@ -156,14 +159,22 @@ class Event(ABC):
         options = ", ".join(f"{k}={v!r}" for k, v in self.options().items())
         return f"{self.name}({options})" if options else self.name
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Option]:
         """Return the options that differ from their default."""
         given = {f.name: (getattr(self, f.name), f.default) for f in fields(self)}  # type: ignore[arg-type]
         # The type matters as well: 1.0 is a share of the documents, 1 is a number of them.
         return {k: v for k, (v, default) in given.items() if v != default or type(v) is not type(default)}
 
 
-def negative_or_infinite(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+def as_event(event: Event[Never]) -> Event:
+    """Return an event model of any data as one that takes what the encoder makes of its columns.
+
+    The encoder goes by `Event.input`, which types cannot say: this is the one place that takes it on trust.
+    """
+    return cast("Event", event)
+
+
+def negative_or_infinite(values: Numbers) -> npt.NDArray[np.bool_]:
     """Return a mask of values that no count, rate or wait can have; NaN is missing, not invalid."""
     return np.asarray((values < 0) | np.isinf(values))
 

@@ -23,7 +23,7 @@ __all__ = ["Gaussian"]
 
 
 @dataclass(frozen=True)
-class Gaussian(Event):
+class Gaussian(Event[Dense]):
     """A normal density in each class; by default averaged over the posterior of mean and variance.
 
     Examples
@@ -60,7 +60,7 @@ class Gaussian(Event):
         normal = estimate_normal(by_class(statistic), over_all(statistic), options, options.alpha)
         return NormalLikelihood(statistic, options, normal)
 
-    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood]:
+    def estimate_each(self, statistic: Statistic, options: EstimateOptions, groups: int) -> list[Likelihood[Dense]]:
         """Return the densities of all groups in one call; the overhead of many would exceed their work."""
         own, whole = by_class(statistic), _over_each(statistic, groups)
         shape = (groups, -1, own.n.shape[1])

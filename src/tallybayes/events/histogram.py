@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Literal, get_args
+from typing import ClassVar, Literal, Self, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -23,8 +23,8 @@ from tallybayes.events.families.cells import choose_cells
 from tallybayes.events.families.experts import Experts
 from tallybayes.events.families.normal import by_class, centre, over_all
 from tallybayes.events.gaussian import Gaussian
-from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.inputs import Dense, Floats, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
 from tallybayes.events.plain_terms import IntervalTable
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -39,7 +39,7 @@ _GRID = 121  # points at which a density is plotted
 
 
 @dataclass(frozen=True, eq=False)
-class HistogramTable(Likelihood):
+class HistogramTable(Likelihood[Dense]):
     """Log-terms of the cells of each column: scoring a number is looking up its cell.
 
     Attributes
@@ -119,7 +119,7 @@ class HistogramTable(Likelihood):
             log[cells.starts[f] : cells.starts[f] + cells.sizes[f]] += addition
         return replace(self, contrast=log, scale=weights)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-density at the given values, or over the range of the column."""
         values = self._grid(f) if at is None else tuple(at)
         cell = self.experts.cells.of_values(f, np.array(values, np.float64))
@@ -165,7 +165,7 @@ class HistogramTable(Likelihood):
         """
         return self.experts.cells.pooled[:, None] * np.exp(self.experts.mixed)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per leaf of the tree: counts beside probabilities."""
         cells, shares = self.experts.cells, self._shares()
         at = np.flatnonzero((cells.column == f) & (cells.pooled > 0))
@@ -204,7 +204,7 @@ class HistogramTable(Likelihood):
 
 
 @dataclass(frozen=True)
-class Histogram(Event):
+class Histogram(Event[Dense]):
     """Counts of buckets in each class: a tree of shares, averaged with a Student t.
 
     Parameters
@@ -292,7 +292,7 @@ class Histogram(Event):
         return LeftOut(add, lambda: self.length(data), columns)
 
     @classmethod
-    def test_variants(cls) -> list[Event]:
+    def test_variants(cls) -> list[Self]:
         """Return the average and its two parts."""
         return [cls(), cls("tree"), cls("student")]
 

@@ -6,9 +6,9 @@ NaN in `Dense` and −1 in `Codes`; `Sparse` has no missing values, an absent en
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -17,9 +17,11 @@ import pyarrow as pa
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 
-__all__ = ["Codes", "Dense", "Encoded", "Sparse", "Texts"]
+__all__ = ["Codes", "Data", "Dense", "Encoded", "Sparse", "Texts"]
 
 Floats: TypeAlias = npt.NDArray[np.float64]
+Numbers: TypeAlias = npt.NDArray[np.integer | np.floating | np.bool_]
+Value: TypeAlias = Hashable  # of a column, as a user writes it: text, number, date, ...
 
 
 @dataclass(frozen=True)
@@ -191,3 +193,25 @@ class Texts:
 
 
 Encoded: TypeAlias = Dense | Codes | Sparse | Texts
+
+
+def as_number(value: Value) -> float:
+    """Return a value of a column of numbers."""
+    return float(cast("float", value))
+
+
+def real_columns(data: Encoded) -> Iterator[Floats]:
+    """Yield the columns of dense rows as float64."""
+    if not isinstance(data, Dense):
+        raise TypeError(f"wanted dense rows, got {type(data).__name__}: the event model needs a method of its own")
+    return data.each()
+
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar as TypeVarWithDefault
+
+    # What an event model takes, and the likelihood it estimates: `Event[Dense]` takes real columns. `Event` alone takes
+    # whatever the encoder made of its columns, by `Event.input`.
+    Data = TypeVarWithDefault("Data", bound=Encoded, contravariant=True, default=Encoded)
+else:
+    Data = TypeVar("Data", contravariant=True)

@@ -22,12 +22,12 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, InputKind, LeftOut, Weights
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out
 from tallybayes.events.families.log_gamma import log_gamma
 from tallybayes.events.families.variance import trigamma
-from tallybayes.events.inputs import Codes, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile
+from tallybayes.events.inputs import Codes, Floats, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table
 from tallybayes.events.plain_terms import CellTable
 from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic, Sum
@@ -85,7 +85,7 @@ def made_parts(parts: Sequence[Sequence[Any]]) -> tuple[Part, ...]:
 
 
 @dataclass(frozen=True)
-class Interaction(Product):
+class Interaction(Product[Codes]):
     """Cells of several columns: one column of a schema that is made of others.
 
     Parameters
@@ -112,7 +112,7 @@ class Interaction(Product):
 
     name: ClassVar[str] = "interaction"
     discrete: ClassVar[bool] = True
-    input: ClassVar[Any] = "codes"
+    input: ClassVar[InputKind] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     @classmethod
@@ -193,7 +193,7 @@ class Interaction(Product):
 
 
 @dataclass(frozen=True, eq=False)
-class InteractionTable(Likelihood):
+class InteractionTable(Likelihood[Codes]):
     """The interaction of each cell, times a weight."""
 
     event: Interaction
@@ -225,13 +225,14 @@ class InteractionTable(Likelihood):
             interaction_variances(self.event.counts(self.statistic), len(self.event.parts))
         )
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the interaction of each cell seen, or of some cells, given in words or by number."""
         cells = self.statistic.labels[0].values
         names = self.event.cell_names(cells)
-        place = dict(zip(names, cells, strict=True))
+        place: dict[Value, Value] = dict(zip(names, cells, strict=True))
         values = names if at is None else tuple(at)
-        return Profile("values", values, self._weighted[[place.get(value, value) for value in values]])
+        found = np.array([place.get(value, value) for value in values], np.intp)
+        return Profile("values", values, self._weighted[found])
 
     def support(self, data: Codes) -> Floats:  # (1, C)
         """Return the weight of the rows of each class in the same cell."""
@@ -243,7 +244,7 @@ class InteractionTable(Likelihood):
         """Draw nothing: an interaction has no values of its own."""
         return []
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per cell seen: counts, and how many times as probable as if the parts were independent."""
         cells = self.statistic.labels[0].values
         counts = self.statistic.sums["counts"].to_float().T

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Generic, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.inputs import Dense, Encoded, Floats
+from tallybayes.events.inputs import Data, Dense, Floats, Value, real_columns
 from tallybayes.events.plain_terms import PlainTerm
 from tallybayes.events.statistic import Statistic
 
@@ -36,7 +36,8 @@ __all__ = [
     "weigh_table",
 ]
 
-Drawn: TypeAlias = list[npt.NDArray[Any] | pa.Array]
+Drawn: TypeAlias = list[npt.NDArray[np.generic] | pa.Array]
+Table: TypeAlias = tuple[tuple[Value, ...], Floats | None, Floats]  # row names (K,), counts and values (K, C)
 # Numbers (rows × classes × columns) computed at a time: 2 MB of doubles.
 _AT_ONCE = 1 << 18
 
@@ -89,7 +90,7 @@ class Profile:
     """
 
     kind: Literal["values", "numbers", "counts", "words"]
-    values: Sequence[Any]
+    values: Sequence[Value]
     log: Floats
     base: Floats | None = None
 
@@ -115,7 +116,7 @@ class Pixels:
 
 
 @dataclass(frozen=True, eq=False)
-class Likelihood(ABC):
+class Likelihood(ABC, Generic[Data]):
     """The likelihood of a block of columns: log-probabilities of its values under each class.
 
     Attributes
@@ -130,33 +131,33 @@ class Likelihood(ABC):
     options: EstimateOptions
 
     @abstractmethod
-    def add_log_prob(self, data: Any, out: Floats) -> Floats | None:
+    def add_log_prob(self, data: Data, out: Floats) -> Floats | None:
         """Add to ``out[i, c]`` the log-probability of row i's values under class c.
 
         Returns each row's length (see `Event.length`) where that comes free, otherwise None.
         """
 
     @abstractmethod
-    def add_variance(self, data: Any, out: Floats) -> None:
+    def add_variance(self, data: Data, out: Floats) -> None:
         """Add to ``out[i, c]`` the variance of the log-probability of row i's values under class c.
 
         The variance is taken over the posterior of the parameters; it is ∞ where nothing is known of them.
         """
 
-    def add_terms(self, data: Any, weights: Floats, out: Floats) -> None:
+    def add_terms(self, data: Data, weights: Floats, out: Floats) -> None:
         """Add to ``out[i, f]`` column f's log-probabilities of row i, times ``weights[i, c]``, summed over classes.
 
         By default the `profile` at each value; override it where there is a quicker way.
         """
-        for f, x in enumerate(data.each()):
+        for f, x in enumerate(real_columns(data)):
             present = np.flatnonzero(~np.isnan(x))
-            out[present, f] += weigh(self.profile(f, x[present]).log, weights[present])
+            out[present, f] += weigh(self.profile(f, x[present].tolist()).log, weights[present])
 
     @abstractmethod
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return column f's log-probabilities at the given values, or at those that show it best."""
 
-    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:  # (C,)
+    def of_cell(self, f: int, value: Value) -> tuple[Floats, float]:  # (C,)
         """Return the log-probability of one value of column f under each class, and the value's length."""
         return self.profile(f, [value]).log[0], 1.0
 
@@ -165,10 +166,10 @@ class Likelihood(ABC):
         """Draw n values of each column given class c, in the form that `Event.count` takes."""
 
     @abstractmethod
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return row names, counts (or None) and values of column f's table, a column for each class."""
 
-    def contrasted(self) -> Likelihood:
+    def contrasted(self) -> Likelihood[Data]:
         """Return the likelihood less the part that all classes share, where that part is easy to separate.
 
         The shared part cancels when scores are normalised, but costs digits before that: over a million columns it is
@@ -176,7 +177,7 @@ class Likelihood(ABC):
         """
         return self
 
-    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> Likelihood:
+    def scaled(self, weights: Floats, additions: Mapping[int, Floats]) -> Likelihood[Data]:
         """Return the likelihood with each column's log-probabilities times its weight.
 
         Parameters
@@ -202,7 +203,7 @@ class Likelihood(ABC):
         """Return the weight of all rows in each cell of column f; nothing where there is no table."""
         return np.zeros(0)
 
-    def find_cells(self, data: Any) -> Iterable[npt.NDArray[np.integer]]:  # (n,) for each column
+    def find_cells(self, data: Data) -> Iterable[npt.NDArray[np.integer]]:  # (n,) for each column
         """Return the cell of each row's value, column by column; anything where it is missing."""
         raise NotImplementedError(f"{type(self).__name__} has no cells")
 
@@ -210,7 +211,7 @@ class Likelihood(ABC):
         """Return what a missing value of column f adds to the score of each class: nothing, unless weighted."""
         return np.zeros(self.statistic.rows.shape[0])
 
-    def support(self, data: Any) -> Floats:  # (F, C)
+    def support(self, data: Data) -> Floats:  # (F, C)
         """Return the weight in each class behind each term of the first row: by default, rows with a value."""
         return self.statistic.present().to_float().T
 
@@ -231,7 +232,7 @@ class Likelihood(ABC):
         """The number of values of each column; None where they cannot be listed."""
         return None
 
-    def place(self, f: int, value: Any) -> int:
+    def place(self, f: int, value: Value) -> int:
         """Return the position of a value among the listed values of column f."""
         return list(self.profile(f).values).index(value)
 
@@ -252,7 +253,7 @@ class Likelihood(ABC):
         """The values of each column that have a probability of their own (empty unless the input is "codes")."""
         return ()
 
-    def log_prob(self, data: Encoded) -> Floats:  # (n, C)
+    def log_prob(self, data: Data) -> Floats:  # (n, C)
         """Return the log-probability of each row's values under each class."""
         out = np.zeros((len(data), self.statistic.rows.shape[0]))
         self.add_log_prob(data, out)

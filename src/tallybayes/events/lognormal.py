@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,8 +17,8 @@ from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.normal import NormalLikelihood
 from tallybayes.events.families.sampling import LARGEST, finite
 from tallybayes.events.gaussian import Gaussian
-from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile
+from tallybayes.events.inputs import Dense, Floats, Numbers, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Profile, Table
 from tallybayes.events.plain_terms import NamedDensity
 from tallybayes.events.statistic import Statistic, Sum
 
@@ -51,7 +51,7 @@ class LognormalLikelihood(NormalLikelihood):
         """Add the variance of the log-density of log x."""
         super().add_variance(_log(data), out)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-density at the given values, or from below the lowest class to above the highest."""
         normal = self.density.at((slice(None), f))
         logs = np.asarray(normal.grid(_LARGEST_LOG)) if at is None else np.log(np.asarray(at, np.float64))
@@ -72,14 +72,14 @@ class LognormalLikelihood(NormalLikelihood):
         with np.errstate(over="ignore"):
             return Pixels("median", finite(np.exp(of_log.average)), of_log.dark, of_log.lit)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return mean, standard deviation and weight of log x."""
         rows, counts, values = super().table(f)
         return tuple(f"{row} of log" if row != "n" else row for row in rows), counts, values
 
 
 @dataclass(frozen=True)
-class Lognormal(Event):
+class Lognormal(Event[Dense]):
     """A normal density of the logarithm in each class.
 
     Examples
@@ -94,7 +94,7 @@ class Lognormal(Event):
     domain: ClassVar[str] = "finite numbers above 0"
     sums: ClassVar[dict[str, Sum]] = dict(Gaussian.sums)
 
-    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
         """Return a mask of zero, negative or infinite values."""
         return np.asarray((values <= 0) | np.isinf(values))
 

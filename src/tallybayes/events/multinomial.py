@@ -9,7 +9,7 @@ columns. The columns of one such block compete for the same probability; `group`
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from tallybayes.events.families.bag_rows import BagRows
 from tallybayes.events.families.dirichlet import log_share
 from tallybayes.events.families.sampling import counted, mean_length
 from tallybayes.events.inputs import Dense, Floats, Sparse
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Pixels, Table
 from tallybayes.events.statistic import Statistic
 from tallybayes.exact.sparse import SparseExact
 
@@ -90,7 +90,7 @@ class MultinomialTable(BagTable):
         """Return the share of each face; lit is one roll that shows it, dark is none."""
         return Pixels("share", np.exp(self.log).T, np.zeros_like(self.log).T, self.log.T)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return one row: the count and the probability of this face."""
         counts = self.statistic.sums["counts"].take(np.array([f]), axis=1).to_float().T
         return ("share",), counts, np.exp(self.log[f : f + 1])

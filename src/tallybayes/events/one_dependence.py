@@ -25,9 +25,9 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights
 from tallybayes.events.families.dirichlet import leave_codes_out
-from tallybayes.events.inputs import Codes, Floats
+from tallybayes.events.inputs import Codes, Floats, Value
 from tallybayes.events.interaction import (
     MOST_CELLS,
     ROUNDING,
@@ -37,7 +37,7 @@ from tallybayes.events.interaction import (
     made_parts,
     terms_without,
 )
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, weigh
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table, weigh
 from tallybayes.events.plain_terms import PlainTerm
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -50,7 +50,7 @@ _Slots = tuple[npt.NDArray[np.int32], ...]
 
 
 @dataclass(frozen=True)
-class OneDependence(Event):
+class OneDependence(Event[Codes]):
     """All pairs of some columns: one column of a schema that is made of others.
 
     Parameters
@@ -72,7 +72,7 @@ class OneDependence(Event):
     name: ClassVar[str] = "aode"
     product: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
-    input: ClassVar[Any] = "codes"
+    input: ClassVar[InputKind] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
     def __post_init__(self) -> None:
@@ -189,7 +189,7 @@ class OneDependence(Event):
 
 
 @dataclass(frozen=True, eq=False)
-class OneDependenceTable(Likelihood):
+class OneDependenceTable(Likelihood[Codes]):
     """The logarithm of the mean over parents, times a weight.
 
     It has no contrast: what all classes share in one parent's sum is not what they share in another's.
@@ -319,7 +319,7 @@ class OneDependenceTable(Likelihood):
         f, g = self.event.pairs[p]
         return np.exp(self._each[p][0].T.reshape(-1, self.event.shape[f], self.event.shape[g]))
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the interaction of each pair of columns, on average over the rows of a class."""
         names, _, bits = self.table(f)
         some = list(range(len(names)) if at is None else map(names.index, at))
@@ -335,7 +335,7 @@ class OneDependenceTable(Likelihood):
         """Draw nothing: the term has no values of its own."""
         return []
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per pair of columns: the bits that its values share in each class."""
         names = tuple(" & ".join(self.event.parts[k].column for k in pair) for pair in self.event.pairs)
         return names, None, np.stack([_shared_bits(counts) for counts in self._counts[1]])

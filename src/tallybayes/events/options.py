@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TypeAlias, TypeGuard, cast
 
 import numpy as np
 
 from tallybayes.arguments import is_number, shown
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["is_finite", "is_number", "plain_option", "shown"]
+__all__ = ["Option", "is_finite", "is_number", "plain_option", "shown"]
+
+Option: TypeAlias = object  # text, number, yes or no, none, or a tuple of them; what else is given, the event refuses
 
 
-def plain_option(value: Any) -> Any:
+def plain_option(value: object) -> Option:
     """Return NumPy scalars and instances of subclasses as plain Python values.
 
     Lists and sets become tuples.
@@ -41,7 +43,7 @@ def plain_option(value: Any) -> Any:
         raise BadOption(wanted("option", "a list that does not hold itself", shown(value))) from None
 
 
-def is_finite(value: Any) -> bool:
+def is_finite(value: object) -> TypeGuard[float]:
     """Return whether a value is a number that a double can hold.
 
     Examples
@@ -50,6 +52,6 @@ def is_finite(value: Any) -> bool:
     (True, False, False, False)
     """
     try:
-        return is_number(value) and math.isfinite(value)
+        return is_number(value) and math.isfinite(cast("float", value))
     except OverflowError:
         return False

@@ -13,12 +13,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tallybayes.events.event import Event
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Data, Floats
 
 __all__ = ["Product"]
 
 
-class Product(Event):
+class Product(Event[Data]):
     """What several columns say together, beyond what each of them says alone.
 
     Attributes
@@ -49,14 +49,14 @@ class Product(Event):
         """The columns that it is made of."""
         return tuple(part.column for part in self.parts)
 
-    def length(self, data: Any) -> Floats:
+    def length(self, data: Data) -> Floats:
         """Return 0: the columns that it is made of are counted themselves."""
         return np.zeros(len(data))
 
     @abstractmethod
-    def value(self, data: Any) -> Hashable:
+    def value(self, data: Data) -> Hashable:
         """Return the first row's value as `Likelihood.of_cell` takes it; None where a part is missing."""
 
     @abstractmethod
-    def in_words(self, data: Any) -> str | None:
+    def in_words(self, data: Data) -> str | None:
         """Return the first row's value in words; None where a part is missing."""

@@ -25,6 +25,7 @@ from tallybayes.encoding.product import is_coded
 from tallybayes.errors import BadModelFile, TallyError, wanted
 from tallybayes.events import Event, parse
 from tallybayes.events.correlation import Correlation
+from tallybayes.events.event import as_event
 from tallybayes.events.interaction import Interaction, Part
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import shown
@@ -351,10 +352,10 @@ def get_event(stored: dict[str, Any]) -> Event:
     if "parts" not in stored:
         return parse(stored["event"])
     if stored["event"] == OneDependence.name:
-        return OneDependence.of(stored["parts"])
+        return as_event(OneDependence.of(stored["parts"]))
     require(stored["event"] in (Interaction.name, Correlation.name), "a product of columns")
     made = Interaction if stored["event"] == Interaction.name else Correlation
-    return made.of(stored["parts"], stored["base"], stored.get("free", False))
+    return as_event(made.of(stored["parts"], stored["base"], stored.get("free", False)))
 
 
 def require(holds: bool, what: str) -> None:

@@ -18,6 +18,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, number, plain
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.events.event import as_event
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.events.one_dependence import OneDependence
@@ -169,7 +170,7 @@ def _with_fewer_pairs(whole: Evidence, some: Evidence) -> Evidence:
         kept = [f for f, part in enumerate(block.event.parts) if part.column in some.schema.columns]
         if len(kept) > 1:
             event, fewer = block.event.of_parts(statistic, kept)
-            schema = some.schema.with_products([replace(block, event=event)])
+            schema = some.schema.with_products([replace(block, event=as_event(event))])
             some = replace(some, schema=schema, statistics=(*some.statistics, fewer))
     return some
 

@@ -12,7 +12,7 @@ import pyarrow as pa
 from tallybayes.cached_property import cached_property
 from tallybayes.display.tables import Grid, Result, Sheet, number, plain
 from tallybayes.errors import BadOption, did_you_mean, wanted
-from tallybayes.events.inputs import Floats
+from tallybayes.events.inputs import Floats, as_number
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Profile
 from tallybayes.events.one_dependence import OneDependence
@@ -289,11 +289,12 @@ def table(model: Model, column: str, within: tuple[float, float] | None = None) 
     return WordTable(column, event.name, rows, model.classes, counts, values, profile, documents, odds)
 
 
-def _inside(profile: Profile, low: float, high: float) -> tuple[Any, ...]:
+def _inside(profile: Profile, low: float, high: float) -> tuple[float, ...]:
     """Return the values of a profile within a range, with its ends; more of them if few are left."""
+    values = list(map(as_number, profile.values))
     if profile.kind == "counts":
-        return tuple(value for value in profile.values if low <= value <= high) or (int(low),)
-    inside = {low, high, *(value for value in profile.values if low < value < high)}
+        return tuple(int(value) for value in values if low <= value <= high) or (int(low),)
+    inside = {low, high, *(value for value in values if low < value < high)}
     more = np.linspace(low, high, _DRAWN_VALUES).tolist() if len(inside) < _DRAWN_VALUES // 2 else ()
     return tuple(sorted(inside.union(more)))
 

@@ -16,6 +16,7 @@ import pyarrow as pa
 from tallybayes.categories import Categories, plain_types
 from tallybayes.errors import BadModelFile, BadOption, TallyError, wanted
 from tallybayes.events import Event, parse
+from tallybayes.events.event import as_event
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction, Part
 from tallybayes.events.plain_terms import (
@@ -280,7 +281,7 @@ def _tempering(put: Plain) -> Tempering:
 def _scored(put: Plain, C: int) -> tuple[Event, ScoredTerm]:
     make, name = _MAKERS[put["kind"]], str(put["name"])
     plain = make(put, C)
-    event = _interaction(put) if put["kind"] == "cells" else parse(put["event"])
+    event = as_event(_interaction(put)) if put["kind"] == "cells" else parse(put["event"])
     found = put.get("correction")
     correction = None if found is None else _numbers(found["table"], (None, C))[np.asarray(found["cell"], np.intp)]
     if correction is not None and len(correction) != len(put["log"]) - (put["kind"] == "lookup"):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -64,7 +64,7 @@ class Belief:
         """Return the belief with weights for tokens: scores to be tempered by them (see `events.text.token_cells`)."""
         [likelihood] = self.likelihoods
         assert isinstance(likelihood, TextLikelihood)
-        return replace(self, likelihoods=(likelihood.weighted(weights),))
+        return replace(self, likelihoods=(cast("Likelihood", likelihood.weighted(weights)),))
 
     def contrasted(self) -> Belief:
         """Return the belief less the part that all classes share: other scores, the same probabilities."""

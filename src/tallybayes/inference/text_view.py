@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from tallybayes.events.event import as_event
 from tallybayes.events.text.text import Text
 from tallybayes.evidence.evidence import Evidence
 
@@ -53,7 +54,7 @@ def viewed(evidence: Evidence, view: TextView | None) -> Evidence:
     for b, block in enumerate(blocks):
         if isinstance(block.event, Text) and block.event.bag == "auto":
             found = [one for one in block.event.views() if view is None or (one.bag, one.ngrams) == view]
-            blocks[b] = replace(block, event=found[0])
+            blocks[b] = replace(block, event=as_event(found[0]))
             statistics[b] = block.event.viewed(statistics[b], found[0])
     if tuple(blocks) == evidence.schema.blocks:
         return evidence

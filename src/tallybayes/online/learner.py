@@ -125,13 +125,13 @@ class Learner:
             raise BadData(wanted(f"label {self._label!r}", "a class", "none", "Name it in the row, or beside it"))
         if weight is None:
             weight = 1.0 if self._weight is None else row.get(self._weight)
-        if not is_finite(weight) or weight < 0:  # type: ignore[operator]
+        if not is_finite(weight) or weight < 0:
             raise BadData(wanted("weight", "a finite number not below 0", repr(weight)))
         tally = self._tally
         if tally is None:
             begun, _ = begin([{**row, self._label: label}], self._label, self._options, threads=1)
             tally = self._begin(Model(Evidence.empty(begun.schema), begun.choices))
-        tally.change(row, label, float(weight), minus=minus)  # type: ignore[arg-type]
+        tally.change(row, label, float(weight), minus=minus)
 
     def predict_proba(self, row: Mapping[str, Any]) -> Floats:  # (C,)
         """Return the probability of each class for one row, in the order of `classes`."""

@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from tallybayes.errors import BadOption, wanted
+from tallybayes.events.event import as_event
 from tallybayes.events.interaction import MOST_CELLS
 from tallybayes.events.one_dependence import OneDependence
 from tallybayes.evidence.evidence import Evidence
@@ -88,7 +89,7 @@ def _all_pairs(evidence: Evidence, sample: SampledRows) -> list[Block]:
     name = "all pairs"
     while name in schema.columns:
         name += "'"
-    return [Block(event, (name,))]
+    return [Block(as_event(event), (name,))]
 
 
 def _joint(evidence: Evidence, sample: SampledRows) -> list[Block]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from tallybayes.encoding.bins import Cells
 from tallybayes.events.bernoulli import Bernoulli
 from tallybayes.events.correlation import MOST_NUMBERS, Correlation, ScoredColumn
+from tallybayes.events.event import as_event
 from tallybayes.events.inputs import Floats
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block, Schema
@@ -49,7 +50,7 @@ def correlation_of(schema: Schema, rows: SampledRows, columns: Sequence[str]) ->
     short = [part.column for part in parts[: 3 if len(parts) == 3 else 2]]
     rest = len(parts) - len(short)
     name = " & ".join(short if not rest else [short[0], f"{rest + 1} others"])
-    return Block(Correlation(tuple(parts)), (free_name(schema, name),))
+    return Block(as_event(Correlation(tuple(parts))), (free_name(schema, name),))
 
 
 def normal_scores(column: str, numbers: npt.NDArray[np.floating], weights: Floats) -> ScoredColumn | None:

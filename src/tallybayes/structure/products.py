@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from tallybayes.encoding.bins import Bins, Slots, Values, code, look
 from tallybayes.encoding.product import part_of_bins, part_of_values
+from tallybayes.events.event import as_event
 from tallybayes.events.interaction import Interaction, Part
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.schema.schema import Block, Schema
@@ -59,7 +60,7 @@ def product(
     """Return the product of some columns, as a block of its own, with a name that no other column has."""
     parts = tuple(parts)
     name = free_name(schema, " & ".join(part.column for part in parts), taken)
-    return Block(Interaction(parts, base, free), (name,))
+    return Block(as_event(Interaction(parts, base, free)), (name,))
 
 
 def free_name(schema: Schema, name: str, taken: Sequence[str] = ()) -> str:

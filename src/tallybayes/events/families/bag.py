@@ -9,20 +9,29 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
+from tallybayes.events.event import (
+    ClassCodes,
+    Counted,
+    Event,
+    InputKind,
+    LeftOut,
+    Weights,
+    chunks,
+    negative_or_infinite,
+)
 from tallybayes.events.families.bag_counts import bag_lengths
 from tallybayes.events.families.bag_rows import BagRows, LeftOutBag, leave_bag_out
 from tallybayes.events.families.dirichlet import contrast
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.variance import trigamma
-from tallybayes.events.inputs import Dense, Floats, Sparse
+from tallybayes.events.inputs import Dense, Floats, Numbers, Sparse, Value, as_number
 from tallybayes.events.likelihood import Likelihood, Profile, weigh, weigh_table
 from tallybayes.events.plain_terms import LinearCounts
 from tallybayes.events.statistic import Statistic, Sum
@@ -65,7 +74,7 @@ class ShareVariance:
 
 
 @dataclass(frozen=True, eq=False)
-class BagTable(Likelihood):
+class BagTable(Likelihood[Dense | Sparse]):
     """The amount that one count of each face adds to the score of each class."""
 
     log: Floats  # (F, C)
@@ -100,16 +109,16 @@ class BagTable(Likelihood):
             with np.errstate(invalid="ignore"):
                 out[rows] += np.where(x != 0, x * weigh_table(self.log, weights[rows]), 0.0)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the amounts that counts of one face add: by default, counts from 0 to 5."""
         values = tuple(range(6)) if at is None else tuple(at)
         x = np.array(values, np.float64)[:, None]
         with np.errstate(invalid="ignore"):
             return Profile("counts", values, np.where(x == 0, 0.0, x * self.log[f]))
 
-    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
+    def of_cell(self, f: int, value: Value) -> tuple[Floats, float]:
         """Return the amount that a count adds under each class, and the count as its length."""
-        return self.profile(f, [value]).log[0], float(value)
+        return self.profile(f, [value]).log[0], as_number(value)
 
     def support(self, data: Dense | Sparse) -> Floats:  # (F, C)
         """Return how often each face came up in each class."""
@@ -129,14 +138,14 @@ class BagTable(Likelihood):
         return max(int(self.statistic.sums["counts"].shape[1]) - 1, 0)
 
 
-class BagEvent(Event):
+class BagEvent(Event[Dense | Sparse]):
     """Counts of the faces of one die."""
 
-    input: ClassVar[Any] = "bag"
+    input: ClassVar[InputKind] = "bag"
     domain: ClassVar[str] = "finite numbers not below 0"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("column")}
 
-    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
         """Return a mask of negative or infinite values."""
         return negative_or_infinite(values)
 

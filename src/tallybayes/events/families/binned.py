@@ -10,7 +10,7 @@ from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -25,8 +25,8 @@ from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
 from tallybayes.events.families.normal import by_class, centre, over_all
 from tallybayes.events.families.weighted_likelihood import times
 from tallybayes.events.histogram import Histogram
-from tallybayes.events.inputs import Codes, Dense, Floats
-from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile
+from tallybayes.events.inputs import Codes, Dense, Floats, Value
+from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Pixels, Profile, Table
 from tallybayes.events.plain_terms import IntervalTable
 from tallybayes.events.statistic import Statistic, Sum
 
@@ -113,7 +113,7 @@ class Cuts:
 
 
 @dataclass(frozen=True, eq=False)
-class BinnedTable(Likelihood):
+class BinnedTable(Likelihood[Dense]):
     """Log-shares of the bins of each column: scoring a number is looking up its bin.
 
     Attributes
@@ -200,7 +200,7 @@ class BinnedTable(Likelihood):
         """Return the bin of each row's value."""
         return self.cuts.find(data)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-density at the given values, or over the range of the column."""
         mine = self._bins(f)
         low, high = float(self.cuts.low[mine][0]), float(self.cuts.high[mine][-1])
@@ -228,7 +228,7 @@ class BinnedTable(Likelihood):
             drawn.append(self.cuts.low[at] * (1 - between_ends) + self.cuts.high[at] * between_ends)
         return drawn
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per bin: counts beside probabilities."""
         _, counts, shares = self.inner.table(f)
         return self.cuts.names(f), counts, shares
@@ -248,7 +248,7 @@ class BinnedTable(Likelihood):
         return int((self.cuts.sizes - 1).sum())
 
 
-class BinnedEvent(Event):
+class BinnedEvent(Event[Dense]):
     """The base of event models that put numbers into bins; a subclass says where to cut."""
 
     labels: ClassVar[type[Buckets]] = Buckets

@@ -5,14 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from tallybayes.events.event import chunks
-from tallybayes.events.inputs import Dense, Floats
-from tallybayes.events.likelihood import Drawn, Likelihood, Profile, add_terms_of, no_plain_form
+from tallybayes.events.inputs import Dense, Floats, Numbers, Value
+from tallybayes.events.likelihood import Drawn, Likelihood, Profile, Table, add_terms_of, no_plain_form
 from tallybayes.events.plain_terms import NamedDensity
 
 __all__ = ["Density", "DensityLikelihood", "add_by_column"]
@@ -37,7 +36,7 @@ class Density(ABC):
         """Return the values at which to plot the densities of one column (C,)."""
 
     @abstractmethod
-    def draw(self, n: int, rng: np.random.Generator) -> npt.NDArray[Any]:  # (n, F)
+    def draw(self, n: int, rng: np.random.Generator) -> Numbers:  # (n, F)
         """Draw n values of each column from the densities of one class (F,)."""
 
     @abstractmethod
@@ -48,14 +47,14 @@ class Density(ABC):
         """Return the densities of one column (C,) as a form with a name, less what all classes share."""
         raise no_plain_form(self)
 
-    def at(self, index: Any) -> Any:
+    def at(self, index: int | tuple[slice, int]) -> Self:
         """Return the density with each array indexed: ``at(c)`` of a class, ``at((slice(None), f))`` of a column."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
         return replace(self, **{k: v[index] for k, v in values.items() if isinstance(v, np.ndarray)})
 
 
 @dataclass(frozen=True, eq=False)
-class DensityLikelihood(Likelihood):
+class DensityLikelihood(Likelihood[Dense]):
     """The likelihood of columns that each have a density of their own in each class."""
 
     density: Density  # of (C, F)
@@ -78,7 +77,7 @@ class DensityLikelihood(Likelihood):
 
         add_by_column(of_column, data, out)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the log-density at the given values, or from below the lowest class to above the highest."""
         density = self._column(f)
         values = density.grid() if at is None else tuple(at)
@@ -88,7 +87,7 @@ class DensityLikelihood(Likelihood):
         """Draw from each column's density."""
         return list(self.density.at(c).draw(n, rng).T)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return the parameters, and the weight of the rows."""
         summary = self._column(f).summary()
         n = self.statistic.present().to_float()[:, f]
@@ -99,8 +98,7 @@ class DensityLikelihood(Likelihood):
         return tuple(self._column(f).to_plain() for f in range(len(self.options.alpha)))
 
     def _column(self, f: int) -> Density:
-        density: Density = self.density.at((slice(None), f))
-        return density
+        return self.density.at((slice(None), f))
 
 
 def add_by_column(of_column: Callable[[int], Callable[[Floats], Floats]], data: Dense, out: Floats) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ from tallybayes import kernels
 from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks, negative_or_infinite
 from tallybayes.events.families.density import Density, DensityLikelihood
 from tallybayes.events.families.variance import trigamma
-from tallybayes.events.inputs import Dense, Floats
+from tallybayes.events.inputs import Dense, Floats, Numbers
 from tallybayes.events.likelihood import EstimateOptions, Pixels
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
@@ -79,17 +79,17 @@ class RateLikelihood(DensityLikelihood):
         return self.density.pixels(totals(self.statistic)[1])
 
 
-class RateEvent(Event):
+class RateEvent(Event[Dense]):
     """Something that happens at a rate of its own in each class."""
 
     domain: ClassVar[str] = "finite numbers not below 0"
     sums: ClassVar[dict[str, Sum]] = {"missing": Sum("column"), "first": Sum("column")}
 
     @abstractmethod
-    def estimate_cells(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Any:
+    def estimate_cells(self, own: Rates, whole: Rates, options: EstimateOptions, alpha: Floats | float) -> Density:
         """Return the density, given the sums of each class and those of the column over all classes."""
 
-    def invalid(self, values: npt.NDArray[Any]) -> npt.NDArray[np.bool_] | None:
+    def invalid(self, values: Numbers) -> npt.NDArray[np.bool_] | None:
         """Return a mask of negative or infinite values."""
         return negative_or_infinite(values)
 
@@ -101,7 +101,9 @@ class RateEvent(Event):
     def estimate(self, statistic: Statistic, options: EstimateOptions) -> DensityLikelihood:
         """Return the density of each class and column."""
         density = self.estimate_cells(*totals(statistic), options, options.alpha)
-        return (RateLikelihood if isinstance(density, GammaRate) else DensityLikelihood)(statistic, options, density)
+        if isinstance(density, GammaRate):
+            return RateLikelihood(statistic, options, density)
+        return DensityLikelihood(statistic, options, density)
 
     def without_rows(self, statistic: Statistic, data: Dense, classes: ClassCodes, weights: Weights) -> LeftOut:
         """Return the rows, each to be taken from its class and from the column as a whole."""

@@ -256,7 +256,7 @@ class NormalLikelihood(DensityLikelihood):
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledNormal(ScaledLikelihood):
+class ScaledNormal(ScaledLikelihood[Dense]):
     """Normal or Student t columns that are multiplied by a weight each, scored as fast as without."""
 
     inner: NormalLikelihood

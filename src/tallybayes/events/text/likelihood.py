@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +14,8 @@ from tallybayes.cached_property import cached_property
 from tallybayes.events.families.dirichlet import LEAST_ALPHA
 from tallybayes.events.families.sampling import flipped_texts, mean_length, rolled_texts, shortest
 from tallybayes.events.families.variance import minus_variance
-from tallybayes.events.inputs import Floats, Texts
-from tallybayes.events.likelihood import Drawn, Likelihood, Profile, weigh
+from tallybayes.events.inputs import Floats, Texts, Value
+from tallybayes.events.likelihood import Drawn, Likelihood, Profile, Table, weigh
 from tallybayes.events.plain_terms import TokenTable
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.variance import TokenVariance
@@ -31,7 +31,7 @@ __all__ = ["TextLikelihood", "refused_of"]
 
 
 @dataclass(frozen=True, eq=False)
-class TextLikelihood(Likelihood):
+class TextLikelihood(Likelihood[Texts]):
     """Log-probabilities of the tokens of each column of texts."""
 
     event: Text
@@ -91,7 +91,7 @@ class TextLikelihood(Likelihood):
             replace(self, columns=(words,)).add_log_prob(Texts((column,)), scores)
             out[:, f] += weigh(scores, weights)
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the amount that each token adds to the score of a text that has it."""
         words = self.columns[f]
         if at is None:
@@ -102,11 +102,11 @@ class TextLikelihood(Likelihood):
         log[found >= 0] = words.table[found[found >= 0]]
         return Profile("words", tuple(at), log, words.base)
 
-    def profile_in(self, f: int, at: Sequence[Any] | None, length: float) -> Profile:
+    def profile_in(self, f: int, at: Sequence[Value] | None, length: float) -> Profile:
         """Return the `profile` in a text of some number of tokens; only weights depend on it."""
         return self.profile(f, at)
 
-    def of_cell(self, f: int, value: Any) -> tuple[Floats, float]:
+    def of_cell(self, f: int, value: Value) -> tuple[Floats, float]:
         """Return the log-probability of one text of column f under each class, and its number of tokens."""
         scores = np.zeros((1, len(self.columns[f].base)))
         lengths = replace(self, columns=(self.columns[f],)).add_log_prob(
@@ -140,7 +140,7 @@ class TextLikelihood(Likelihood):
             return flipped_texts(drawable, np.minimum(length * shares[short] / whole, 1.0), n, rng, between)
         return rolled_texts(drawable, shares[short], length, n, rng, between)
 
-    def table(self, f: int) -> tuple[tuple[Any, ...], Floats | None, Floats]:
+    def table(self, f: int) -> Table:
         """Return a row per token: occurrences (or documents) beside probabilities."""
         part, words = list(columns_of(self.statistic))[f], self.columns[f]
         kept = part.labels.find(words.vocabulary.array)

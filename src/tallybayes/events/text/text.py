@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,7 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadData, BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights
 from tallybayes.events.families.bag_counts import OutsideCounts, OwnCounts
 from tallybayes.events.families.bag_presence import Presence
 from tallybayes.events.families.bag_rows import BagRows, row_blocks
@@ -30,7 +30,7 @@ from tallybayes.events.families.dirichlet import LEAST_ALPHA, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.inputs import Floats, Sparse, Texts
 from tallybayes.events.likelihood import EstimateOptions
-from tallybayes.events.options import is_number
+from tallybayes.events.options import Option, is_number
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.events.text.column import Column, columns_of
 from tallybayes.events.text.counting import count_column
@@ -48,7 +48,7 @@ _BAGS: tuple[Bag, ...] = ("multinomial", "bernoulli", "complement", "binary")
 
 
 @dataclass(frozen=True)
-class Text(Event):
+class Text(Event[Texts]):
     """A bag of the words of a text, with their own probabilities in each class.
 
     Parameters
@@ -100,7 +100,7 @@ class Text(Event):
     tokenizer: Tokenizer | str | None = field(default=None, hash=False)
 
     name: ClassVar[str] = "text"
-    input: ClassVar[Any] = "text"
+    input: ClassVar[InputKind] = "text"
     domain: ClassVar[str] = "text"
     sums: ClassVar[dict[str, Sum]] = {
         "tokens": Sum("value", sparse=True),
@@ -136,7 +136,7 @@ class Text(Event):
             raise BadOption(wanted("text", "options that make tokens", str(error))) from None
 
     @classmethod
-    def test_variants(cls) -> list[Event]:
+    def test_variants(cls) -> list[Self]:
         """Return each kind of bag, one with a pruned vocabulary of word pairs, and one with a tokenizer."""
         pairs = cls(ngrams=(1, 2), min_df=2, unknown="smooth")
         return [*(cls(bag=bag) for bag in _BAGS), pairs, cls(bag="binary", unknown="smooth", tokenizer=str.split)]
@@ -154,7 +154,7 @@ class Text(Event):
         lengths = [orders(labels.array, self.ngrams, words=words) for labels in statistic.labels]
         return statistic.of_values(np.concatenate(lengths) <= most)
 
-    def options(self) -> dict[str, Any]:
+    def options(self) -> dict[str, Option]:
         """Return the options that differ from their default; a tokenizer by its name."""
         given = super().options()
         if callable(self.tokenizer):

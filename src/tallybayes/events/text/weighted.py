@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from tallybayes.cached_property import cached_property
-from tallybayes.events.inputs import Floats, Sparse, Texts
+from tallybayes.events.inputs import Floats, Sparse, Texts, Value
 from tallybayes.events.likelihood import Profile
 from tallybayes.events.plain_terms import TokenTable
 from tallybayes.events.text.column import columns_of
@@ -59,11 +59,11 @@ class WeightedTextLikelihood(TextLikelihood):
         plain, weighted = self.weights.parts(lengths)
         return replace(texts, data=times * (plain[row] + weighted[row] * self.worth[token]))
 
-    def profile(self, f: int, at: Sequence[Any] | None = None) -> Profile:
+    def profile(self, f: int, at: Sequence[Value] | None = None) -> Profile:
         """Return the amount that each token adds in a text of typical length."""
         return self.profile_in(f, at, self.weights.typical - 1.0)
 
-    def profile_in(self, f: int, at: Sequence[Any] | None, length: float) -> Profile:
+    def profile_in(self, f: int, at: Sequence[Value] | None, length: float) -> Profile:
         """Return the amount that each token adds in a text of some length."""
         found, vocabulary = super().profile(f, at), self.columns[f].vocabulary
         worth = self.worth

@@ -307,8 +307,9 @@ class Model:
     def log_likelihood(self, rows: Any, label: Any = None, *, weights: Any = None, threads: int | None = None) -> float:
         """Return the log-probability of labelled rows: the sum of each row's log joint with its class."""
         total = 0.0
-        for batch, _, codes, w in self._labelled_parts(rows, label, weights):
-            scores = self._scorer(normalised=False).many([batch], engines.default_threads(threads))
+        scorer, workers = self._scorer(normalised=False), engines.default_threads(threads)
+        for batch, part, codes, w in self._labelled_parts(rows, label, weights):
+            scores = scorer.many([batch], workers, first=part.first)
             own = np.where(codes < 0, -np.inf, np.take_along_axis(scores, codes[:, None], axis=1)[:, 0])
             total += float(own.sum() if w is None else (own * w)[w > 0].sum())
         return total
@@ -959,7 +960,8 @@ class Model:
         workers = engines.default_threads(threads)
 
         def work(source: sources.Source) -> Any:
-            return call.then(many(scorer, source, workers, partial=open_rows.may_lack(source.schema)))
+            partial = open_rows.may_lack(source.schema)
+            return call.then(many(scorer, source, workers, partial=partial, first=source.before))
 
         types: open_rows.Types = {}
         while True:
@@ -984,7 +986,7 @@ class Model:
 
         def work(source: sources.Source) -> Any:
             partial = open_rows.may_lack(source.schema)
-            return answer(scorer.scores_and_variances(source, workers, partial=partial))
+            return answer(scorer.scores_and_variances(source, workers, partial=partial, first=source.before))
 
         return open_rows.reading(lambda types: self._to_score(rows, types).map(work, call.columns(self)))
 

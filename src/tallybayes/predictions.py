@@ -62,9 +62,9 @@ class Answers(Columns):
         self.schema = pa.schema(self.fields)
         self.reads = list(model.schema.columns)
 
-    def of(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Return the columns for the rows of a batch."""
-        rows = Source(batch.schema, batch.num_rows, True, self._name, lambda: [batch])
+    def of(self, batch: pa.RecordBatch, first: int = 0) -> pa.RecordBatch:
+        """Return the columns for the rows of a batch, before which there are `first` others."""
+        rows = Source(batch.schema, batch.num_rows, True, self._name, lambda: [batch], before=first)
         numbers = {method: self._numbers(method, rows) for method in self._methods if method != "predict"}
         columns: list[pa.Array] = []
         for method in self._methods:

@@ -8,7 +8,9 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pytest
+from pyarrow import feather
 
 from tallybayes.cli import outputs
 from tallybayes.cli.exit import BAD_INPUT, BROKEN_PIPE, INTERRUPTED, run
@@ -215,3 +217,12 @@ def test_a_warning_is_one_line(tally: Shell) -> None:
     assert ran.code == 0
     assert ran.err.startswith("tally: warning: ")
     assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("options", ["", "--interval 0.9", "--abstain 0.5"])
+def test_a_bad_row_is_named_by_its_number_in_the_whole_file(tally: Shell, options: str) -> None:
+    Path("few.csv").write_text("n,y\n0,p\n1,q\n2,p\n3,q\n")
+    tally.done("fit few.csv --label y --event n=poisson -o few.tally")
+    numbers = pa.table({"n": [0] * 3500 + [-1]})
+    feather.write_feather(numbers, "many.arrow", chunksize=1000)
+    assert "row 3501" in tally.refused(f"predict few.tally many.arrow -o out.csv {options}")

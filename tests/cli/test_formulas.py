@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tallybayes.cli.quote_formulas import quote_formulas
+from tallybayes.display.quote_formulas import quote_formulas
 
 from .shell import Shell
 

@@ -323,6 +323,7 @@ def test_recent_rows_take_mixed_types_large_tables_and_more_classes(mixed: tb.Mo
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", MissingColumnWarning)
         asked.add_table(mixed, table)
+        asked.count_tables()
     assert 1000 <= asked.drift(mixed).new_rows <= 2100
     asked.add(mixed, [{"size": float("inf")}], [[0.5, 0.5]])
     assert asked.drift(mixed).new_rows <= 2100

@@ -13,7 +13,10 @@ import pyarrow as pa
 import pytest
 
 import tallybayes as tb
+from tallybayes.server.answers import table_answer
 from tallybayes.server.describe import describe
+from tallybayes.server.published import Published
+from tallybayes.sources.source import of_table
 
 from .conftest import ROW, ages, weather, weather_rows
 from .process import Server
@@ -71,6 +74,33 @@ def test_csv_comes_back_with_predictions(server: Server) -> None:
     assert [float(rows[0][f"P({c})"]) for c in ("no", "yes")] == want.tolist()
     alone = server.post("/models/weather/predict?only=1&level=0.9", content=text, headers=CSV).text
     assert alone.splitlines()[0] == '"predicted","P(no)","P(yes)","low(no)","low(yes)","high(no)","high(yes)"'
+
+
+def test_csv_comes_back_without_formulas(server: Server) -> None:
+    text = "=id,height\n=1+2,150\n-3,160\n@x,170\n"
+    quoted = server.post("/models/ages/predict", content=text, headers=CSV).text
+    assert [row[0] for row in csv.reader(io.StringIO(quoted))] == ["'=id", "'=1+2", "-3", "'@x"]
+    raw = server.post("/models/ages/predict?raw=1", content=text, headers=CSV).text
+    assert [row[0] for row in csv.reader(io.StringIO(raw))] == ["=id", "=1+2", "-3", "@x"]
+
+
+def test_a_long_csv_keeps_its_order(server: Server) -> None:
+    heights = np.random.default_rng(4).normal(150, 20, 100_000).round(2)
+    text = "height\n" + "\n".join(map(str, heights.tolist()))
+    found = server.post("/models/ages/predict", content=text, headers=CSV).text
+    columns = np.array([row[0::2] for row in csv.reader(io.StringIO(found))][1:], float)  # height, P(1), P(3)
+    np.testing.assert_array_equal(columns[:, 0], heights)
+    np.testing.assert_array_equal(columns[:, 1], ages().predict_proba({"height": heights})[:, 0])
+
+
+def test_a_bad_row_is_named_by_its_number_in_the_whole_stream() -> None:
+    model = tb.fit({"n": [0, 1, 2, 3], "y": ["p", "q"] * 2}, "y", events={"n": "poisson"})
+    numbers = np.zeros(100_000)
+    numbers[70_000] = -1
+    rows = of_table(pa.table({"n": numbers}), "the request")
+    for form in (ARROW["Content-Type"], CSV["Content-Type"]):
+        with pytest.raises(tb.errors.BadData, match="row 70001"):
+            table_answer(Published(model, 0, ""), rows, form, only=True, level=None)
 
 
 def test_arrow_comes_back_as_arrow(server: Server) -> None:

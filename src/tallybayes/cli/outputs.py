@@ -15,7 +15,7 @@ from typing import Any, BinaryIO, Protocol
 import pyarrow as pa
 
 from tallybayes.cli.options import DisplayOptions, OutputOptions
-from tallybayes.cli.quote_formulas import quote_formulas
+from tallybayes.display.quote_formulas import quote_formulas
 from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.errors import BadOption, wanted
 from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of

@@ -87,12 +87,13 @@ def predict(
 
         def rows() -> Iterator[Any]:
             nonlocal written
-            skip = written if to_pipe else 0
+            skip, read = written if to_pipe else 0, 0
             for batch in source:
+                read += batch.num_rows
                 skip, batch = max(0, skip - batch.num_rows), batch.slice(skip)
                 if batch.num_rows:
-                    own, new = [batch.column(name) for name in beside], list(answers.of(batch).columns)
-                    yield pa.RecordBatch.from_arrays(new + own if to_terminal else own + new, schema=schema)
+                    own, new = [batch.column(name) for name in beside], answers.of(batch, read - batch.num_rows).columns
+                    yield pa.RecordBatch.from_arrays([*new, *own] if to_terminal else [*own, *new], schema=schema)
                     written += batch.num_rows
 
         write_rows(rows(), schema, outputs, continued=to_pipe and written > 0)

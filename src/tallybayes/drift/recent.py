@@ -7,6 +7,7 @@ the latest are kept.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from threading import Lock
@@ -32,6 +33,7 @@ _TOGETHER = 256  # rows counted together: one by one takes longer than predictin
 _REST = 0.25  # seconds from one count to the next: under heavy load, the rows in between are left out
 _ATTEMPTS = 32  # counts of one such lot, if its rows do not fit into one table; what is left then is left out
 _MOST_OF_ONE = 2048  # rows of one request that are counted, evenly spaced: a million would slow its answer
+_MOST_TABLES = 8  # that wait to be counted, each of as many rows; requests at a time are seldom more
 _WINDOW_ROWS, _WINDOW_VALUES = 100_000, 500_000  # rows and distinct values after which a new window begins
 _MOST_PROBABILITIES = 500_000  # rows × classes kept for EM: 4 MB
 
@@ -71,6 +73,7 @@ class RecentRows:
         self._before, self._now = self._empty, self._empty
         self._waiting: list[Mapping[str, Any]] = []
         self._answers: list[Sequence[float]] = []  # the probabilities of the rows that wait
+        self._tables: deque[tuple[Model, pa.Table]] = deque(maxlen=_MOST_TABLES)
         self._probabilities = np.zeros((0, len(model.classes)))
         self._classes: tuple[Any, ...] = ()
         self._next = self._kept = 0
@@ -91,19 +94,29 @@ class RecentRows:
             self._waiting += rows[::step]
 
     def add_table(self, model: Model, rows: pa.Table) -> None:
-        """Add the rows of a table."""
+        """Add the rows of a table; `count_tables` or `drift` counts them, and until then the latest are kept."""
         some = thin(rows.select([name for name in rows.schema.names if name != model.schema.label]))
-        if not some.num_rows:
-            return
-        probabilities = model.predict_proba(some, threads=1)
-        with self._lock, suppress(TallyError):  # a value that cannot be counted, such as an infinite one
-            self._count_waiting(model)
-            self._keep(model.classes, probabilities)
-            self._count(model, some)
+        if some.num_rows:
+            self._tables.append((model, some))
+
+    def count_tables(self) -> None:
+        """Count the tables that were added."""
+        with self._lock:
+            self._count_tables()
+
+    def _count_tables(self) -> None:
+        while self._tables:
+            model, some = self._tables.popleft()
+            with suppress(TallyError):  # a value that cannot be counted, such as an infinite one
+                probabilities = model.predict_proba(some, threads=1)
+                self._count_waiting(model)
+                self._keep(model.classes, probabilities)
+                self._count(model, some)
 
     def drift(self, model: Model, fitted: Evidence | None = None) -> Drift:
         """Compare the recent rows with those of a model, or with other evidence of the same columns."""
         with self._lock:
+            self._count_tables()
             self._count_waiting(model)
             new, prior = self._before + self._now, self._prior(model)
         return compare(model.evidence if fitted is None else fitted, new, labelled=False, prior=prior)

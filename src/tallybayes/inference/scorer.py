@@ -67,14 +67,15 @@ class Scorer:
         threads: int,
         *,
         partial: bool = False,
+        first: int = 0,
         work: Callable[[RowBatch, Floats], None] | None = None,
         each: tuple[int, ...] = (),
     ) -> Floats:  # (n, *each, C)
         """Score the rows of record batches, or return what `work` writes for them.
 
-        With `partial`, an absent column is missing in every row.
+        With `partial`, an absent column is missing in every row. `first` rows come before these.
         """
-        parts, first, missing = [], 0, self.belief.schema.missing
+        parts, missing = [], self.belief.schema.missing
         for batch in source:
             out = self._room(batch.num_rows, *each)
             map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
@@ -90,10 +91,10 @@ class Scorer:
         return None if scores is None else scores.argmax(axis=1)
 
     def best_of_many(
-        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
+        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False, first: int = 0
     ) -> npt.NDArray[np.intp]:  # (n,)
         """Return the most probable class of each row of record batches, without probabilities."""
-        parts, first, missing = [np.zeros(0, np.intp)], 0, self.belief.schema.missing
+        parts, missing = [np.zeros(0, np.intp)], self.belief.schema.missing
         for batch in source:
             out = np.empty(batch.num_rows, np.intp)
             map_rows(batch, self._decide, out, threads=threads, missing=missing, first=first, partial=partial)
@@ -115,7 +116,7 @@ class Scorer:
             normalise(out, self.belief.plain.log_prior, first=rows.first)
 
     def scores_and_variances(
-        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False
+        self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False, first: int = 0
     ) -> Uncertain:
         """Return calibrated scores, and their variances with and without calibration."""
 
@@ -124,7 +125,7 @@ class Scorer:
             self.belief.score_with_variance(list(self.belief.encode(rows)), scores, variances, counted, rows)
             out[:, 0], out[:, 1], out[:, 2] = scores, variances, counted
 
-        parts = self.many(source, threads, partial=partial, work=fill, each=(3,))
+        parts = self.many(source, threads, partial=partial, first=first, work=fill, each=(3,))
         return Uncertain(parts[:, 0], parts[:, 1], parts[:, 2])
 
     def _room(self, *shape: int) -> Floats:

@@ -34,6 +34,7 @@ from tallybayes.server.labelled_rows import labelled_table, parse_labelled, tabl
 from tallybayes.server.metrics import Metrics
 from tallybayes.server.openapi import openapi
 from tallybayes.server.packer import Packer
+from tallybayes.server.parts import Buffer, PartsResponse
 from tallybayes.server.problem import Problem, answer, problem, unexpected
 from tallybayes.server.published import Published
 from tallybayes.server.rows import (
@@ -163,8 +164,7 @@ class _Server:
         level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
         counts = _flag(request, "count", default=True)  # a person who tries values does not want drift to count them
         if form != JSON:
-            given = _given_level(request)
-            return await self._predict_table(request, served, form, only=only, level=given, counts=counts)
+            return await self._predict_table(request, served, form, only=only, counts=counts)
         body = await read_body(request, self._limits)
         published = served.published
         rows = parse_to_score(body, published.names, published.numbers, published.model)
@@ -181,27 +181,28 @@ class _Server:
         return answer(found)
 
     async def _predict_table(
-        self, request: Request, served: ServedModel, form: str, *, only: bool, level: float | None, counts: bool
+        self, request: Request, served: ServedModel, form: str, *, only: bool, counts: bool
     ) -> Response:
-        published = served.published
+        published, recent = served.published, served.recent
+        level, raw = _given_level(request), _flag(request, "raw")
 
-        def answered(rows: Source) -> tuple[int, bytes]:
-            seen = watch_some(rows, partial(served.recent.add_table, published.model)) if counts else rows
-            return table_answer(published, seen, form, only=only, level=level)
+        def answered(rows: Source) -> tuple[int, list[Buffer]]:
+            seen = watch_some(rows, partial(recent.add_table, published.model)) if counts else rows
+            return table_answer(published, seen, form, only=only, level=level, raw=raw)
 
-        def csv(body: bytes) -> tuple[int, bytes]:
+        def csv(body: bytes) -> tuple[int, list[Buffer]]:
             return answered(of_table(table_of(body, form, published.model), "the request"))
 
-        def arrow(stream: object) -> tuple[int, bytes]:
+        def arrow(stream: object) -> tuple[int, list[Buffer]]:
             with reading_arrow():
                 return answered(arrow_rows(stream, published.model))
 
         if form == ARROW:  # rows are scored while others still come
-            n, content = await _while_it_comes(request, self._limits, arrow)
+            n, parts = await _while_it_comes(request, self._limits, arrow)
         else:
-            n, content = await run_in_threadpool(csv, await read_body(request, self._limits))
+            n, parts = await run_in_threadpool(csv, await read_body(request, self._limits))
         self.metrics.rows[served.name, "predict"] += n
-        return Response(content, media_type=form)
+        return PartsResponse(parts, form, recent.count_tables)
 
     async def explain(self, request: Request) -> Response:
         """Explain the prediction of each row."""

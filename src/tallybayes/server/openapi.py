@@ -47,6 +47,7 @@ def _paths(served: ServedModel) -> Json:
     asked, labelled = _row(model, labelled=False), _row(model, labelled=True)
     explain = _query("explain", {"type": "string", "enum": ["0", "1"]}, "Add the reasons of each prediction.")
     only = _query("only", {"type": "string", "enum": ["0", "1"]}, "Leave out the columns of the request (tables).")
+    raw = _query("raw", {"type": "string", "enum": ["0", "1"]}, "Leave texts like formulas as they are (csv).")
     counts = _query("count", {"type": "string", "enum": ["0", "1"]}, "0: leave the rows out of what drift counts.")
     level = _query(
         "level",
@@ -64,7 +65,9 @@ def _paths(served: ServedModel) -> Json:
     paths: Json = {
         at: {"get": _get("Describe the model, with what a form needs.", _ref("Model"))},
         f"{at}/predict": {
-            "post": _post("Predict the class of each row.", asked, _ref("Prediction"), [explain, only, counts, level])
+            "post": _post(
+                "Predict the class of each row.", asked, _ref("Prediction"), [explain, only, raw, counts, level]
+            )
         },
         f"{at}/explain": {"post": _post("Explain each prediction.", asked, _ref("Explanation"), [])},
         f"{at}/drift": {"get": _get("Say what has changed since the model file.", _ref("Drift"))},

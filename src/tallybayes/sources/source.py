@@ -55,6 +55,7 @@ class Source:
     trail: Trail | None = field(default=None, repr=False)
     missing_values: MissingValues | None = None  # the texts that were taken as missing; None: not yet
     readings: ColumnReadings | None = field(default=None, repr=False)  # how its columns were read; None: not yet
+    before: int = 0  # rows before the first one, which row numbers in messages count too
 
     def __post_init__(self) -> None:
         check_distinct(self.schema.names, self.name)

@@ -1,37 +1,13 @@
 // Python bindings of find_buckets, count_buckets, find_cells and join_buckets.
 #include <algorithm>
 
-#include "bind/buffers.hpp"
+#include "bind/owned.hpp"
 
 namespace tally {
-
-std::vector<std::int64_t> offsets_of(nb::handle sizes, std::int64_t n_columns);  // bind/counts.cpp
 
 namespace {
 
 using std::int64_t;
-
-// An array that a kernel fills and Python owns afterwards.
-template <class T>
-class OwnedArray {
-public:
-    explicit OwnedArray(int64_t size)
-        : data(static_cast<T*>(std::malloc(static_cast<std::size_t>(size > 0 ? size : 1) * sizeof(T)))) {
-        if (data == nullptr) throw std::bad_alloc();
-    }
-    OwnedArray(const OwnedArray&) = delete;
-    OwnedArray& operator=(const OwnedArray&) = delete;
-    ~OwnedArray() { std::free(data); }
-
-    nb::object give(std::initializer_list<int64_t> shape) {
-        std::vector<std::size_t> lengths(shape.begin(), shape.end());
-        const nb::capsule owner(data, [](void* p) noexcept { std::free(p); });
-        T* given = std::exchange(data, nullptr);
-        return nb::cast(nb::ndarray<nb::numpy, T>(given, lengths.size(), lengths.data(), owner));
-    }
-
-    T* data;
-};
 
 int64_t need_codes(int64_t n_rows, int64_t n_columns) {
     if (n_columns != 0 && n_rows > (int64_t{1} << 40) / n_columns)
@@ -134,29 +110,6 @@ nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
     return codes.give({F, n});
 }
 
-// The buckets of some columns, as Python holds them.
-class BucketsBuffer {
-public:
-    BucketsBuffer(nb::handle keys, nb::handle sizes, nb::handle shifts, int64_t n_columns)
-        : keys_(keys, "keys"), shifts_(shifts, "shifts"), offsets(offsets_of(sizes, n_columns)) {
-        keys_.need_axes(1);
-        shifts_.need_axes(1);
-        this->keys = keys_.all<const int64_t>(Type::i64, "int64");
-        this->shifts = shifts_.all<const int64_t>(Type::i64, "int64");
-        keys_.need_length(offsets.back());
-        shifts_.need_length(n_columns);
-        for (int64_t f = 0; f < n_columns; ++f)
-            if (this->shifts[f] < 0 || this->shifts[f] > 63) refuse("shifts", "numbers from 0 to 63", "others");
-    }
-
-private:
-    Buffer keys_, shifts_;
-
-public:
-    std::vector<int64_t> offsets;
-    const int64_t *keys, *shifts;
-};
-
 // Merge two rising lists of keys without their `shift` low bits; return how many remain.
 int64_t merge_keys(const BucketsBuffer& left, const BucketsBuffer& right, int64_t f, int64_t shift, int64_t* out) {
     const int64_t *a = left.keys + left.offsets[f], *a_end = left.keys + left.offsets[f + 1];
@@ -186,10 +139,6 @@ nb::tuple join_buckets(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
     OwnedArray<int64_t> both(left.offsets.back() + right.offsets.back()), joint_sizes(F), joint_shifts(F);
     OwnedArray<int64_t> mine(left.offsets.back()), theirs(right.offsets.back());
     int64_t total = 0;
-    for (const BucketsBuffer* side : {&left, &right})
-        for (int64_t f = 0; f < F; ++f)
-            if (!std::is_sorted(side->keys + side->offsets[f], side->keys + side->offsets[f + 1]))
-                refuse("keys", "rising numbers", "others");
     {
         const nb::gil_scoped_release unlocked;
         for (int64_t f = 0; f < F; ++f) {

@@ -279,6 +279,7 @@ void run(Fault (*Kernels::*kernel)(const Task&), const Task& task) {
 
 void bind_counts(nb::module_& m);
 void bind_buckets(nb::module_& m);
+void bind_cells(nb::module_& m);
 void bind_scores(nb::module_& m);
 void bind_experts(nb::module_& m);
 void bind_exact(nb::module_& m);

@@ -86,6 +86,7 @@ void raise_fault(const Fault& fault) {
 NB_MODULE(_native, m) {
     tally::bind_counts(m);
     tally::bind_buckets(m);
+    tally::bind_cells(m);
     tally::bind_scores(m);
     tally::bind_experts(m);
     tally::bind_exact(m);

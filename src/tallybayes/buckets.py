@@ -91,17 +91,20 @@ class Buckets:
         return Buckets(self.keys[index], self.shift)
 
     @staticmethod
+    def arrays(
+        columns: Sequence[Buckets],
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """Return the keys of all columns, one after the other, and each column's number of keys and shift."""
+        keys = np.concatenate([one.keys for one in columns]) if columns else np.zeros(0, np.int64)
+        sizes, shifts = np.array([(len(one), one.shift) for one in columns], np.int64).reshape(-1, 2).T.copy()
+        return keys, sizes, shifts
+
+    @staticmethod
     def join_all(mine: Sequence[Buckets], theirs: Sequence[Buckets]) -> tuple[tuple[Buckets, ...], Places, Places]:
         """Return the buckets of all rows, column by column, and the places among them of the buckets of each side.
 
         Two buckets of one side may have the same place: where one side is coarser, or both together are too many.
         """
-        joined = kernels.join_buckets(*_arrays(mine), *_arrays(theirs))
+        joined = kernels.join_buckets(*Buckets.arrays(mine), *Buckets.arrays(theirs))
         labels = Buckets.split(joined.keys, joined.sizes, joined.shifts)
         return labels, joined.mine.astype(np.intp, copy=False), joined.theirs.astype(np.intp, copy=False)
-
-
-def _arrays(columns: Sequence[Buckets]) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Return the keys of all columns, and each column's number of keys and shift."""
-    keys = np.concatenate([one.keys for one in columns])
-    return keys, np.array([len(one) for one in columns], np.int64), np.array([one.shift for one in columns], np.int64)

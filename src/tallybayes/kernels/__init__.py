@@ -33,6 +33,7 @@ from .buckets import (
     ordered,
     unordered,
 )
+from .cells import ChosenCells, choose_cells, count_cells, cut_cells
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
@@ -60,6 +61,7 @@ __all__ = [
     "BadEntry",
     "BucketCodes",
     "BucketCounts",
+    "ChosenCells",
     "Codes",
     "Coefficients",
     "Columns",
@@ -71,10 +73,13 @@ __all__ = [
     "PowerSums",
     "WeighedTerms",
     "add_product",
+    "choose_cells",
     "count_buckets",
+    "count_cells",
     "count_codes",
     "count_pairs",
     "count_sparse",
+    "cut_cells",
     "exact_moments",
     "exp",
     "expert_terms",

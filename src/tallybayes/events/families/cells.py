@@ -5,10 +5,6 @@ A cell is looked up by its edges, midway between neighbours. Cells depend on all
 
 from __future__ import annotations
 
-import bisect
-import heapq
-import itertools
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -106,80 +102,23 @@ class Cells:
 
     def count(self, statistic: Statistic) -> Floats:  # (ΣK, C)
         """Return the weight of each cell in each class."""
-        counts = statistic.sums["counts"].to_float().T
-        out = np.zeros((len(self.value), counts.shape[1]))
-        if len(counts):
-            at = np.concatenate([self.of_values(f, one.middle) for f, one in enumerate(statistic.labels)])
-            first = np.flatnonzero(np.diff(at, prepend=-1))
-            out[at[first]] = np.add.reduceat(counts, first, axis=0)
-        return out
+        counts = statistic.sums["counts"].to_float()
+        return kernels.count_cells(*Buckets.arrays(statistic.labels), counts, self.edges, self.sizes)
+
+    @cached_property
+    def nodes(self) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:  # (L, ΣK) and (L, F)
+        """The node of each cell in each level of its column's tree, and the number of nodes of each column."""
+        cells = self.sizes, self.low, self.value, self.high, self.pooled
+        nodes, counts = kernels.cut_cells(*cells, leaves=_LEAVES, depth=_DEPTH, least=_LEAST)
+        levels = int(counts.any(axis=1).sum())  # below a level without nodes there are none
+        return nodes[:levels], counts[:levels]
 
     @cached_property
     def splits(self) -> tuple[Split, ...]:
         """The levels of the trees: nodes are cut where the pooled weight on both sides is most equal."""
-        some = np.flatnonzero(self.pooled)
-        ends = np.searchsorted(self.column[some], np.arange(len(self.sizes) + 1)).tolist()
-        trees = [_tree(np.cumsum(self.pooled[some[a:b]]).tolist()) for a, b in itertools.pairwise(ends)]
-        splits: list[Split] = []
-        for level in zip(*trees, strict=True):
-            nodes = [int(one.max(initial=-1)) + 1 for one in level]
-            starts = itertools.accumulate(nodes, initial=0)
-            node = np.concatenate(
-                [np.where(one < 0, -1, one + start) for one, start in zip(level, starts, strict=False)]
-            )
-            column = np.repeat(np.arange(len(nodes)), np.array(nodes, np.intp) // 2)
-            splits.append(Split(node[self._nearest] if len(node) else np.full(len(self.value), -1), column))
-        return tuple(split for split in splits if len(split.column))
-
-    @cached_property
-    def _nearest(self) -> Places:  # (ΣK,)
-        """The occupied cell, among those, that each cell goes with: itself, or the nearer neighbour."""
-        occupied = self.pooled > 0
-        after = np.minimum(np.cumsum(occupied) - occupied, occupied.sum() - 1)  # of a cell that is occupied: itself
-        before = np.maximum(after - 1, 0)
-        some = np.flatnonzero(occupied)
-        nearer = self.value - self.high[some[before]] <= self.low[some[after]] - self.value
-        return np.asarray(np.where(occupied | ~nearer, after, before))
-
-
-def _tree(cumulative: list[float]) -> Sequence[Places]:  # (n,) for each level
-    """Return the nodes of a column's occupied cells: two for each parent that is cut; −1 below others."""
-    cumulative = [0.0, *cumulative]
-    cuts, whole = _cuts(cumulative), (0, len(cumulative) - 1)
-    levels, parents = np.full((_DEPTH, len(cumulative) - 1), -1, np.intp), [whole]
-    for node in levels:
-        children: list[tuple[int, int]] = []
-        for a, b in parents:
-            c = cuts.get((a, b))
-            if c is not None:
-                node[a:c], node[c:b] = len(children), len(children) + 1
-                children += [(a, c), (c, b)]
-        parents = children
-    return list(levels)
-
-
-def _cuts(cumulative: list[float]) -> dict[tuple[int, int], int]:
-    """Return where nodes are cut, heaviest first, each where the weight on both sides is most equal.
-
-    Examples
-    --------
-    >>> _cuts([0.0, 92.0, 96.0, 100.0])      # cells of weight 92, 4 and 4
-    {(0, 3): 1, (1, 3): 2}
-    """
-    cuts: dict[tuple[int, int], int] = {}
-    waiting = [(-cumulative[-1], 0, len(cumulative) - 1, 0)]
-    while waiting and len(cuts) < _LEAVES - 1:
-        weight, a, b, depth = heapq.heappop(waiting)
-        if b - a < 2 or -weight < 2 * _LEAST or depth == _DEPTH:
-            continue
-        half = (cumulative[a] + cumulative[b]) / 2
-        c = bisect.bisect_left(cumulative, half, a + 1, b - 1)
-        if c > a + 1 and half - cumulative[c - 1] <= cumulative[c] - half:
-            c -= 1
-        cuts[a, b] = c
-        for low, high in ((a, c), (c, b)):
-            heapq.heappush(waiting, (cumulative[low] - cumulative[high], low, high, depth + 1))
-    return cuts
+        columns = np.arange(len(self.sizes))
+        each = zip(*self.nodes, strict=True)
+        return tuple(Split(node.astype(np.intp), np.repeat(columns, counts // 2)) for node, counts in each)
 
 
 def choose_cells(statistic: Statistic) -> Cells:
@@ -187,35 +126,9 @@ def choose_cells(statistic: Statistic) -> Cells:
 
     Each bucket has one if they are few, and some are in the gaps between them.
     """
-    pooled = np.split(statistic.sums["counts"].to_float().sum(axis=0), np.cumsum(statistic.sizes)[:-1])
-    columns = [_of_column(labels, counts) for labels, counts in zip(statistic.labels, pooled, strict=True)]
-    sizes = np.array([len(one[0]) for one in columns], np.int64)
-    return Cells(sizes, *(np.concatenate(part) for part in zip(*columns, strict=True)))
-
-
-def _of_column(buckets: Buckets, counts: Floats) -> Sequence[Floats]:
-    """Return low, value, high and pooled weight of the cells of one column."""
-    if not len(buckets):
-        nothing = np.zeros(1)
-        return nothing, nothing, nothing, nothing
-    low, value, high = buckets.low, buckets.middle, buckets.high
-    if len(buckets) > _MOST - _BETWEEN:  # runs of about equal weight
-        middle = np.cumsum(counts) - counts / 2
-        run = np.floor(middle / counts.sum() * (_MOST - _BETWEEN))
-        first = np.flatnonzero(np.diff(run, prepend=-1))
-        low, high = low[first], high[np.append(first[1:], len(buckets)) - 1]
-        share = counts / counts.sum()  # so that no sum exceeds the largest value
-        value = np.clip(np.add.reduceat(value * share, first) / np.add.reduceat(share, first), low, high)
-        counts = np.add.reduceat(counts, first)
-    steps = (np.arange(_BETWEEN) + 0.5) / _BETWEEN
-    points = low[0] * (1 - steps) + high[-1] * steps
-    after = np.minimum(np.searchsorted(low, points), len(low) - 1)
-    reach = (high[-1] / 2 - low[0] / 2) / _BETWEEN  # half of the distance between points
-    alone = (points - high[after - 1] > reach) & (low[after] - points > reach)
-    parts = [np.concatenate([mine, points[alone]]) for mine in (low, value, high)]
-    order = np.argsort(parts[1], kind="stable")
-    weight = np.concatenate([counts, np.zeros(int(alone.sum()))])
-    return *(part[order] for part in parts), weight[order]
+    pooled = statistic.sums["counts"].to_float().sum(axis=0)
+    found = kernels.choose_cells(*Buckets.arrays(statistic.labels), pooled, most=_MOST - _BETWEEN, between=_BETWEEN)
+    return Cells(*found)
 
 
 def _between(left: Floats, right: Floats) -> Floats:

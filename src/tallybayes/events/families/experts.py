@@ -206,13 +206,13 @@ class Experts:
         whole, options = student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
         own, shift = filled(student.own, whole), _shift(whole)
         full, less = (coefficients(n, 1.0, options) for n in (own.n, np.maximum(own.n - 1.0, 0.0)))
-        nodes = np.array([split.node for split in cells.splits], np.int32).reshape(-1, len(cells.value))
+        nodes, n_nodes = cells.nodes
         found = kernels.expert_terms(
             cells.value - shift[cells.column, 0],
             counts,
             cells.sizes,
             nodes,
-            [2 * len(split.column) for split in cells.splits],
+            n_nodes.sum(axis=1),
             ALPHAS,
             np.stack([own.n, own.mean - shift + own.rest, own.m2]),
             np.concatenate([whole.n, whole.mean - shift + whole.rest, whole.m2], axis=1).T.copy(),

@@ -1,0 +1,99 @@
+// Python bindings of choose_cells, cut_cells and count_cells.
+#include "dense/cells.hpp"
+
+#include "bind/owned.hpp"
+
+namespace tally {
+
+namespace {
+
+using std::int64_t;
+
+const double* numbers(const Buffer& buffer, int64_t length) {
+    buffer.need_axes(1);
+    buffer.need_length(length);
+    return buffer.all<const double>(Type::f64, "float64");
+}
+
+// Low, value, high and weight of the cells of each column, and how many they are.
+nb::tuple choose_cells(nb::handle keys, nb::handle sizes, nb::handle shifts, nb::handle weights, int64_t most,
+                       int64_t between) {
+    const BucketsBuffer buckets(keys, sizes, shifts, static_cast<int64_t>(nb::len(shifts)));
+    const int64_t F = static_cast<int64_t>(buckets.offsets.size()) - 1;
+    const Buffer weight(weights, "weights");
+    const double* from = numbers(weight, buckets.offsets.back());
+    if (most < 1) refuse("most", "a number from 1", std::to_string(most));
+    need_count(between, "between");
+    OwnedArray<int64_t> lengths(F);
+    std::vector<cells::Cell> found;
+    cells::Chooser chooser(most, between);
+    for (int64_t f = 0; f < F; ++f) {
+        const int64_t first = buckets.offsets[f], before = static_cast<int64_t>(found.size());
+        chooser.add(buckets.keys + first, from + first, buckets.offsets[f + 1] - first, buckets.shifts[f], found);
+        lengths.data[f] = static_cast<int64_t>(found.size()) - before;
+    }
+    const auto K = static_cast<int64_t>(found.size());
+    OwnedArray<double> low(K), value(K), high(K), pooled(K);
+    for (int64_t k = 0; k < K; ++k) {
+        low.data[k] = found[k].low;
+        value.data[k] = found[k].value;
+        high.data[k] = found[k].high;
+        pooled.data[k] = found[k].weight;
+    }
+    return nb::make_tuple(lengths.give({F}), low.give({K}), value.give({K}), high.give({K}), pooled.give({K}));
+}
+
+// The node of each cell in each level, and the number of nodes of each level and column.
+nb::tuple cut_cells(nb::handle sizes, nb::handle low, nb::handle value, nb::handle high, nb::handle weights,
+                    int64_t leaves, int64_t depth, double least) {
+    const auto F = static_cast<int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, F);
+    const int64_t K = offsets.back();
+    const Buffer lows(low, "low"), values(value, "value"), highs(high, "high"), weight(weights, "weights");
+    const double *l = numbers(lows, K), *v = numbers(values, K), *h = numbers(highs, K), *w = numbers(weight, K);
+    if (depth < 0 || depth > 62) refuse("depth", "a number from 0 to 62", std::to_string(depth));
+    OwnedArray<std::int32_t> nodes(depth * K);
+    OwnedArray<int64_t> counts(depth * F);
+    std::vector<int64_t> starts(static_cast<std::size_t>(depth), 0);
+    cells::Cutter cutter(leaves, depth, least);
+    for (int64_t f = 0; f < F; ++f) {
+        const int64_t at = offsets[f];
+        for (int64_t level = 0; level < depth; ++level) counts.data[level * F + f] = -starts[level];
+        cutter.cut(l + at, v + at, h + at, w + at, offsets[f + 1] - at, K, starts.data(), nodes.data + at);
+        for (int64_t level = 0; level < depth; ++level) counts.data[level * F + f] += starts[level];
+    }
+    return nb::make_tuple(nodes.give({depth, K}), counts.give({depth, F}));
+}
+
+// The weight of each class in each cell, (K, C).
+nb::object count_cells(nb::handle keys, nb::handle sizes, nb::handle shifts, nb::handle weights, nb::handle edges,
+                       nb::handle cells) {
+    const auto F = static_cast<int64_t>(nb::len(shifts));
+    const BucketsBuffer buckets(keys, sizes, shifts, F);
+    const auto offsets = offsets_of(cells, F);
+    const int64_t V = buckets.offsets.back(), K = offsets.back();
+    const Matrix from(weights, "weights", -1, V);
+    const int64_t C = from.size(0);
+    for (int64_t f = 0; f < F; ++f)
+        if (offsets[f + 1] == offsets[f]) refuse("cells", "at least one of each column", "none");
+    const Buffer all(edges, "edges");
+    const double* edge = numbers(all, K - F);
+    OwnedArray<double> out(K * C);
+    std::fill_n(out.data, K * C, 0.0);
+    for (int64_t f = 0; f < F; ++f) {
+        const int64_t at = buckets.offsets[f];
+        cells::count(buckets.keys + at, buckets.offsets[f + 1] - at, buckets.shifts[f], from.data, at, V, C,
+                     edge + offsets[f] - f, offsets[f + 1] - offsets[f] - 1, out.data + offsets[f] * C);
+    }
+    return out.give({K, C});
+}
+
+}  // namespace
+
+void bind_cells(nb::module_& m) {
+    m.def("choose_cells", &choose_cells);
+    m.def("cut_cells", &cut_cells);
+    m.def("count_cells", &count_cells);
+}
+
+}  // namespace tally

@@ -1,0 +1,77 @@
+"""Cells of buckets, their trees and their counts: compiled against plain Python."""
+
+import numpy as np
+import pytest
+
+from tallybayes import kernels
+
+from . import cells_reference as reference
+
+
+def columns(rng, *, weighted):
+    """Return buckets of a few columns of all kinds, some without any, and the weight of each."""
+    keys, shifts = [], []
+    for _ in range(rng.integers(1, 6)):
+        kind = rng.integers(0, 5)
+        n = int(rng.choice([0, 1, 2, 7, 60, 400]))
+        values = (
+            rng.normal(size=n),
+            rng.integers(-5, 6, n).astype(float),
+            np.exp(8 * rng.normal(size=n)),
+            np.where(rng.random(n) < 0.5, 0.0, 1e300 * rng.normal(size=n)),
+            np.concatenate([rng.normal(size=n // 2), 1e3 + rng.normal(size=n - n // 2)]),
+        )[kind]
+        shift = int(rng.choice([0, 0, 40, 52]))
+        found = np.unique(kernels.ordered(values) >> shift << shift)
+        keys.append(found)
+        shifts.append(shift if len(found) else 0)
+    sizes = np.array([len(one) for one in keys])
+    weights = rng.integers(1, 100, sizes.sum()).astype(float)
+    return np.concatenate(keys), sizes, np.array(shifts), weights * (rng.random(len(weights)) if weighted else 1)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_cells_trees_and_counts_equal_the_reference(seed):
+    rng = np.random.default_rng(seed)
+    keys, sizes, shifts, weights = columns(rng, weighted=bool(seed % 3 == 0))
+    for most, between in ((190, 64), (5, 3), (20, 1)):
+        cells = kernels.choose_cells(keys, sizes, shifts, weights, most=most, between=between)
+        wanted = reference.choose_cells(keys, sizes, shifts, weights, most=most, between=between)
+        for got, want in zip(cells, wanted, strict=True):
+            np.testing.assert_array_equal(got, want)
+        for leaves, depth, least in ((16, 6, 4), (3, 2, 0.5), (1, 1, 0)):
+            options = {"leaves": leaves, "depth": depth, "least": least}
+            for got, want in zip(
+                kernels.cut_cells(*cells, **options), reference.cut_cells(*cells, **options), strict=True
+            ):
+                np.testing.assert_array_equal(got, want)
+        column = np.repeat(np.arange(len(sizes)), cells.sizes)
+        edges = cells.low[1:][np.diff(column) == 0]
+        by_class = np.stack([weights, 2 * weights])
+        np.testing.assert_allclose(
+            kernels.count_cells(keys, sizes, shifts, by_class, edges, cells.sizes),
+            reference.count_cells(keys, sizes, shifts, by_class, edges, cells.sizes),
+            rtol=1e-14,
+        )
+
+
+def test_every_bucket_is_in_the_cell_that_holds_its_weight():
+    rng = np.random.default_rng(1)
+    keys, sizes, shifts, weights = columns(rng, weighted=False)
+    cells = kernels.choose_cells(keys, sizes, shifts, weights, most=190, between=64)
+    column = np.repeat(np.arange(len(sizes)), cells.sizes)
+    edges = cells.low[1:][np.diff(column) == 0]
+    counted = kernels.count_cells(keys, sizes, shifts, weights[None], edges, cells.sizes)
+    np.testing.assert_array_equal(counted[:, 0], cells.weights)
+
+
+def test_keys_that_do_not_rise_are_refused():
+    with pytest.raises(ValueError, match="keys: wanted rising numbers"):
+        kernels.choose_cells(np.array([2, 1]), [2], np.array([0]), np.ones(2), most=10, between=4)
+
+
+def test_lengths_that_differ_are_refused():
+    with pytest.raises(ValueError, match="weights: wanted length 2"):
+        kernels.choose_cells(np.array([1, 2]), [2], np.array([0]), np.ones(3), most=10, between=4)
+    with pytest.raises(ValueError, match="at least one of each column"):
+        kernels.count_cells(np.array([1]), [1], np.array([0]), np.ones((1, 1)), np.zeros(0), [0])

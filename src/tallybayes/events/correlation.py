@@ -110,7 +110,7 @@ class Correlation(Product[Dense]):
     sums: ClassVar[dict[str, Sum]] = {"moments": Sum("value", signed=True)}
 
     @classmethod
-    def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool) -> Correlation:
+    def of(cls, parts: Sequence[Sequence[Any]], base: float, free: bool = False) -> Correlation:
         """Return the correlation that plain values describe; raise ValueError if they cannot."""
         made = tuple(
             ScoredColumn(str(name), tuple(map(float, values)), tuple(map(int, scores)))
@@ -141,6 +141,10 @@ class Correlation(Product[Dense]):
     def in_words(self, data: Dense) -> str | None:
         """Return how many numbers there are."""
         return None if np.isnan(data.first()).any() else f"{len(self.parts)} numbers together"
+
+    def tables(self, statistic: Statistic) -> tuple[float, Sequence[Floats]]:
+        """Return no table: numbers are summed, not counted by value."""
+        return math.nan, []
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether some rows could have these sums."""

@@ -151,6 +151,10 @@ class Interaction(Product[Codes]):
         [cell] = data.first().tolist()
         return self.cell_names([cell])[0] if cell >= 0 else None
 
+    def tables(self, statistic: Statistic) -> tuple[float, Sequence[Floats]]:
+        """Return the one table of all parts."""
+        return 1.0, [self.counts(statistic)]
+
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether the values are cells."""
         cells = statistic.labels[0].values

@@ -25,7 +25,7 @@ from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, InputKind, LeftOut, Weights
 from tallybayes.events.families.dirichlet import leave_codes_out
 from tallybayes.events.inputs import Codes, Floats, Value
 from tallybayes.events.interaction import (
@@ -39,6 +39,7 @@ from tallybayes.events.interaction import (
 )
 from tallybayes.events.likelihood import Drawn, EstimateOptions, Likelihood, Profile, Table, weigh
 from tallybayes.events.plain_terms import PlainTerm
+from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -50,7 +51,7 @@ _Slots = tuple[npt.NDArray[np.int32], ...]
 
 
 @dataclass(frozen=True)
-class OneDependence(Event[Codes]):
+class OneDependence(Product[Codes]):
     """All pairs of some columns: one column of a schema that is made of others.
 
     Parameters
@@ -70,26 +71,32 @@ class OneDependence(Event[Codes]):
     parts: tuple[Part, ...]
 
     name: ClassVar[str] = "aode"
-    product: ClassVar[bool] = True
+    partial: ClassVar[bool] = True
     discrete: ClassVar[bool] = True
     input: ClassVar[InputKind] = "codes"
     sums: ClassVar[dict[str, Sum]] = {"counts": Sum("value")}
 
-    def __post_init__(self) -> None:
-        """Leave the parts as they are: no user gives them."""
+    @property
+    def base(self) -> float:  # type: ignore[override]
+        """The weight before calibration: AODE has no other."""
+        return 1.0
+
+    @property
+    def free(self) -> bool:  # type: ignore[override]
+        """Whether a fitted weight costs nothing."""
+        return False
 
     @classmethod
-    def of(cls, parts: Sequence[Sequence[Any]]) -> OneDependence:
+    def of(cls, parts: Sequence[Sequence[Any]], base: float = 1.0, free: bool = False) -> OneDependence:
         """Return the event that plain values describe; raise ValueError if they cannot."""
         made = cls(made_parts(parts))
         if len(made.parts) < 2 or made.size > MOST_CELLS:
             raise ValueError("parts of all pairs")
         return made
 
-    @property
-    def spec(self) -> str:
-        """The event's name: its parts are stored beside it."""
-        return self.name
+    def to_dict(self) -> dict[str, Any]:
+        """Return the parts as plain values."""
+        return {"parts": [list(part) for part in self.parts]}
 
     @cached_property
     def shape(self) -> npt.NDArray[np.int64]:
@@ -107,9 +114,16 @@ class OneDependence(Event[Codes]):
         singles = int(self.shape.sum())
         return singles + (singles**2 - int((self.shape**2).sum())) // 2
 
-    def length(self, data: Codes) -> Floats:
-        """Return 0: the columns that it is made of are counted themselves."""
-        return np.zeros(len(data))
+    def value(self, data: Codes) -> None:
+        """Return None: the first row has many pairs, not one value."""
+
+    def in_words(self, data: Codes) -> str | None:
+        """Return how the first row's pairs are put together; None where it has none."""
+        return "on average over parents" if np.count_nonzero(data.first() >= 0) > 1 else None
+
+    def tables(self, statistic: Statistic) -> tuple[float, Sequence[Floats]]:
+        """Return the tables of all pairs; each is heard from two parents, of as many as there are columns."""
+        return 2 / len(self.parts), self.counts(statistic)[1]
 
     def consistent(self, statistic: Statistic) -> bool:
         """Return whether the values are cells."""
@@ -180,12 +194,21 @@ class OneDependence(Event[Codes]):
         event = OneDependence(tuple(part for f, part in enumerate(self.parts) if f in mine))
         return event, replace(fewer, labels=labels)
 
-    def without_parts(self, data: Codes, rows: npt.NDArray[np.intp], kept: npt.NDArray[np.bool_]) -> Codes:
-        """Return some rows in which only some parts (rows, parts) are kept and the others are missing."""
+    def without_rows_and_parts(
+        self,
+        statistic: Statistic,
+        data: Codes,
+        classes: ClassCodes,
+        weights: Weights,
+        rows: npt.NDArray[np.intp],
+        kept: npt.NDArray[np.bool_],
+    ) -> LeftOut:
+        """Return some of the rows, of which some parts are missing."""
         columns = (
             np.where(keep, column[rows], np.int32(-1)) for column, keep in zip(data.columns, kept.T, strict=True)
         )
-        return replace(data, columns=tuple(columns))
+        left = None if weights is None else weights[rows]
+        return self.without_rows(statistic, replace(data, columns=tuple(columns)), classes[rows], left)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import json
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import prod
-from typing import Any, Literal
+from typing import Any, Literal, Never
 
 import numpy as np
 import numpy.typing as npt
@@ -72,6 +72,7 @@ _DECLARED_PER_BYTE, _DECLARED = 64, 1 << 22
 _ZERO_SUMS = 4  # an event model has three sums at most, and all of them may be zero
 # The values of a column are the same in most partitions: cache this many lists of at most this many bytes.
 _LISTS, _LIST_BYTES = 4096, 1 << 12
+_PRODUCTS: tuple[type[Product[Never]], ...] = (Interaction, Correlation, OneDependence)
 
 Tensors = dict[str, npt.NDArray[Any]]
 
@@ -339,23 +340,17 @@ def _divides(columns: Sequence[str], blocks: Sequence[Sequence[str]]) -> bool:
 
 def _put_event(event: Event) -> dict[str, Any]:
     """Return an event model as JSON: its specification, and the parts of a product."""
-    if isinstance(event, OneDependence):
-        return {"event": event.spec, "parts": [list(part) for part in event.parts]}
-    if not isinstance(event, Product):
-        return {"event": event.spec}
-    stored = {"event": event.spec, "parts": [list(part) for part in event.parts], "base": event.base}
-    return stored | {"free": True} if event.free else stored
+    return {"event": event.spec} | (event.to_dict() if isinstance(event, Product) else {})
 
 
 def get_event(stored: dict[str, Any]) -> Event:
     """Return the event model of a stored block."""
     if "parts" not in stored:
         return parse(stored["event"])
-    if stored["event"] == OneDependence.name:
-        return as_event(OneDependence.of(stored["parts"]))
-    require(stored["event"] in (Interaction.name, Correlation.name), "a product of columns")
-    made = Interaction if stored["event"] == Interaction.name else Correlation
-    return as_event(made.of(stored["parts"], stored["base"], stored.get("free", False)))
+    kind = next((one for one in _PRODUCTS if one.name == stored["event"]), None)
+    if kind is None:
+        raise BadModelFile("a product of columns")
+    return as_event(kind.of(**{name: stored[name] for name in ("parts", "base", "free") if name in stored}))
 
 
 def require(holds: bool, what: str) -> None:

@@ -16,7 +16,6 @@ from tallybayes.display.tables import Column, Grid, Result, number, plain
 from tallybayes.encoding import open_rows
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, wanted
-from tallybayes.events import Event
 from tallybayes.events.inputs import Codes, Dense, Encoded, Floats, Sparse, Texts
 from tallybayes.events.likelihood import weigh
 from tallybayes.events.product import Product
@@ -309,15 +308,7 @@ def _values(model: Model, row: Any, batch: pa.RecordBatch | None) -> Sequence[An
 def _cells_of_products(model: Model, blocks: list[Encoded]) -> list[str | None]:
     """Return the value of each product in words; None where a part is missing."""
     pairs = zip(model.schema.blocks, blocks, strict=True)
-    return [_in_words(block.event, data) for block, data in pairs if block.event.product]
-
-
-def _in_words(event: Event, data: Encoded) -> str | None:
-    """Return the first row's value in words; None where a part, or all but one of all pairs, is missing."""
-    if isinstance(event, Product):
-        return event.in_words(data)
-    assert isinstance(data, Codes)
-    return "on average over parents" if np.count_nonzero(data.first() >= 0) > 1 else None
+    return [block.event.in_words(data) for block, data in pairs if isinstance(block.event, Product)]
 
 
 def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
@@ -345,8 +336,8 @@ def _behind(model: Model, blocks: list[Encoded]) -> tuple[Sequence[str], Floats]
     for event, likelihood, data, places in parts:
         at = slice(None) if places is None else places
         counts[at] = likelihood.support(data)
-        if event.product:
-            value = _in_words(event, data)
+        if isinstance(event, Product):
+            value = event.in_words(data)
             notes[at] = MISSING if value is None else "" if counts[at].any() else UNSEEN
         elif isinstance(data, Dense):
             notes[at] = np.where(np.isnan(data.first()), MISSING, "")

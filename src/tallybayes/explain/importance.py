@@ -21,7 +21,6 @@ from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.event import as_event
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
-from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
 from tallybayes.explain.eliminate import eliminate
@@ -165,11 +164,12 @@ def select(model: Model, columns: Any, rows: Any, label: Any, weights: Any) -> M
 def _with_fewer_pairs(whole: Evidence, some: Evidence) -> Evidence:
     """Return the evidence of some columns with all of their pairs, where the whole evidence has all of its own."""
     for block, statistic in zip(whole.schema.blocks, whole.statistics, strict=True):
-        if not isinstance(block.event, OneDependence) or block in some.schema.blocks:
+        if not isinstance(block.event, Product) or block in some.schema.blocks:
             continue
-        kept = [f for f, part in enumerate(block.event.parts) if part.column in some.schema.columns]
-        if len(kept) > 1:
-            event, fewer = block.event.of_parts(statistic, kept)
+        kept = [f for f, name in enumerate(block.event.columns) if name in some.schema.columns]
+        found = block.event.of_parts(statistic, kept) if len(kept) > 1 else None
+        if found is not None:
+            event, fewer = found
             schema = some.schema.with_products([replace(block, event=as_event(event))])
             some = replace(some, schema=schema, statistics=(*some.statistics, fewer))
     return some
@@ -187,8 +187,7 @@ def _products_of(model: Model, columns: Sequence[str]) -> list[str]:
 
 def parts_of(block: Block) -> set[str]:
     """Return the columns that a block's column is made of; none for a column of the source."""
-    event = block.event
-    return {part.column for part in event.parts} if isinstance(event, Product | OneDependence) else set()
+    return set(block.event.columns) if isinstance(block.event, Product) else set()
 
 
 def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import xlogy
 
-from tallybayes.events.correlation import Correlation
 from tallybayes.events.event import Event
 from tallybayes.events.families.bag import BagTable
 from tallybayes.events.histogram import Histogram
 from tallybayes.events.inputs import Floats
 from tallybayes.events.interaction import Interaction
 from tallybayes.events.likelihood import Likelihood
-from tallybayes.events.one_dependence import OneDependence
+from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.events.text.text import Text
 from tallybayes.model import Model
@@ -109,12 +107,9 @@ def _counted(counts: Floats) -> float:
 
 
 def _of_column(event: Event, likelihood: Likelihood, f: int, prior: Floats) -> float:
-    if isinstance(event, Interaction):
-        return _beyond_parts(event.counts(likelihood.statistic))
-    if isinstance(event, OneDependence):  # each pair is heard from two parents, of as many as there are columns
-        return 2 / len(event.parts) * sum(map(_beyond_parts, event.counts(likelihood.statistic)[1]))
-    if isinstance(event, Correlation):
-        return math.nan  # no closed form, and no few values to sum over
+    if isinstance(event, Product):
+        weight, tables = event.tables(likelihood.statistic)
+        return weight * sum(map(_beyond_parts, tables))
     profile = likelihood.profile(f)
     if not len(profile.values):
         return 0.0

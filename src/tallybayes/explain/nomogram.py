@@ -21,7 +21,6 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, BadOption, wanted
 from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
-from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.options import is_finite, shown
 from tallybayes.events.product import Product
 from tallybayes.explain.contrast import ClassContrast
@@ -270,7 +269,7 @@ def nomogram(
 
     Scales of numbers stay within the observed ranges, where given.
     """
-    if any(isinstance(block.event, OneDependence) for block in model.schema.products):
+    if any(isinstance(block.event, Product) and block.event.partial for block in model.schema.products):
         want, do = "a score that is a sum of scales", "Fit with structure 'pairs' or 'tan'"
         raise BadOption(wanted("nomogram", want, "structure 'aode', a mean over parents", do))
     question = ClassContrast.about(of, against, model.classes)

@@ -15,9 +15,8 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.event import ClassCodes, LeftOut
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
-from tallybayes.events.inputs import Codes, Encoded, Floats
+from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.events.likelihood import EstimateOptions
-from tallybayes.events.one_dependence import OneDependence
 from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
@@ -160,9 +159,8 @@ class ColumnTerms:
             at = range(len(made_of), len(made_of) + len(block.columns))
             if isinstance(event, Product):
                 offset[at.start], free[at.start] = event.base, event.free
-                event = replace(event, base=1.0)  # type: ignore[type-var]
-            if isinstance(event, Product | OneDependence):
-                made_of.append(tuple(place.get(part.column, -1) for part in event.parts))
+                event = event.at_weight_one()
+                made_of.append(tuple(place.get(name, -1) for name in event.columns))
             else:
                 made_of += [(u,) for u in at]
             left = event.without_rows(statistic, data, classes, weights)
@@ -172,7 +170,7 @@ class ColumnTerms:
                 ):
                     terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
                 likelihood = event.estimate(statistic, options) if binned else None
-            if isinstance(event, OneDependence) and isinstance(data, Codes):
+            if isinstance(event, Product) and event.partial:
                 again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
             if event.product:
                 bins.append(no_bins(n))
@@ -351,9 +349,9 @@ def _each(
 
 
 def _of_kept_parts(
-    event: OneDependence,
+    event: Product,
     statistic: Statistic,
-    data: Codes,
+    data: Encoded,
     classes: ClassCodes,
     weights: RowWeights,
     options: EstimateOptions,
@@ -361,9 +359,8 @@ def _of_kept_parts(
     kept: npt.NDArray[np.bool_],
 ) -> Floats:  # (C, n)
     """Return the left-out terms of some rows that keep only some columns."""
-    fewer, left = event.without_parts(data, some, kept), None if weights is None else weights[some]
     out = np.zeros((len(some), statistic.rows.shape[0]))
-    event.without_rows(statistic, fewer, classes[some], left).add(options, out)
+    event.without_rows_and_parts(statistic, data, classes, weights, some, kept).add(options, out)
     return _shifted(out)
 
 
@@ -378,7 +375,7 @@ def with_products(evidence: Evidence) -> Evidence:
 
     def whole(block: Block) -> Block:
         event = block.event
-        return replace(block, event=replace(event, base=1.0)) if isinstance(event, Product) else block  # type: ignore[type-var]
+        return replace(block, event=event.at_weight_one()) if isinstance(event, Product) else block
 
     if not evidence.schema.products:
         return evidence

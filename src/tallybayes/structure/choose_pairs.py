@@ -48,17 +48,7 @@ _Pair: TypeAlias = tuple[int, ...]  # of columns; or three of them
 
 
 def choose_pairs(evidence: Evidence, choices: Choices, sample: SampledRows) -> list[Block]:
-    """Return the pairs of columns that improve the probabilities of sampled rows, as products.
-
-    Parameters
-    ----------
-    evidence : Evidence
-        The evidence of all rows.
-    choices : Choices
-        How the columns are estimated; every smoothing is a number.
-    sample : SampledRows
-        Some of the rows.
-    """
+    """Return the pairs of columns that improve the probabilities of sampled rows, as products: see `PairSearch`."""
     return PairSearch(evidence, choices, sample).find()
 
 

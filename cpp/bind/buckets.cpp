@@ -9,36 +9,11 @@ namespace {
 
 using std::int64_t;
 
-int64_t need_codes(int64_t n_rows, int64_t n_columns) {
-    if (n_columns != 0 && n_rows > (int64_t{1} << 40) / n_columns)
-        refuse("columns", "at most 2^40 values", std::to_string(n_rows) + " rows");
-    return n_rows * n_columns;
-}
-
-int64_t rows_of(nb::handle columns) {
-    if (PyObject_CheckBuffer(columns.ptr())) {
-        const Buffer buffer(columns, "columns");
-        buffer.need_axes(2);
-        return buffer.size(0);
-    }
-    const nb::object items = nb::steal(PySequence_Tuple(columns.ptr()));
-    if (!items.is_valid()) {
-        PyErr_Clear();
-        refuse_type("columns", "an array or a sequence of arrays", columns);
-    }
-    for (nb::handle item : nb::borrow<nb::tuple>(items)) {
-        const Buffer buffer(item, "columns");
-        buffer.need_axes(1);
-        return buffer.size(0);
-    }
-    return 0;
-}
-
 nb::tuple find_buckets(nb::handle columns) {
     const int64_t n = rows_of(columns);
     const TableBuffer table(columns, n, true);
     const int64_t F = table.table().n_columns, room = std::min(n, FindBucketsTask::kMost);
-    OwnedArray<std::int16_t> codes(need_codes(n, F));
+    OwnedArray<std::int16_t> codes(need_cells(n, F));
     OwnedArray<int64_t> sizes(F), shifts(F);
     std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
     std::fill_n(sizes.data, F, 0);  // without rows no column is visited
@@ -63,7 +38,7 @@ nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classe
         if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to n_classes - 1", std::to_string(own.data[i]));
     const TableBuffer table(columns, n, true);
     const int64_t F = table.table().n_columns, room = std::min(n, most);
-    need_codes(need_codes(most + 2, C), F);
+    need_cells(need_cells(most + 2, C), F);
     OwnedArray<int64_t> sizes(F), shifts(F);
     std::vector<int64_t> keys(static_cast<std::size_t>(room * F));
     std::vector<std::uint32_t> counts(static_cast<std::size_t>((most + 2) * C * F));
@@ -105,7 +80,7 @@ nb::object find_cells(nb::handle columns, nb::handle edges, nb::handle sizes) {
         if (offsets[f + 1] - offsets[f] >= FindCellsTask::kMissing) refuse("edges", "at most 254 per column", "more");
         if (!std::is_sorted(from + offsets[f], from + offsets[f + 1])) refuse("edges", "rising numbers", "others");
     }
-    OwnedArray<std::uint8_t> codes(need_codes(n, F));
+    OwnedArray<std::uint8_t> codes(need_cells(n, F));
     run(&Kernels::find_cells, FindCellsTask{table.table(), from, offsets.data(), codes.data});
     return codes.give({F, n});
 }

@@ -1,9 +1,12 @@
-// Python bindings of choose_cells, cut_cells and count_cells.
+// Python bindings of cells: choosing, cutting and counting them, and looking up terms and bins by them.
+#include "codes/pair_terms.hpp"
 #include "dense/cells.hpp"
 
 #include "bind/owned.hpp"
 
 namespace tally {
+
+std::int64_t need_low(std::int64_t low);  // bind/counts.cpp
 
 namespace {
 
@@ -88,12 +91,74 @@ nb::object count_cells(nb::handle keys, nb::handle sizes, nb::handle shifts, nb:
     return out.give({K, C});
 }
 
+// The runs of cells of each column, where they begin, and how many cuts each column has.
+nb::tuple cut_runs(nb::handle value, nb::handle weights, nb::handle sizes, int64_t bins) {
+    const auto F = static_cast<int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, F);
+    const Buffer values(value, "value"), weight(weights, "weights");
+    const double *v = numbers(values, offsets.back()), *w = numbers(weight, offsets.back());
+    OwnedArray<std::int32_t> places(offsets.back());
+    OwnedArray<int64_t> counts(F);
+    std::vector<double> cuts;
+    for (int64_t f = 0; f < F; ++f) {
+        const int64_t at = offsets[f], before = static_cast<int64_t>(cuts.size());
+        cells::cut_runs(v + at, w + at, offsets[f + 1] - at, bins, cuts, places.data + at);
+        counts.data[f] = static_cast<int64_t>(cuts.size()) - before;
+    }
+    OwnedArray<double> found(static_cast<int64_t>(cuts.size()));
+    std::copy(cuts.begin(), cuts.end(), found.data);
+    return nb::make_tuple(places.give({offsets.back()}), found.give({static_cast<int64_t>(cuts.size())}),
+                          counts.give({F}));
+}
+
+// Write the terms of rows left out to out (F C, n).
+void pair_terms(nb::handle columns, nb::handle by_pair, nb::handle sizes, nb::handle classes, int64_t low, bool last,
+                nb::handle out) {
+    const ClassBuffer own(classes);
+    const TableBuffer table(columns, own.length(), false);
+    const int64_t F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Matrix from(by_pair, "by_pair", -1, -1);
+    const int64_t C = from.size(0);
+    if (from.size(1) != offsets.back() * C) refuse("by_pair", "a column per pair of code and class", "another number");
+    for (int64_t i = 0; i < own.length(); ++i)
+        if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to C - 1", std::to_string(own.data[i]));
+    const Matrix to(out, "out", F * C, own.length(), true);
+    need_low(low);
+    const nb::gil_scoped_release unlocked;
+    pairs::terms(table.table(), low, last, offsets.data(), own.data, C, from.data, to.data);
+}
+
+// The bin of each code, (F, n).
+nb::object bin_codes(nb::handle columns, nb::handle places, nb::handle sizes, nb::handle missing) {
+    const int64_t n = rows_of(columns);
+    const TableBuffer table(columns, n, false);
+    const int64_t F = table.table().n_columns;
+    const auto offsets = offsets_of(sizes, F);
+    const Buffer place(places, "places"), other(missing, "missing");
+    place.need_axes(1);
+    place.need_length(offsets.back());
+    other.need_axes(1);
+    other.need_length(F);
+    const auto *at = place.all<const std::int32_t>(Type::i32, "int32"),
+               *none = other.all<const std::int32_t>(Type::i32, "int32");
+    OwnedArray<std::int32_t> out(need_cells(n, F));
+    {
+        const nb::gil_scoped_release unlocked;
+        pairs::bins(table.table(), offsets.data(), at, none, out.data);
+    }
+    return out.give({F, n});
+}
+
 }  // namespace
 
 void bind_cells(nb::module_& m) {
     m.def("choose_cells", &choose_cells);
     m.def("cut_cells", &cut_cells);
     m.def("count_cells", &count_cells);
+    m.def("cut_runs", &cut_runs);
+    m.def("pair_terms", &pair_terms);
+    m.def("bin_codes", &bin_codes);
 }
 
 }  // namespace tally

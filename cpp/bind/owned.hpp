@@ -1,4 +1,4 @@
-// Arrays that Python owns afterwards, and buckets as Python holds them.
+// Arrays that Python owns afterwards, and what bindings of buckets and cells share.
 #pragma once
 
 #include <algorithm>
@@ -33,6 +33,33 @@ public:
 
     T* data;
 };
+
+// The number of cells of an array, if memory could hold it.
+inline std::int64_t need_cells(std::int64_t n_rows, std::int64_t n_columns) {
+    if (n_columns != 0 && n_rows > (std::int64_t{1} << 40) / n_columns)
+        refuse("columns", "at most 2^40 values", std::to_string(n_rows) + " rows");
+    return n_rows * n_columns;
+}
+
+// The number of rows of a table in either of its two forms.
+inline std::int64_t rows_of(nb::handle columns) {
+    if (PyObject_CheckBuffer(columns.ptr())) {
+        const Buffer buffer(columns, "columns");
+        buffer.need_axes(2);
+        return buffer.size(0);
+    }
+    const nb::object items = nb::steal(PySequence_Tuple(columns.ptr()));
+    if (!items.is_valid()) {
+        PyErr_Clear();
+        refuse_type("columns", "an array or a sequence of arrays", columns);
+    }
+    for (nb::handle item : nb::borrow<nb::tuple>(items)) {
+        const Buffer buffer(item, "columns");
+        buffer.need_axes(1);
+        return buffer.size(0);
+    }
+    return 0;
+}
 
 // The buckets of some columns, as Python holds them; the keys of each rise.
 class BucketsBuffer {

@@ -218,4 +218,27 @@ inline void count(const i64* keys, i64 V, i64 shift, const double* weights, i64 
     }
 }
 
+// Cut one column's K cells into at most `bins` runs of about equal weight. Append the values at which runs but the first
+// begin to `cuts`, and write the run of each cell.
+inline void cut_runs(const double* value, const double* weight, i64 K, i64 bins, std::vector<double>& cuts,
+                     i32* places) {
+    double total = 0.0, reached = 0.0;
+    for (i64 k = 0; k < K; ++k) total += weight[k];
+    const auto before = static_cast<i64>(cuts.size());
+    i64 next = 1;
+    for (i64 k = 0; k < K && total > 0; ++k) {
+        reached += weight[k];
+        bool here = false;
+        for (; next < bins && static_cast<double>(next) / static_cast<double>(bins) * total < reached; ++next) here = true;
+        const bool above = static_cast<i64>(cuts.size()) == before ? value[k] > value[0] : value[k] > cuts.back();
+        if (here && above) cuts.push_back(value[k]);
+    }
+    const auto n = static_cast<i64>(cuts.size()) - before;
+    i64 run = 0;
+    for (i64 k = 0; k < K; ++k) {
+        while (run < n && cuts[before + run] <= value[k]) ++run;
+        places[k] = static_cast<i32>(run);
+    }
+}
+
 }  // namespace tally::cells

@@ -128,3 +128,42 @@ def _cuts(cumulative: list[float], leaves: int, deepest: int, least: float) -> d
         for low, high in ((a, c), (c, b)):
             heapq.heappush(waiting, (cumulative[low] - cumulative[high], low, high, depth + 1))
     return cuts
+
+
+def cut_runs(value: Floats, weights: Floats, sizes: Any, bins: int) -> tuple[Any, ...]:
+    """Return the run of each cell, where runs begin, and how many cuts each column has."""
+    ends = np.cumsum(sizes)[:-1]
+    each = list(zip(np.split(value, ends), np.split(weights, ends), strict=True))
+    cuts = [_run_cuts(*one, bins) for one in each]
+    places = [np.searchsorted(cut, one[0], side="right") for cut, one in zip(cuts, each, strict=True)]
+    return np.concatenate(places), np.concatenate(cuts), np.array([len(cut) for cut in cuts])
+
+
+def _run_cuts(value: Floats, weight: Floats, bins: int) -> Floats:
+    reached = np.cumsum(weight)
+    if not len(value) or not reached[-1] > 0:  # no row has a value
+        return np.zeros(0)
+    bounds = value[np.searchsorted(reached, np.arange(1, bins) / bins * reached[-1], side="right")]
+    return np.unique(bounds[bounds > value[0]])
+
+
+def pair_terms(
+    columns: Sequence[Any], by_pair: Floats, sizes: Any, classes: Any, *, low: int, last: bool
+) -> Floats:  # (F, C, n)
+    """Return the terms of rows left out, one by one."""
+    C, starts = len(by_pair), np.cumsum(sizes) - sizes
+    out = np.zeros((len(columns), C, len(classes)))
+    for f, column in enumerate(columns):
+        for i, own in enumerate(classes):
+            code = int(column[i]) - low
+            inside = 0 <= code < sizes[f]
+            if inside or last:
+                out[f, :, i] = by_pair[:, (starts[f] + (code if inside else sizes[f] - 1)) * C + own]
+    return out
+
+
+def bin_codes(columns: Sequence[Any], places: Any, sizes: Any, missing: Any) -> npt.NDArray[np.int32]:
+    """Return the bin of each code, one by one."""
+    starts = np.cumsum(sizes) - sizes
+    each = zip(columns, starts, sizes, missing, strict=True)
+    return np.array([[places[a + v] if 0 <= v < k else m for v in map(int, c)] for c, a, k, m in each], np.int32)

@@ -75,3 +75,47 @@ def test_lengths_that_differ_are_refused():
         kernels.choose_cells(np.array([1, 2]), [2], np.array([0]), np.ones(3), most=10, between=4)
     with pytest.raises(ValueError, match="at least one of each column"):
         kernels.count_cells(np.array([1]), [1], np.array([0]), np.ones((1, 1)), np.zeros(0), [0])
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_runs_of_cells_equal_the_reference(seed):
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(1, 40, rng.integers(1, 5))
+    value = np.concatenate([np.sort(rng.integers(0, 30, size).astype(float)) for size in sizes])
+    weights = rng.integers(0, 9, sizes.sum()) * float(seed % 5 > 0)
+    for bins in (1, 3, 16):
+        found = kernels.cut_runs(value, weights, sizes, bins)
+        for got, want in zip(found, reference.cut_runs(value, weights, sizes, bins), strict=True):
+            np.testing.assert_array_equal(got, want)
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int16, np.int32, np.int64])
+@pytest.mark.parametrize("n", [0, 1, 7, 1025])
+def test_terms_and_bins_of_codes_equal_the_reference(dtype, n):
+    rng = np.random.default_rng(n)
+    C, sizes = 3, np.array([4, 1, 30])
+    low = 0 if dtype is np.uint8 else -2
+    codes = np.stack([rng.integers(low, low + size + 3, n) for size in sizes], axis=1).astype(dtype)
+    classes, by_pair = rng.integers(0, C, n).astype(np.int32), rng.normal(size=(C, sizes.sum() * C))
+    places, missing = rng.integers(0, 99, sizes.sum()).astype(np.int32), np.array([100, 101, 102], np.int32)
+    for given in (codes, tuple(np.ascontiguousarray(codes.T))):
+        for last in (False, True):
+            out = np.full((3, C, n), np.nan)
+            kernels.pair_terms(given, by_pair, sizes, classes, out, low=low, last=last)
+            np.testing.assert_array_equal(
+                out, reference.pair_terms(codes.T, by_pair, sizes, classes, low=low, last=last)
+            )
+        wanted = reference.bin_codes(codes.T, places, sizes, missing).reshape(3, n)
+        np.testing.assert_array_equal(kernels.bin_codes(given, places, sizes, missing), wanted)
+
+
+def test_terms_are_not_written_out_of_bounds():
+    codes, by_pair = np.zeros((2, 1), np.int8), np.zeros((2, 4))
+    with pytest.raises(ValueError, match="classes: wanted from 0 to C - 1, got 2"):
+        kernels.pair_terms(codes, by_pair, [2], np.array([0, 2], np.int32), np.zeros((1, 2, 2)))
+    with pytest.raises(ValueError, match="by_pair"):
+        kernels.pair_terms(codes, by_pair, [3], np.zeros(2, np.int32), np.zeros((1, 2, 2)))
+    with pytest.raises(ValueError, match="out: wanted a C-contiguous array"):
+        kernels.pair_terms(codes, by_pair, [2], np.zeros(2, np.int32), np.zeros((1, 2, 4))[:, :, ::2])
+    with pytest.raises(ValueError, match="missing: wanted length 1"):
+        kernels.bin_codes(codes, np.zeros(2, np.int32), [2], np.zeros(2, np.int32))

@@ -18,7 +18,7 @@ import pyarrow as pa
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
-from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, InputKind, LeftOut, PairTerms, Weights, chunks
 from tallybayes.events.families.dirichlet import contrast, leave_codes_out, log_share
 from tallybayes.events.families.empirical_bayes import empirical_bayes_alpha
 from tallybayes.events.families.tree import Level
@@ -31,6 +31,8 @@ from tallybayes.events.statistic import Statistic, Sum
 from tallybayes.exact.array import Exact
 
 __all__ = ["Categorical", "CategoricalTable", "level_of"]
+
+_MOST_PAIRS = 1 << 21  # terms of pairs of a value and a class, in each class: 16 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,7 +215,23 @@ class Categorical(Event[Codes]):
             full, less = _tables_without_one(statistic, options)
             return _columns_without_one(statistic, data, classes, full, less)
 
-        return LeftOut(add, lambda: self.length(data), columns if weights is None else None)
+        def pairs(options: EstimateOptions) -> PairTerms | None:
+            C = statistic.rows.shape[0]
+            if int(data.sizes.sum()) * C * C > _MOST_PAIRS:
+                return None
+            full, less = (data.table(one) for one in _tables_without_one(statistic, options))
+            return PairTerms(data.columns, data.sizes, _by_pair(full, less), data.low, data.rows is not None)
+
+        alone = weights is None
+        return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)
+
+
+def _by_pair(full: Floats, less: Floats) -> Floats:  # (C, V · C)
+    """Return the terms of each value in each class, given those of other classes and of the row's own."""
+    (V, C), own = full.shape, np.arange(full.shape[1])
+    out = np.repeat(full.T[:, :, None], C, axis=2)
+    out[own, :, own] = less.T
+    return out.reshape(C, V * C)
 
 
 def _columns_without_one(

@@ -37,6 +37,28 @@ Counted: TypeAlias = tuple[Mapping[str, Exact], Labels]
 
 
 @dataclass(frozen=True)
+class PairTerms:
+    """Terms of rows left out that depend on code and class alone, so that equal rows share them.
+
+    Attributes
+    ----------
+    columns, sizes, low, last
+        The codes of the rows: see `kernels.pair_terms`.
+    by_pair : ndarray, shape (C, Σ sizes · C)
+        The terms of each pair of a code and the class of a row left out.
+    cells : ndarray, shape (F, n), or None
+        The cells of the rows, where codes are cells of the likelihood.
+    """
+
+    columns: npt.NDArray[np.integer] | tuple[npt.NDArray[np.integer], ...]
+    sizes: npt.NDArray[np.int64]
+    by_pair: Floats
+    low: int = 0
+    last: bool = False
+    cells: npt.NDArray[np.uint8] | None = None
+
+
+@dataclass(frozen=True)
 class LeftOut:
     """Counted rows, ready to be scored as if each had never been counted.
 
@@ -51,11 +73,14 @@ class LeftOut:
         Returns the sizes.
     columns : callable, optional
         Takes options; yields what `add` adds, column by column, where that is quicker than one column at a time.
+    pairs : callable, optional
+        Takes options; returns the same for all columns, or None where that would take too much memory.
     """
 
     add: AddScores
     measure: Callable[[], Floats]
     columns: Callable[[EstimateOptions], Iterator[Floats]] | None = None
+    pairs: Callable[[EstimateOptions], PairTerms | None] | None = None
 
     @cached_property
     def sizes(self) -> Floats:  # (n,)

@@ -18,7 +18,7 @@ from tallybayes import kernels
 from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights, chunks
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, Weights, chunks
 from tallybayes.events.families.cells import choose_cells
 from tallybayes.events.families.experts import Experts
 from tallybayes.events.families.normal import by_class, centre, over_all
@@ -289,7 +289,14 @@ class Histogram(Event[Dense]):
             for term in columns(options):
                 out += term
 
-        return LeftOut(add, lambda: self.length(data), columns)
+        def pairs(options: EstimateOptions) -> PairTerms | None:
+            experts = self._experts(statistic, options)
+            if experts.pairs is None:
+                return None
+            found = experts.cells.find(data)
+            return PairTerms(found.T, experts.cells.sizes, experts.pairs, cells=found)
+
+        return LeftOut(add, lambda: self.length(data), columns, pairs if weights is None else None)
 
     @classmethod
     def test_variants(cls) -> list[Self]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import repeat
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes import kernels
 from tallybayes.encoding.row_batch import RowBatch
-from tallybayes.events.event import ClassCodes, LeftOut
+from tallybayes.events.event import ClassCodes, LeftOut, PairTerms
 from tallybayes.events.event import Weights as RowWeights
 from tallybayes.events.families.tree import Level
 from tallybayes.events.inputs import Encoded, Floats
@@ -165,10 +165,13 @@ class ColumnTerms:
                 made_of += [(u,) for u in at]
             left = event.without_rows(statistic, data, classes, weights)
             with np.errstate(all="ignore"):  # NaN is refused where terms are shifted
-                for u, term in zip(
-                    at, _each(left, options, evidence, block, choices, rows, classes, weights), strict=True
-                ):
-                    terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
+                pairs = None if left.pairs is None or unknown.any() else left.pairs(options)
+                if pairs is not None:
+                    _write_pairs(pairs, classes, terms[at.start : at.stop])
+                else:
+                    each = _each(left, options, evidence, block, choices, rows, classes, weights)
+                    for u, term in zip(at, each, strict=True):
+                        terms[u] = _shifted(np.where(unknown, 0.0, term) if unknown.any() else term)
                 likelihood = event.estimate(statistic, options) if binned else None
             if isinstance(event, Product) and event.partial:
                 again[at.start] = functools.partial(_of_kept_parts, event, statistic, data, classes, weights, options)
@@ -180,11 +183,14 @@ class ColumnTerms:
                 present[:, at.start : at.stop] = ~absent
             if likelihood is None:
                 continue
-            found = repeat(None) if likelihood.cells(0) is None else likelihood.find_cells(data)
-            for f, (u, share, cell) in enumerate(zip(at, likelihood.missing().T, found, strict=False)):
-                bins.append(bins_of(likelihood, f, cell, present[:, u]))
-                if share.max() > 0 and share.min() < 1:
-                    missing.append(_missing_of(u, evidence.rows.to_float(), share, present[:, u], classes, weights))
+            known = None if pairs is None else pairs.cells
+            bins += bins_of(likelihood, data, present[:, at.start : at.stop], known)
+            shares = likelihood.missing()
+            for f in np.flatnonzero((shares.max(axis=0) > 0) & (shares.min(axis=0) < 1)).tolist():
+                there = present[:, at.start + f]
+                missing.append(
+                    _missing_of(at.start + f, evidence.rows.to_float(), shares[:, f], there, classes, weights)
+                )
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [no_bins(n)] * len(names)
         parts = (prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
@@ -382,10 +388,22 @@ def with_products(evidence: Evidence) -> Evidence:
     return replace(evidence, schema=replace(evidence.schema, blocks=tuple(map(whole, evidence.schema.blocks))))
 
 
+def _write_pairs(pairs: PairTerms, classes: ClassCodes, out: Floats) -> None:
+    """Write the terms of all columns, (F, C, n), as `_shifted` gives them."""
+    table = _shifted_in_place(pairs.by_pair.copy())
+    kernels.pair_terms(pairs.columns, table, pairs.sizes, classes, out, low=pairs.low, last=pairs.last)
+    if np.isnan(table).any():  # perhaps only of pairs that no row has
+        refuse_nan(out)
+
+
 def _shifted(term: Floats) -> Floats:  # (C, n)
     """Return terms (n, C) less the largest of each row, so that differences keep their digits; none is infinite."""
     by_class = term.T.copy()  # NumPy is slow to reduce a short last axis
     refuse_nan(by_class)
+    return _shifted_in_place(by_class)
+
+
+def _shifted_in_place(by_class: Floats) -> Floats:  # (C, n)
     greatest = by_class.max(axis=0)
     by_class -= np.where(np.isfinite(greatest), greatest, 0.0)
     return np.maximum(by_class, -_LARGEST, out=by_class)

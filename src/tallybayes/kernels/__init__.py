@@ -33,7 +33,7 @@ from .buckets import (
     ordered,
     unordered,
 )
-from .cells import ChosenCells, choose_cells, count_cells, cut_cells
+from .cells import ChosenCells, bin_codes, choose_cells, count_cells, cut_cells, cut_runs, pair_terms
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
@@ -73,6 +73,7 @@ __all__ = [
     "PowerSums",
     "WeighedTerms",
     "add_product",
+    "bin_codes",
     "choose_cells",
     "count_buckets",
     "count_cells",
@@ -80,6 +81,7 @@ __all__ = [
     "count_pairs",
     "count_sparse",
     "cut_cells",
+    "cut_runs",
     "exact_moments",
     "exp",
     "expert_terms",
@@ -98,6 +100,7 @@ __all__ = [
     "logaddexp",
     "mix_experts",
     "ordered",
+    "pair_terms",
     "power",
     "power_sums",
     "score_codes",

@@ -61,6 +61,30 @@ def count_buckets(
     columns: _Columns, classes: _Array, n_classes: int, /
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...
 def find_cells(columns: _Columns, edges: _Array, sizes: _Sizes, /) -> NDArray[np.uint8]: ...
+def choose_cells(
+    keys: _Array, sizes: _Sizes, shifts: _Array, weights: _Array, most: int, between: int, /
+) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]: ...
+def cut_cells(
+    sizes: _Sizes,
+    low: _Array,
+    value: _Array,
+    high: _Array,
+    weights: _Array,
+    leaves: int,
+    depth: int,
+    least: float,
+    /,
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]: ...
+def count_cells(
+    keys: _Array, sizes: _Sizes, shifts: _Array, weights: _Array, edges: _Array, cells: _Sizes, /
+) -> NDArray[np.float64]: ...
+def cut_runs(
+    value: _Array, weights: _Array, sizes: _Sizes, bins: int, /
+) -> tuple[NDArray[np.int32], NDArray[np.float64], NDArray[np.int64]]: ...
+def pair_terms(
+    columns: _Columns, by_pair: _Array, sizes: _Sizes, classes: _Array, low: int, last: bool, out: _Array, /
+) -> None: ...
+def bin_codes(columns: _Columns, places: _Array, sizes: _Sizes, missing: _Array, /) -> NDArray[np.int32]: ...
 def join_buckets(
     keys: _Array, sizes: _Sizes, shifts: _Array, other_keys: _Array, other_sizes: _Sizes, other_shifts: _Array, /
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...

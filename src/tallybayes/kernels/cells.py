@@ -1,4 +1,4 @@
-"""Wrappers of the kernels that make cells of buckets, cut them into trees, and count them."""
+"""Wrappers of the kernels that make cells of buckets, cut and count them, and look up terms by them."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
-from .types import Floats, Sizes
+from .types import Codes, Floats, Sizes
 
-__all__ = ["ChosenCells", "choose_cells", "count_cells", "cut_cells"]
+__all__ = ["ChosenCells", "bin_codes", "choose_cells", "count_cells", "cut_cells", "cut_runs", "pair_terms"]
 
 Keys = NDArray[np.int64]
 
@@ -120,3 +120,91 @@ def count_cells(
     [[3.0], [4.0]]
     """
     return _native.count_cells(keys, sizes, shifts, weights, edges, cells)
+
+
+def cut_runs(
+    value: Floats, weights: Floats, sizes: Sizes, bins: int
+) -> tuple[NDArray[np.int32], Floats, NDArray[np.int64]]:
+    """Return the run of each cell where those of a column make at most `bins` runs of about equal weight.
+
+    Parameters
+    ----------
+    value, weights : float64 ndarray, shape (sum(sizes),)
+        The value of each cell, rising in each column, and its weight.
+    sizes : sequence of int, length F
+    bins : int
+
+    Returns
+    -------
+    places : int32 ndarray, shape (sum(sizes),)
+        The run of each cell.
+    cuts : float64 ndarray, shape (sum(counts),)
+        The values at which runs but the first of a column begin.
+    counts : int64 ndarray, shape (F,)
+        The number of cuts of each column.
+
+    Examples
+    --------
+    >>> places, cuts, counts = cut_runs(np.array([1.0, 2.0, 3.0]), np.array([1.0, 6.0, 1.0]), [3], 16)
+    >>> places.tolist(), cuts.tolist(), counts.tolist()
+    ([0, 1, 2], [2.0, 3.0], [2])
+    """
+    return _native.cut_runs(value, weights, sizes, bins)
+
+
+def pair_terms(
+    columns: Codes,
+    by_pair: Floats,
+    sizes: Sizes,
+    classes: NDArray[np.int32],
+    out: Floats,
+    *,
+    low: int = 0,
+    last: bool = False,
+) -> None:
+    """Write the terms of rows left out, which depend on code and class: ``by_pair[:, (start + code) * C + class]``.
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    by_pair : float64 ndarray, shape (C, sum(sizes) * C)
+        The terms in each class, of each pair of code and class of the row.
+    sizes : sequence of int, length F
+    classes : int32 ndarray, shape (n,)
+    out : float64 ndarray, shape (F, C, n)
+        OUT, C-contiguous.
+    low : int
+        The least code.
+    last : bool
+        Whether a code outside its column's range is the last one; otherwise its terms are 0.
+
+    Examples
+    --------
+    >>> out = np.empty((1, 2, 3))
+    >>> pair_terms(np.array([[0], [1], [-1]]), np.arange(8.0).reshape(2, 4), [2], np.array([0, 1, 1], np.int32), out)
+    >>> out.tolist()
+    [[[0.0, 3.0, 0.0], [4.0, 7.0, 0.0]]]
+    """
+    if not out.flags.c_contiguous:  # reshaping would copy it
+        raise ValueError("out: wanted a C-contiguous array, got a strided one")
+    _native.pair_terms(
+        columns, by_pair, sizes, classes, low, last, out.reshape(len(sizes) * len(by_pair), len(classes))
+    )
+
+
+def bin_codes(columns: Codes, places: NDArray[np.int32], sizes: Sizes, missing: NDArray[np.int32]) -> NDArray[np.int32]:
+    """Return ``places[start + code]`` of each code, or `missing` of its column where it is outside; (F, n).
+
+    Parameters
+    ----------
+    columns : integer ndarray, shape (n, F), or sequence of F integer arrays of shape (n,)
+    places : int32 ndarray, shape (sum(sizes),)
+    sizes : sequence of int, length F
+    missing : int32 ndarray, shape (F,)
+
+    Examples
+    --------
+    >>> bin_codes(np.array([[0], [1], [255]]), np.array([5, 6], np.int32), [2], np.array([7], np.int32)).tolist()
+    [[5, 6, 7]]
+    """
+    return _native.bin_codes(columns, places, sizes, missing)

@@ -21,7 +21,7 @@ from tallybayes.buckets import Buckets
 from tallybayes.cached_property import cached_property
 from tallybayes.categories import Categories
 from tallybayes.events.categorical import Categorical, CategoricalTable
-from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, Weights
+from tallybayes.events.event import ClassCodes, Counted, Event, LeftOut, PairTerms, Weights
 from tallybayes.events.families.normal import by_class, centre, over_all
 from tallybayes.events.families.weighted_likelihood import times
 from tallybayes.events.histogram import Histogram
@@ -301,7 +301,12 @@ class BinnedEvent(Event[Dense]):
         def add(options: EstimateOptions, out: Floats) -> None:
             left.add(replace(options, unseen="smooth"), out)
 
-        return LeftOut(add, lambda: self.length(data), None if left.columns is None else columns)
+        def pairs(options: EstimateOptions) -> PairTerms | None:
+            assert left.pairs is not None
+            return left.pairs(replace(options, unseen="smooth"))
+
+        alone = weights is None
+        return LeftOut(add, lambda: self.length(data), columns if alone else None, pairs if alone else None)
 
 
 def between(left: float, right: float) -> float:

@@ -264,13 +264,16 @@ class Experts:
         All pairs are computed on first use and kept, unless that would take too much memory.
         """
         C, start = self.counts.shape[1], int(self.cells.starts[f])
-        if self.counts.size * C <= _KEPT_TERMS:
-            return np.take(self._pairs[:, start * C : (start + int(self.cells.sizes[f])) * C], pair, axis=1)
+        if self.pairs is not None:
+            return np.take(self.pairs[:, start * C : (start + int(self.cells.sizes[f])) * C], pair, axis=1)
         seen, place = np.unique(pair, return_inverse=True)
         return np.take(self._mixed(start * C + seen, cells=False).left_out, place, axis=1)
 
     @cached_property
-    def _pairs(self) -> Floats:  # (C, ΣK · C)
+    def pairs(self) -> Floats | None:  # (C, ΣK · C)
+        """The same for all pairs of a cell and a class; None if they are too many to keep."""
+        if self.counts.size * self.counts.shape[1] > _KEPT_TERMS:
+            return None
         return self._mixed(np.arange(self.counts.size), cells=False).left_out
 
     def log_density(self) -> Floats:  # (ΣK, 1)

@@ -1,0 +1,72 @@
+// Terms and bins looked up by code: of rows left out, by the pair of code and class; of corrections, by code alone.
+//
+// No instruction set matters here: gathers are bound by the loads.
+// IN: table (n, F) of codes; code v of column f is row offsets[f] + v - low if 0 <= v - low < its size.
+// OUT: terms (F, C, n): table[c, row * C + class]; bins (F, n): places[row]. A code outside adds nothing, or is the last
+// row of its column; its bin is `missing[f]`.
+// The caller guarantees classes in range. Cost: about 1 ns per term. Twins: tests/kernels/cells_reference.py.
+#pragma once
+
+#include <cstdint>
+
+#include "bind/interface.hpp"
+
+namespace tally::pairs {
+
+using i64 = std::int64_t;
+
+constexpr i64 kRows = 1024;  // of a block, whose places stay in the first cache
+
+// Write the row of each code, or `outside`.
+template <class Code>
+inline void find_rows(const Column& column, i64 start, i64 count, i64 low, i64 size, i64 outside, i64* rows) {
+    const char* from = column.base + start * column.stride;
+    for (i64 i = 0; i < count; ++i, from += column.stride) {
+        const i64 code = static_cast<i64>(*reinterpret_cast<const Code*>(from)) - low;
+        rows[i] = code >= 0 && code < size ? code : outside;
+    }
+}
+
+inline void find_rows(const Column& column, i64 start, i64 count, i64 low, i64 size, i64 outside, i64* rows) {
+    switch (column.type) {
+        case Type::i8: return find_rows<std::int8_t>(column, start, count, low, size, outside, rows);
+        case Type::u8: return find_rows<std::uint8_t>(column, start, count, low, size, outside, rows);
+        case Type::i16: return find_rows<std::int16_t>(column, start, count, low, size, outside, rows);
+        case Type::i32: return find_rows<std::int32_t>(column, start, count, low, size, outside, rows);
+        default: return find_rows<i64>(column, start, count, low, size, outside, rows);
+    }
+}
+
+inline void terms(const Table& table, i64 low, bool last, const i64* offsets, const std::int32_t* classes, i64 C,
+                  const double* by_pair, double* out) {
+    const i64 n = table.n_rows, pairs = offsets[table.n_columns] * C;
+    i64 rows[kRows];
+    for (i64 f = 0; f < table.n_columns; ++f) {
+        const i64 size = offsets[f + 1] - offsets[f];
+        for (i64 start = 0; start < n; start += kRows) {
+            const i64 count = n - start < kRows ? n - start : kRows;
+            find_rows(table.columns[f], start, count, low, size, last ? size - 1 : -1, rows);
+            for (i64 i = 0; i < count; ++i) rows[i] = rows[i] < 0 ? -1 : (offsets[f] + rows[i]) * C + classes[start + i];
+            for (i64 c = 0; c < C; ++c) {
+                const double* from = by_pair + c * pairs;
+                double* to = out + (f * C + c) * n + start;
+                for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? 0.0 : from[rows[i]];
+            }
+        }
+    }
+}
+
+inline void bins(const Table& table, const i64* offsets, const std::int32_t* places, const std::int32_t* missing,
+                 std::int32_t* out) {
+    const i64 n = table.n_rows;
+    i64 rows[kRows];
+    for (i64 f = 0; f < table.n_columns; ++f)
+        for (i64 start = 0; start < n; start += kRows) {
+            const i64 count = n - start < kRows ? n - start : kRows;
+            find_rows(table.columns[f], start, count, 0, offsets[f + 1] - offsets[f], -1, rows);
+            std::int32_t* to = out + f * n + start;
+            for (i64 i = 0; i < count; ++i) to[i] = rows[i] < 0 ? missing[f] : places[offsets[f] + rows[i]];
+        }
+}
+
+}  // namespace tally::pairs

@@ -252,8 +252,7 @@ CASES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "lists in a column": (
         lambda: tb.fit({"x": [[1], [2]], "y": ["a", "b"]}, "y"),
-        "column 'x': wanted text, numbers, booleans or dates, got list<item: int64>. Convert it, or declare it "
-        "'ignore'.",
+        "column 'x': wanted text, numbers, booleans or dates, got lists. Convert it, or declare it 'ignore'.",
     ),
     "nothing but a label": (
         lambda: tb.fit({"y": ["a", "b"]}, "y"),

@@ -17,6 +17,7 @@ __all__ = [
     "CannotMerge",
     "DiskFull",
     "GuessedEncodingWarning",
+    "GuessedLayoutWarning",
     "JournalError",
     "KeyReused",
     "LeftOutWarning",
@@ -73,6 +74,10 @@ class WorseThanPriorWarning(UserWarning):
 
 class GuessedEncodingWarning(UserWarning):
     """A text file is not UTF-8; says as what it is read."""
+
+
+class GuessedLayoutWarning(UserWarning):
+    """A table begins below other lines of its file, or columns share a name; says how it is read."""
 
 
 class LeftOutWarning(UserWarning):

@@ -23,7 +23,7 @@ from tallybayes.inference.estimate import log_prior
 from tallybayes.kernels.text import Tokenizer
 from tallybayes.model import Model
 from tallybayes.schema.check_label import check_label, is_numeric
-from tallybayes.schema.find_ids import looks_like_id, may_be_id
+from tallybayes.schema.find_ids import find_ids, may_be_id
 from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Missing, Schema
@@ -136,7 +136,8 @@ def fit(
     keep : sequence of str
         Names or globs of columns to use although they look like ids. By default a column is left out, with a
         :class:`~tallybayes.errors.LeftOutWarning`, if each of its first rows has another value and it is called an id,
-        or holds single words, UUIDs or numbers of 19 digits or more.
+        or holds single words, UUIDs, numbers of 19 digits or more, or a running number: whole numbers that fill most of
+        their range, unless the column is called a year, day or other time.
     label_as_is : bool
         Whether to take the label as it is, even if it looks like a measurement: more than 50 different numbers, few of
         them repeated.
@@ -146,8 +147,8 @@ def fit(
         When scoring a value never seen in training: smooth, skip or raise.
     missing_values : sequence of str, or "auto"
         Texts that mean a missing value. By default these are empty texts, "?", "NA", "N/A", "NaN", "null" and "None",
-        and in a column that is otherwise numbers, dates or booleans also "n/a", "nan", "NULL", "-" and ".". A list
-        replaces them all. The model keeps them for later rows.
+        and in a column that is otherwise numbers, dates or booleans also "n/a", "nan", "NULL", "-", "." and a
+        spreadsheet's "#N/A", "#DIV/0!" and the like. A list replaces them all. The model keeps them for later rows.
     errors : {"strict", "replace"}
         What to do with bytes that are not UTF-8: raise (naming row and position), or replace them by U+FFFD.
     bad_lines : {"error", "skip"}
@@ -319,8 +320,7 @@ def _ids(
     batch = first() if able and len(features) > 1 else None
     if batch is None:
         return []
-    looked = {one.name: looks_like_id(one.name, batch.column(one.name).slice(0, LOOK_ROWS)) for one in able}
-    found = {name: reason for name, reason in looked.items() if reason}
+    found = find_ids(batch.slice(0, LOOK_ROWS), able)
     if len(found) == sum(one.name not in other for one in rows.schema):
         return []
     for name, reason in found.items():

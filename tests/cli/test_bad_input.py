@@ -37,7 +37,6 @@ def left(folder: str = ".") -> set[str]:
             "bad.csv: wanted 2 values in every row, got 1 in row 2: '2'."
             " Fix the line, or skip it with --bad-lines skip.",
         ),
-        ("a,a,play\n1,2,yes\n", "bad.csv: wanted distinct column names, got 'a' more than once. Rename them."),
     ],
 )
 def test_files_that_are_not_what_they_should_be(tally: Shell, content: str, sentence: str) -> None:

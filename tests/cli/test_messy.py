@@ -84,3 +84,66 @@ def test_rows_without_a_class_are_left_out_and_counted(tally: Shell) -> None:
         ran = tally(command)
         assert ran.code == 0
         assert "2 of 42 rows have no class" in ran.err
+
+
+def test_a_running_number_is_not_used_and_said_in_the_table(tally: Shell) -> None:
+    rows = "".join(f"{70_000 + k};{1.5 * (k % 9):.1f};{'ab'[k % 2]}\n" for k in range(50))
+    Path("kunden.csv").write_text("Kunde;Umsatz;Typ\n" + rows)
+    said = tally("look kunden.csv").out
+    assert "an id? a running number: new rows have others" in said
+    assert "Not used: Kunde. To use it: --keep Kunde." in said
+    ran = tally("fit kunden.csv --label Typ -o m.tally")
+    assert "column 'Kunde': not used, since it looks like an id (a running number: new rows have others)." in ran.err
+    assert tb.load("m.tally").schema.columns == ("Umsatz",)
+    tally.done("fit kunden.csv --label Typ --keep Kunde -o all.tally")
+    assert tb.load("all.tally").schema.columns == ("Kunde", "Umsatz")
+
+
+def test_a_title_above_the_table_and_names_given_twice_are_said(tally: Shell) -> None:
+    rows = "".join(f"{k % 7},{k % 5}, {'ab'[k % 2]}\n" for k in range(40))
+    Path("export.csv").write_text("Trial of May 2024,,\n,,\nscore,score,group\n" + rows)
+    ran = tally("fit export.csv --label group -o m.tally")
+    assert "export.csv: lines 1 to 2 are above the table and not read (the first: 'Trial of May 2024')." in ran.err
+    assert "export.csv: more than one column is called 'score'; column 2 is 'score_2' here." in ran.err
+    model = tb.load("m.tally")
+    assert model.schema.columns == ("score", "score_2")
+    assert model.classes == ("a", "b")
+    assert tally("evaluate m.tally export.csv").code == 0
+
+
+def test_a_column_of_lists_is_shown_and_dropped_in_the_next_commands(tally: Shell) -> None:
+    records = ",".join(f'{{"n": {k % 7}, "tags": ["a"], "kind": "{"xy"[k % 2]}"}}' for k in range(40))
+    Path("rows.json").write_text(f"[{records}]")
+    said = tally("look rows.json").out
+    assert "lists: --drop tags" in said
+    assert "tally fit rows.json --label kind --drop tags" in said
+    ran = tally("fit rows.json --label kind -o m.tally")
+    assert ran.code == 2
+    assert "got lists. Convert it, or leave it out with --drop tags." in ran.err
+    tally.done("fit rows.json --label kind --drop tags -o m.tally")
+
+
+def test_the_guessed_class_is_neither_an_empty_column_nor_an_age(tally: Shell) -> None:
+    Path("people.csv").write_text("age,kind,note\n" + "".join(f"{20 + k % 40},{'xy'[k % 2]},\n" for k in range(120)))
+    said = tally("look people.csv").out
+    assert "'kind' looks like the class" in said
+    assert "no values" in said
+    Path("people.csv").write_text("age,size\n" + "".join(f"{20 + k % 40},{1.7 * k}\n" for k in range(120)))
+    assert "No column looks like a class" in tally("look people.csv").out
+
+
+def test_errors_of_spreadsheets_are_missing_among_numbers(tally: Shell) -> None:
+    cells = ["#N/A", "#DIV/0!", "3.5", "4.5", "5.5", "#REF!"]
+    Path("sheet.csv").write_text("rate,kind\n" + "".join(f"{cells[k % 6]},{'xy'[k % 2]}\n" for k in range(60)))
+    said = tally("look sheet.csv").out
+    assert "Taken as missing: rate ('#DIV/0!' 10, '#N/A' 10, '#REF!' 10)." in said
+    tally.done("fit sheet.csv --label kind -o m.tally")
+    assert tb.load("m.tally").schema.events()["rate"] == "histogram"
+
+
+def test_yes_and_no_are_read_in_other_languages(tally: Shell) -> None:
+    words = ["Ja", "nein", "JA", "Nein", "ja"]
+    Path("ja.csv").write_text("paid,kind\n" + "".join(f"{words[k % 5]},{'xy'[k % 2]}\n" for k in range(60)))
+    assert "yes or no, written 'Ja', 'nein', 'JA', 'Nein'" in tally("look ja.csv").out
+    tally.done("fit ja.csv --label kind -o m.tally")
+    assert len(tb.load("m.tally").table("paid").rows) == 2

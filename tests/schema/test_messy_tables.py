@@ -145,7 +145,7 @@ def test_a_column_that_has_the_name_of_a_part_is_refused_in_a_sentence() -> None
 
 def test_codes_with_leading_zeros_stay_text_in_files_and_later(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
-    path.write_text("zip,n,y\n" + "".join(f"{k % 30:05},{k},{'ab'[k % 2]}\n" for k in range(90)))
+    path.write_text("zip,n,y\n" + "".join(f"{k % 30:05},{3 * k},{'ab'[k % 2]}\n" for k in range(90)))
     model = tb.fit(path, "y")
     assert model.schema.events() == {"zip": "categorical", "n": "histogram"}
     assert model.table("zip").rows[1] == "00001"

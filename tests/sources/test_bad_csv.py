@@ -10,7 +10,6 @@ CURE = "Fix the line, or skip it with bad_lines='skip'"
     [
         (b"", "wanted a header line, got an empty file."),
         (b"\n\n\n", "wanted a header line, got blank lines only."),
-        (b"a,b,a,b,c\n1,2,3,4,5\n", "wanted distinct column names, got 'a', 'b' more than once. Rename them."),
         (b"a,b\n1,2\n\n3,4,5\n", f"wanted 2 values in every row, got 3 in row 2: '3,4,5'. {CURE}."),
         (b"a,b\n1,2\n3\n", f"wanted 2 values in every row, got 1 in row 2: '3'. {CURE}."),
         (
@@ -40,7 +39,6 @@ CURE = "Fix the line, or skip it with bad_lines='skip'"
     ids=[
         "empty",
         "blank",
-        "duplicates",
         "long row",
         "short row",
         "latin-1",

@@ -76,8 +76,8 @@ def test_a_glob_that_matches_nothing_is_refused(sentence):
 def test_an_unknown_ending_is_refused_with_the_known_ones(tmp_path, sentence, name, got):
     (tmp_path / name).write_text("a\n1\n")
     assert sentence(tmp_path / name) == (
-        f"{tmp_path / name}: wanted a file ending in .csv, .tsv, .txt, .psv, .tab, .jsonl, .ndjson, .json, .arff,"
-        f" .parquet, .pq, .arrow, .feather, .ipc, .xlsx, .xls, .ods, got {got}."
+        f"{tmp_path / name}: wanted a file ending in .csv, .tsv, .txt, .psv, .tab, .data, .dat, .jsonl, .ndjson,"
+        f" .json, .arff, .parquet, .pq, .arrow, .feather, .ipc, .xlsx, .xls, .ods, got {got}."
         " Text may also be compressed, as in .csv.gz, .csv.bz2, .csv.zst, .csv.lz4."
     )
 

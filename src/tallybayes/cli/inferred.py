@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 _EXAMPLES = 3  # values per column
 # Texts that are no number in a column of numbers: so few, and in so few rows, are rather marks of missing values.
-_FEW_ODD, _MOSTLY = 3, 0.8
+_FEW_ODD, _MOSTLY = 3, 0.5
+UNFIT = "cannot be used"  # a column of lists, records or bytes
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,7 @@ def infer_columns(
     """
     import pyarrow as pa
 
+    from tallybayes.schema.find_ids import find_ids
     from tallybayes.schema.find_readings import LOOK_ROWS, find_reading
     from tallybayes.schema.infer import infer
     from tallybayes.sources import ColumnReadings, read
@@ -63,7 +65,8 @@ def infer_columns(
     readings = ColumnReadings({name: one.reading for name, one in found.items()}, markers_of_numbers(missing))
     # Only the rows that decide are read here: a later one may be refused, as `fit` will say.
     rows = next(iter(readings.read(read(first.slice(0, LOOK_ROWS)))))
-    fields, other = rows.schema, label
+    unfit = [one.name for one in rows.schema if pa.types.is_nested(one.type) or pa.types.is_binary(one.type)]
+    fields, other = pa.schema([one for one in rows.schema if one.name not in unfit]), label
     if other is None:  # one of the columns may be the class, but all are described
         other = "class"
         while other in fields.names:
@@ -72,8 +75,11 @@ def infer_columns(
     events: dict[str, str] = {}
     if len(fields.names) > 1:
         events = infer(fields, other, where=where, first=lambda: rows).events()
+    events |= dict.fromkeys(unfit, UNFIT)
+    ids = find_ids(rows, [one for one in fields if one.name not in (label, other)])
+    ids = {} if len(ids) == len(fields.names) - 1 else ids  # `fit` uses them where there is nothing else
     return tuple(
-        _column(name, first.column(name), raw.column(name), found.get(name), events, missing, label)
+        _column(name, first.column(name), raw.column(name), found.get(name), events, missing, label, ids.get(name, ""))
         for name in first.schema.names
     )
 
@@ -86,12 +92,12 @@ def _column(
     events: Mapping[str, str],
     missing: MissingValues,
     label: str | None,
+    identified: str,
 ) -> ColumnLook:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    from tallybayes.schema.find_ids import looks_like_id
-    from tallybayes.schema.find_readings import LOOK_ROWS
+    from tallybayes.sources.steps import type_in_words
 
     markers = _markers(raw, missing, names=found is None and _is_text(column.type), label=name == label)
     written = found is not None and column.type in (pa.string(), pa.large_string())  # some markers are still there
@@ -99,25 +105,29 @@ def _column(
     present = column.drop_null()
     if written:
         present = present.filter(pc.invert(pc.is_in(present, pa.array(list(markers), present.type))))
-    try:
-        distinct = pc.count_distinct(present).as_py()
-    except pa.ArrowNotImplementedError:  # lists cannot be compared
-        distinct = 0
+    nested = pa.types.is_nested(column.type)  # lists cannot be compared
+    distinct = 0 if nested or not len(present) else pc.count_distinct(present).as_py()
     event = "label" if name == label else events.get(name, "")
     remark = found.reason if found is not None else ""
     if found is not None and found.reading.kind == "dates":
         event = ", ".join(found.reading.options[1:])
     if name == label:
         remark = "← the class?"
-    elif identified := looks_like_id(name, column.slice(0, LOOK_ROWS)):
+    elif identified:
         event, remark = "not used", f"an id? {identified}"
+    elif event == UNFIT:
+        remark = f"{type_in_words(column.type)}: --drop {shlex.quote(name)}"
+    elif not len(present):
+        remark = "no values"
     elif distinct == 1:
         remark = "always the same"
     elif found is None and _is_text(column.type) and _has_leading_zeros(present):
         remark = "digits with leading zeros: kept as text"
     elif found is None and _is_text(column.type) and (odd := _odd_among_numbers(present)):
-        remark = f"numbers, but for {', '.join(map(repr, odd))}: if missing, --missing {shlex.quote(odd[0])}"
-    examples = tuple(pc.unique(present.slice(0, 100)).to_pylist()[:_EXAMPLES])
+        options = " ".join(f"--missing {shlex.quote(one)}" for one in odd)
+        remark = f"numbers, but for {', '.join(map(repr, odd))}: if missing, {options}"
+    some = present.slice(0, _EXAMPLES if nested else 100)
+    examples = tuple((some if nested else pc.unique(some)).to_pylist()[:_EXAMPLES])
     return ColumnLook(name, event, distinct, absent, examples, remark, markers)
 
 

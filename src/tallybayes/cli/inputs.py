@@ -27,6 +27,7 @@ from tallybayes.errors import (
     BadData,
     BadOption,
     GuessedEncodingWarning,
+    GuessedLayoutWarning,
     LeftOutWarning,
     MissingColumnWarning,
     SkippedLinesWarning,
@@ -34,14 +35,22 @@ from tallybayes.errors import (
     wanted,
 )
 from tallybayes.model import Model
-from tallybayes.sources.csv import first_lines, looks_like_data
+from tallybayes.sources.csv import ALIGNED, first_lines
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
+from tallybayes.sources.find_table import SPACES, find_table, looks_like_data
 from tallybayes.sources.locations import Place, is_uri, name_of
 from tallybayes.sources.text_chunks import CODECS
 
 T = TypeVar("T")
 STDIN = "standard input"
-_SAID_ONCE = (SkippedLinesWarning, LeftOutWarning, MissingColumnWarning, GuessedEncodingWarning)  # for all passes
+# For all passes.
+_SAID_ONCE = (
+    SkippedLinesWarning,
+    LeftOutWarning,
+    MissingColumnWarning,
+    GuessedEncodingWarning,
+    GuessedLayoutWarning,
+)
 _SAMPLE = 1 << 20  # bytes read to estimate the number of rows
 # The first bytes of a file, and the format they mean.
 _MAGIC = {
@@ -242,8 +251,10 @@ def _say_form(path: str, name: str, inputs: InputOptions) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", GuessedEncodingWarning)  # said when the file is read
         _, lines, found, _ = first_lines(Place.here(path), usual, inputs.read_options().form)
-    if found != usual and inputs.delimiter is None and not path.lower().endswith(".txt"):
-        note(f"{name}: values are separated by {found!r}, not by {usual!r}.")
+        lines = lines[find_table(lines, found, name).above :]
+    if found != usual and inputs.delimiter is None and not path.lower().endswith(ALIGNED):
+        mark = "spaces" if found == SPACES else "tabs" if found == "\t" else repr(found)
+        note(f"{name}: values are separated by {mark}, not by {usual!r}.")
     if not inputs.no_header and looks_like_data(lines, found):
         first = lines[0].strip()[:40]
         note(f"{name}: the first line ({first}) looks like data. If it is, add --no-header.")

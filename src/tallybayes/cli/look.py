@@ -8,7 +8,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
 from tallybayes.cli.group import example
-from tallybayes.cli.inferred import ColumnLook
+from tallybayes.cli.inferred import UNFIT, ColumnLook
 from tallybayes.cli.options import Data, DisplayOptions, InputOptions
 from tallybayes.display.tables import Column, Grid, Result
 
@@ -71,7 +71,8 @@ class Look(Result):
         files = shlex.join(self.data)
         if self.label is None:
             return (f"tally report {files} --no-label",)
-        options = f"{files} --label {shlex.quote(self.label)}"
+        unfit = [one.name for one in self.columns if one.event == UNFIT]
+        options = f"{files} --label {shlex.quote(self.label)}{''.join(f' --drop {shlex.quote(one)}' for one in unfit)}"
         return (f"tally report {options}", f"tally fit {options}", f"tally validate {options}")
 
     def shown(self) -> Grid:
@@ -95,7 +96,7 @@ class Look(Result):
         else:
             shares = ", ".join(f"{name} {count:,}" for name, count in list(self.classes.items())[:6])
             notes.append(f"{self.label!r} looks like the class: {shares}{', ...' if len(self.classes) > 6 else ''}.")
-        size = f"{self.rows:,} rows" if self.whole else f"the first {self.rows:,} rows"
+        size = f"{self.rows:,} row{'s' * (self.rows != 1)}" if self.whole else f"the first {self.rows:,} rows"
         title = f"{self._called}: {size}, {len(self.columns):,} column{'s' * (len(self.columns) != 1)}"
         columns = tuple(
             one if isinstance(one, Column) else Column(one, right=one in ("values", "missing")) for one in titles

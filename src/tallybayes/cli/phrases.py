@@ -44,6 +44,10 @@ _RULES: tuple[tuple[re.Pattern[str], Replacement], ...] = tuple(
         (r"(, or '([^']*)' a missing value)\.", r"\1 (--missing '\2')."),
         (rf"(?<=Choose |. with )structure ({_WORDS})", lambda m: f"--structure {m[1]}".replace("'", "")),
         (r"keep=\['([^']*)'\]", lambda m: f"--keep {shlex.quote(m[1])}"),
+        (
+            r"^(column '([^']*)': .*), or declare it 'ignore'\.$",
+            lambda m: f"{m[1]}, or leave it out with --drop {shlex.quote(m[2])}.",
+        ),
         (r"label_as_is=True", "--label-as-is"),
         (r"encoding='\.\.\.'", "--encoding"),
         (r"\(alpha above 0\)", "(--alpha above 0)"),

@@ -17,8 +17,24 @@ if TYPE_CHECKING:
     from tallybayes.storage.checkpoint import Checkpoint
 
 # Common names of the class column.
-_NAMES = ("label", "class", "target", "y", "outcome", "category", "diagnosis", "species", "survived", "spam")
+_NAMES = (
+    "label",
+    "class",
+    "target",
+    "y",
+    "outcome",
+    "category",
+    "diagnosis",
+    "species",
+    "survived",
+    "spam",
+    "churn",
+    "klasse",
+    "classe",
+    "clase",
+)
 _MANY = 50  # classes in the first rows; a guessed label has no more
+_MANY_NUMBERS = 12  # the same for whole numbers that are not called a class: 47 of them are ages, not classes
 
 
 def learn_from(rows: InputRows, choices: ModelOptions, checkpoint: Checkpoint | None = None) -> Any:
@@ -65,9 +81,9 @@ def label_of(source: sources.Source, given: str | None) -> str:
 def label_among(first: pa.RecordBatch | None) -> str | None:
     """Guess the class column in the first rows.
 
-    It has a usual name; else it is the last or the first with few values.
+    It has a usual name; else it is the last or the first column with few values.
     """
-    names = [] if first is None else first.schema.names
+    names = [] if first is None else [name for name in first.schema.names if len(first.column(name).drop_null())]
     called = [name for name in names if name.lower() in _NAMES]
     for name in dict.fromkeys([*called, *names[-1:], *names[:1]]):
         if first is not None and looks_like_label(first.column(name), called=name in called):
@@ -83,4 +99,5 @@ def looks_like_label(column: Any, *, called: bool = False) -> bool:
     if not called and not (pa.types.is_string(kind) or pa.types.is_boolean(kind) or pa.types.is_integer(kind)):
         return False
     distinct = pc.count_distinct(column).as_py()
-    return bool(2 <= distinct <= min(_MANY, max(2, len(column) // 2)))
+    many = _MANY if called or not pa.types.is_integer(kind) else _MANY_NUMBERS
+    return bool(2 <= distinct <= min(many, max(2, len(column) // 2)))

@@ -20,6 +20,7 @@ from tallybayes.kernels.text import Tokenizer
 from tallybayes.schema.column_names import NumberedNames, names
 from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.schema import Block, Missing, Schema
+from tallybayes.sources.steps import type_in_words
 
 __all__ = ["Events", "SchemaOptions", "infer"]
 
@@ -223,7 +224,9 @@ def _inferred(field: pa.Field, numbers: str) -> Event:
         return parse(numbers)
     if is_.is_nested(type_) or is_.is_binary(type_) or is_.is_duration(type_):
         want = "text, numbers, booleans or dates"
-        raise BadData(wanted(f"column {field.name!r}", want, str(type_), "Convert it, or declare it 'ignore'"))
+        raise BadData(
+            wanted(f"column {field.name!r}", want, type_in_words(type_), "Convert it, or declare it 'ignore'")
+        )
     return parse("categorical")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import re
+import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -12,9 +12,10 @@ from typing import Any
 
 import pyarrow as pa
 
-from tallybayes.errors import BadData, wanted
+from tallybayes.errors import BadData, GuessedLayoutWarning, wanted
 from tallybayes.sources.array_columns import check_names
 from tallybayes.sources.bad_lines import CURE, Pass, Skips
+from tallybayes.sources.find_table import NUMBER, SPACES, find_delimiter, find_table, tidy
 from tallybayes.sources.locations import Place
 from tallybayes.sources.missing import AUTO, MissingValues, markers_of_numbers
 from tallybayes.sources.position import Spot, Trail
@@ -35,9 +36,8 @@ from tallybayes.sources.text_format import TextFormat
 # one being parsed and one read ahead, a file of any size takes about 200 MB.
 PIECE = 8 << 20
 BLOCK = 1 << 20
+ALIGNED = (".txt", ".dat", ".data")  # endings of files whose values may be separated by runs of spaces
 PEEK = 1 << 16  # bytes in which to find the header and the delimiter
-DELIMITERS = ",;\t|"
-_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 Types = Mapping[str, pa.DataType]
 # A zip code such as 01234, or an id of more digits than a 64-bit number has; in bytes, where a value may begin.
@@ -58,6 +58,7 @@ class Layout:
     missing: MissingValues
     replace: bool = False  # replace bytes that are not UTF-8 by U+FFFD
     encoding: str | None = None  # what the text is converted from; None for UTF-8
+    padded: bool = False  # values have spaces around them, which are left out
     skips: bool = False  # skip rows with too few or too many values, or bytes that are not UTF-8
 
     @property
@@ -94,9 +95,11 @@ class Layout:
             null_values=["", *markers_of_numbers(self.missing)],
             strings_can_be_null=self.missing != AUTO,
         )
+        text = tidy(text, self.delimiter, padded=self.padded)
         read = arrow_csv.ReadOptions(column_names=self.names, block_size=block, use_threads=threads)
+        mark = "\t" if self.delimiter == SPACES else self.delimiter
         parsed = arrow_csv.ParseOptions(
-            delimiter=self.delimiter, newlines_in_values=b'"' in text, invalid_row_handler=skip if self.skips else None
+            delimiter=mark, newlines_in_values=b'"' in text, invalid_row_handler=skip if self.skips else None
         )
         return arrow_csv.read_csv(arrow_owned(text or b"\n"), read, parsed, converted), bad
 
@@ -182,24 +185,26 @@ def _lay_out(
 ) -> Layout:
     path = place.name
     mark, lines, delimiter, encoding = first_lines(place, default, form)
-    try:
-        rows = csv.reader(lines, delimiter=delimiter)
-        header = next(row for row in rows if row)
-    except (csv.Error, StopIteration) as error:
-        got = "one that cannot be read" if isinstance(error, csv.Error) else "blank lines only"
-        raise BadData(wanted(path, "a header line", got)) from None
-    begin = mark + sum(len(line.encode(errors="surrogateescape")) for line in lines[: rows.line_num])
-    before = rows.line_num
+    table = find_table(lines, delimiter, path)
+    begin, before, header = mark + _bytes(lines[: table.begin]), table.begin, table.names
     if names is None and not form.header:
         names = [f"column{k}" for k in range(1, len(header) + 1)]
     if names is not None:
         check_names(names, len(header))
-        header, begin, before = list(names), mark, 0
+        header, begin, before, table = list(names), mark, 0, replace(table, empty=frozenset(), said=())
     else:
         header = _decode_header(header, path, errors)
+        for sentence in table.said:
+            warnings.warn(sentence, GuessedLayoutWarning, stacklevel=2)
     check_distinct(header, path)
-    wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in header]), columns, path)
-    return Layout(place, delimiter, header, begin, before, wanted_columns, missing, errors == "replace", encoding)
+    used = [name for name, found in zip(header, table.names, strict=True) if found not in table.empty]
+    wanted_columns = columns_to_read(pa.schema([(name, pa.null()) for name in used]), columns, path)
+    layout = Layout(place, delimiter, header, begin, before, wanted_columns, missing, errors == "replace", encoding)
+    return replace(layout, padded=table.padded)
+
+
+def _bytes(lines: Sequence[str]) -> int:
+    return sum(len(line.encode(errors="surrogateescape")) for line in lines)
 
 
 def first_lines(place: Place, default: str, form: TextFormat) -> tuple[int, list[str], str, str | None]:
@@ -209,23 +214,10 @@ def first_lines(place: Place, default: str, form: TextFormat) -> tuple[int, list
     # Invalid UTF-8 is kept as lone surrogates, so that encoding a line again gives its length in the file.
     lines = io.StringIO(head[mark:].decode(errors="surrogateescape"), newline="").readlines()
     whole = lines if head.endswith(b"\n") else lines[:-1] or lines
-    delimiter = form.delimiter or _delimiter([line for line in whole if line.strip()] or lines, default)
+    written = [line for line in whole if line.strip()] or lines
+    aligned = place.name.lower().endswith(ALIGNED)
+    delimiter = form.delimiter or find_delimiter(written, default, aligned=aligned)
     return mark, lines, delimiter, encoding
-
-
-def looks_like_data(lines: list[str], delimiter: str) -> bool:
-    """Return whether the first line holds a number, as no name of a column does.
-
-    Examples
-    --------
-    >>> looks_like_data(["5.1,3.5,setosa"], ","), looks_like_data(["length,width,2024 sales"], ",")
-    (True, False)
-    """
-    try:
-        header = next(row for row in csv.reader(lines, delimiter=delimiter) if row)
-    except (csv.Error, StopIteration):
-        return False
-    return any(_NUMBER.fullmatch(name) for name in header)
 
 
 def _decode_header(header: list[str], path: str, errors: str) -> list[str]:
@@ -263,18 +255,6 @@ def _to_a_line(head: bytes, stream: Any) -> bytes:
     while not head.count(b"\n") and len(head) <= 16 << 20 and (more := stream.read(len(head))):
         head += more
     return head
-
-
-def _delimiter(lines: list[str], default: str) -> str:
-    """Return the delimiter that splits the first lines equally, preferring the default."""
-    for candidate in sorted(DELIMITERS, key=lambda mark: (mark != default, -lines[0].count(mark))):
-        try:
-            widths = {len(row) for row in csv.reader(lines[:20], delimiter=candidate) if row}
-        except csv.Error:
-            continue
-        if len(widths) == 1 and widths != {1}:
-            return candidate
-    return default if default in lines[0] else max(DELIMITERS, key=lambda mark: (lines[0].count(mark), mark == default))
 
 
 def _parse(layout: Layout, text: bytes, types: Types, declared: Types, progress: Pass) -> pa.Table:
@@ -343,7 +323,7 @@ def _explain(message: str, layout: Layout, types: Types, declared: Types, rows: 
 
 def _wider(kind: pa.DataType, value: str) -> pa.DataType:
     """Return the narrowest type for both the column so far and this value."""
-    if not _NUMBER.fullmatch(value):
+    if not NUMBER.fullmatch(value):
         return pa.string()
     if pa.types.is_null(kind):
         return pa.int64() if re.fullmatch(r"\s*-?\d{1,18}\s*", value) else pa.float64()

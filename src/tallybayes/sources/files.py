@@ -31,7 +31,7 @@ from tallybayes.sources.text_chunks import CODECS
 from tallybayes.sources.text_format import UTF8, TextFormat
 from tallybayes.sources.where import Where
 
-TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".psv": "|", ".tab": "\t"}
+TEXT = {".csv": ",", ".tsv": "\t", ".txt": ",", ".psv": "|", ".tab": "\t", ".data": ",", ".dat": ","}
 LINES = (".jsonl", ".ndjson")
 OBJECTS = (".json",)
 PARQUET = (".parquet", ".pq")

@@ -17,7 +17,10 @@ NAME_MARKERS = ("", "?", "NA", "N/A", "NaN", "null", "None")
 # The class of a row is often called None, as in 'None, Mild, Severe'.
 CLASS_MARKERS = tuple(text for text in NAME_MARKERS if text != "None")
 # Among numbers, dates or booleans none of these can be a value.
-NUMBER_MARKERS = (*NAME_MARKERS, "n/a", "nan", "NULL", "-", ".")
+NUMBER_MARKERS = (
+    *(*NAME_MARKERS, "n/a", "nan", "NULL", "-", "."),
+    *("#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"),  # what spreadsheets write for an error
+)
 
 
 def checked(given: MissingValues) -> Literal["auto"] | tuple[str, ...]:

@@ -21,7 +21,9 @@ Part: TypeAlias = Literal["year", "month", "weekday", "hour", "days"]
 
 PARTS: tuple[Part, ...] = get_args(Part)
 ISO = ""  # the format of dates such as 2024-05-04 and 2024-05-04 10:30:00
-YES, NO = ("yes", "y", "true", "t"), ("no", "n", "false", "f")
+# In several languages; single letters only where no other word of these begins with them.
+YES = ("yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "sí", "si", "sì", "verdadero", "vero", "sim", "tak")
+NO = ("no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nee", "nej", "nei", "nie")
 CURRENCY = r"(?:[$€£¥₹₩₽]|USD|EUR|GBP|CHF|JPY|SEK|NOK|DKK|PLN|CAD|AUD|INR|CNY|BRL|MXN|kr|zł|Fr\.)"
 _GAP = r"[\s\x{00A0}\x{202F}]?"
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -308,5 +308,9 @@ def type_in_words(kind: pa.DataType) -> str:
         return "numbers"
     if pa.types.is_temporal(kind):
         return "dates or times"
+    if pa.types.is_nested(kind):
+        return "records" if pa.types.is_struct(kind) else "lists"
+    if pa.types.is_binary(kind) or pa.types.is_large_binary(kind):
+        return "bytes"
     words = {pa.bool_(): "true or false", pa.null(): "nothing", pa.string(): "text", pa.large_string(): "text"}
     return words.get(kind, str(kind))

@@ -30,9 +30,15 @@ function tallyScore(card) {
   const absent = value => value === null || value === undefined || Number.isNaN(value);
   const cellOf = (row, name, isText) => (markers.has(row[name]) && !(isText && auto) ? null : row[name]);
 
+  const ERRORS = ["#N/A", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#NULL!"];
+  const YES = new Set(["yes", "y", "true", "t", "ja", "j", "wahr", "oui", "vrai", "sí", "si", "sì", "verdadero", "vero",
+    "sim", "tak"]);
+  const NO = new Set(["no", "n", "false", "f", "nein", "falsch", "non", "faux", "falso", "não", "nao", "nee", "nej", "nei",
+    "nie"]);
+
   // Readings: texts become numbers, the words for yes and no, or the parts of a date (docs/messy.md).
   const readings = Object.entries(card.readings || {});
-  const numberMarkers = new Set(auto ? [...markers, "n/a", "nan", "NULL", "-", "."] : markers);
+  const numberMarkers = new Set(auto ? [...markers, "n/a", "nan", "NULL", "-", ".", ...ERRORS] : markers);
   const MONTHS = ["january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december"];
   const DAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"], two = k => String(k).padStart(2, "0");
@@ -46,8 +52,8 @@ function tallyScore(card) {
     },
     booleans(name, value, {options: [no, yes]}) {
       const word = String(typeof value === "number" ? value === 1 ? "yes" : value === 0 ? "no" : value : value).toLowerCase();
-      if (["yes", "y", "true", "t"].includes(word)) return {[name]: yes};
-      if (["no", "n", "false", "f"].includes(word)) return {[name]: no};
+      if (YES.has(word)) return {[name]: yes};
+      if (NO.has(word)) return {[name]: no};
       return refuse(name, "yes or no, as in the first rows", JSON.stringify(value));
     },
     dates(name, value, {options: [, ...parts], pattern, fields}) {

@@ -147,3 +147,27 @@ def test_yes_and_no_are_read_in_other_languages(tally: Shell) -> None:
     assert "yes or no, written 'Ja', 'nein', 'JA', 'Nein'" in tally("look ja.csv").out
     tally.done("fit ja.csv --label kind -o m.tally")
     assert len(tb.load("m.tally").table("paid").rows) == 2
+
+
+@pytest.mark.parametrize("ending", ["gz", "bz2"])
+def test_a_look_at_a_compressed_file_opens_it_once(tally: Shell, monkeypatch: pytest.MonkeyPatch, ending: str) -> None:
+    import bz2
+    import gzip
+    import io
+
+    words = [f'{k % 90},"two\nlines; {"x" * (k % 50)}",{"ab"[k % 2]}\n' for k in range(40_000)]
+    text = ("n,note,kind\n" + "".join(words)).encode()
+    Path(f"rows.csv.{ending}").write_bytes(gzip.compress(text) if ending == "gz" else bz2.compress(text))
+    opened: list[str] = []
+    as_it_was = io.FileIO
+
+    def opening(path: str) -> io.FileIO:
+        opened.append(path)
+        return as_it_was(path)
+
+    monkeypatch.setattr("tallybayes.sources.locations.io.FileIO", opening)
+    ran = tally(f"look rows.csv.{ending}")
+    assert ran.code == 0
+    assert ran.out.startswith(f"rows.csv.{ending}: the first ")
+    assert "tally fit rows.csv." in ran.out
+    assert len(opened) == 1

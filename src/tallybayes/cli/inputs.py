@@ -39,7 +39,7 @@ from tallybayes.sources.csv import ALIGNED, first_lines
 from tallybayes.sources.files import COMPRESSED, ENDINGS, TEXT, ending_of
 from tallybayes.sources.find_table import SPACES, find_table, looks_like_data
 from tallybayes.sources.locations import Place, is_uri, name_of
-from tallybayes.sources.text_chunks import CODECS
+from tallybayes.sources.text_chunks import CODECS, last_line_end, open_text
 
 T = TypeVar("T")
 STDIN = "standard input"
@@ -126,21 +126,29 @@ def load_model(path: str) -> Model:
 
 
 @contextmanager
-def open_inputs(data: Sequence[str] | None, inputs: InputOptions) -> Iterator[InputRows]:
-    """Open the rows of a command; standard input is copied to a temporary file, removed afterwards."""
+def open_inputs(
+    data: Sequence[str] | None, inputs: InputOptions, *, look_bytes: int | None = None
+) -> Iterator[InputRows]:
+    """Open the rows of a command; standard input is copied to a temporary file, removed afterwards.
+
+    With `look_bytes`, for a look at the first rows, so is the beginning of a compressed file, which is slow to read
+    more than once; the first batch has about so many bytes.
+    """
     _check(data, inputs)
     if not data:
-        yield InputRows([], inputs, "the query")
+        yield InputRows([], inputs, "the query", look_bytes=look_bytes)
         return
     with tempfile.TemporaryDirectory(prefix="tally-") as folder:
         called: dict[str, str] = {}
         try:
             paths = [_placed(one, inputs.format, folder, called) for one in data]
+            if look_bytes is not None:
+                paths = [_begun(path, 2 * look_bytes, folder, called) for path in paths]
             for path in paths:
                 _say_form(path, called.get(path, path), inputs)
             name = called.get(paths[0], name_of(paths[0])) if len(paths) == 1 else f"{len(paths)} files"
             with _reporting_skips(called):
-                yield InputRows(paths, inputs, name)
+                yield InputRows(paths, inputs, name, look_bytes=look_bytes)
         except TallyError as error:
             sentence = _as_given(str(error), called)
             if sentence == str(error):
@@ -206,6 +214,24 @@ def _placed(given: str, format_: str | None, folder: str, called: dict[str, str]
         return _existing(given)
     called[path] = STDIN if given == "-" else given
     return path
+
+
+def _begun(path: str, size: int, folder: str, called: dict[str, str]) -> str:
+    """Return a plain copy of the first rows of a compressed text file; the path itself for any other."""
+    ending = ending_of(path)
+    if ending not in TEXT or not path.lower().endswith(tuple(CODECS)) or not os.path.isfile(path):
+        return path
+    with open_text(Place.here(path)) as stream:
+        head = bytes(stream.read(size))
+    end = last_line_end(head) if len(head) == size else len(head)
+    while end and len(head) == size and head.count(b'"', 0, end) % 2:  # inside a value that has several lines
+        end = last_line_end(head[: end - 1])
+    if not end or b"\0" in head:  # a line of many bytes, or characters of two: let the reader find their ends
+        return path
+    copy = os.path.join(folder, f"{len(called)}{ending}")
+    Path(copy).write_bytes(head[:end])
+    called[copy] = called.get(path, path)
+    return copy
 
 
 def _existing(path: str) -> str:

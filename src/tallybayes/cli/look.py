@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -30,8 +30,8 @@ def look(inputs: InputOptions, display: DisplayOptions, data: Data = None) -> No
     from tallybayes.cli.inputs import open_inputs
     from tallybayes.cli.outputs import show
 
-    with open_inputs(data, inputs) as rows:
-        show(_look_at(replace(rows, look_bytes=_LOOK_BYTES), inputs.words(data)), display)
+    with open_inputs(data, inputs, look_bytes=_LOOK_BYTES) as rows:
+        show(_look_at(rows, inputs.words(data)), display)
 
 
 @dataclass(frozen=True, repr=False)

@@ -880,9 +880,9 @@ class Model:
         >>> float(model.probability("x=q")), float(model.probability("y=yes | x=q"))
         (0.6666666666666666, 1.0)
         """
-        from tallybayes.queries.from_model import believed
+        from tallybayes.queries.from_model import probability_from_model
 
-        return believed(self, query, given, level=level)
+        return probability_from_model(self, query, given, level=level)
 
     def parameters(self) -> Parameters:
         """Count this model's free parameters, and those of the model without independence.

@@ -14,7 +14,7 @@ from scipy.stats import false_discovery_control
 
 import tallybayes as tb
 from tallybayes.drift.drift import compare
-from tallybayes.drift.recent import RecentRows
+from tallybayes.drift.recent_rows import RecentRows
 from tallybayes.errors import BadData, BadOption, LeftOutWarning, MissingColumnWarning
 
 Make = Callable[[np.random.Generator, int], Any]

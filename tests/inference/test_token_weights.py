@@ -20,7 +20,7 @@ from tallybayes.events.inputs import Floats, Texts
 from tallybayes.events.text.column import columns_of
 from tallybayes.events.text.fold_terms import FOLDS, FoldTerms
 from tallybayes.events.text.token_cells import TokenWeights
-from tallybayes.events.text.weighted import WeightedTextLikelihood, weighted
+from tallybayes.events.text.weighted_likelihood import WeightedTextLikelihood, weighted
 from tallybayes.evidence import serialize
 from tallybayes.inference.cell_weights import fit_cell_weights
 from tallybayes.inference.leave_one_out import LeftOutRows

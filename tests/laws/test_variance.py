@@ -11,7 +11,7 @@ import pytest
 import tallybayes as tb
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events import Event
-from tallybayes.events.families.binned import BinnedEvent
+from tallybayes.events.families.binned_event import BinnedEvent
 from tallybayes.events.inputs import Dense, Sparse
 
 from .posteriors import POSTERIORS

@@ -18,7 +18,7 @@ from scipy import stats
 import tallybayes as tb
 from tallybayes.events import Event, parse
 from tallybayes.events.bins import Bins
-from tallybayes.events.families.binned import BinnedEvent
+from tallybayes.events.families.binned_event import BinnedEvent
 from tallybayes.events.histogram import Histogram
 from tallybayes.events.inputs import Dense
 from tallybayes.events.mdl import Mdl

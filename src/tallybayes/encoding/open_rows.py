@@ -189,7 +189,7 @@ def _warn_of_absent(source: Partitioned, schema: Schema) -> None:
     """Say which columns of a model the rows lack; a cluster refuses such rows."""
     known = frozenset(source.schema.names)
     absent = [name for name in schema.columns if name not in known]
-    if absent and isinstance(source, engines.Threads):
+    if absent and source.may_lack_columns:
         listed = ", ".join(map(repr, schema.reader.inputs(absent)[:5])) + (", ..." if len(absent) > 5 else "")
         sentence = f"{source.name}: no column {listed}, which the model has; its values are taken as missing."
         warnings.warn(sentence, MissingColumnWarning, stacklevel=2)

@@ -123,6 +123,11 @@ class Partitioned(ABC):
     def count(self) -> int | None:
         """The number of partitions; None where only reading them would tell."""
 
+    @property
+    def may_lack_columns(self) -> bool:
+        """Whether rows without some columns of a model are scored, not refused."""
+        return False
+
     @abstractmethod
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Bring the rows to this machine, one partition after the other."""

@@ -165,6 +165,11 @@ class Threads(Partitioned):
         """One."""
         return 1
 
+    @property
+    def may_lack_columns(self) -> bool:
+        """True: a column that no row has is missing in every row."""
+        return True
+
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         """Iterate over the batches, from the first row on."""
         return self._stream.pop() if self._stream else iter(self.source)

@@ -12,7 +12,7 @@ import numpy as np
 
 from tallybayes.buckets import Buckets
 from tallybayes.errors import BadOption, wanted
-from tallybayes.events.families.binned import MOST_BINS, BinnedEvent, between
+from tallybayes.events.families.binned_event import MOST_BINS, BinnedEvent, between
 from tallybayes.events.inputs import Floats
 from tallybayes.events.options import is_number, shown
 

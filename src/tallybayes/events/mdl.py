@@ -13,7 +13,7 @@ from typing import ClassVar
 import numpy as np
 
 from tallybayes.buckets import Buckets
-from tallybayes.events.families.binned import MOST_BINS, BinnedEvent, between
+from tallybayes.events.families.binned_event import MOST_BINS, BinnedEvent, between
 from tallybayes.events.inputs import Floats
 
 __all__ = ["Mdl"]

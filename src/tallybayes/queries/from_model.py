@@ -30,7 +30,7 @@ from tallybayes.queries.language import Query, Term, parse
 from tallybayes.queries.probability import Probability
 
 
-def believed(
+def probability_from_model(
     model: Model, query: str, given: str | Mapping[str, Any] | None = None, *, level: float = LEVEL
 ) -> Probability:
     """Return the probability of a query under a model."""

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.types as is_
 
 from tallybayes import sources
-from tallybayes.drift.recent import thin
+from tallybayes.drift.recent_rows import thin
 from tallybayes.encoding import open_rows
 from tallybayes.errors import BadData, Sentence, TallyError, did_you_mean, wanted
 from tallybayes.model import Model

@@ -15,7 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tallybayes.drift.drift import compare
-from tallybayes.drift.recent import RecentRows
+from tallybayes.drift.recent_rows import RecentRows
 from tallybayes.drift.result import Drift
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, CannotMerge, TallyError, wanted

@@ -25,7 +25,7 @@ from tallybayes.kernels.text import BadText, BadTokens
 if TYPE_CHECKING:
     from tallybayes.events.text.text import Text
     from tallybayes.events.text.token_cells import TokenWeights
-    from tallybayes.events.text.weighted import WeightedTextLikelihood
+    from tallybayes.events.text.weighted_likelihood import WeightedTextLikelihood
 
 __all__ = ["TextLikelihood", "refused_of"]
 
@@ -153,7 +153,7 @@ class TextLikelihood(Likelihood[Texts]):
 
     def weighted(self, weights: TokenWeights) -> WeightedTextLikelihood:
         """Return the likelihood of one column with weights for its tokens: scores to be tempered by them."""
-        from tallybayes.events.text.weighted import weighted
+        from tallybayes.events.text.weighted_likelihood import weighted
 
         return weighted(self, weights)
 

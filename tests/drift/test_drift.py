@@ -333,10 +333,10 @@ def test_recent_rows_take_mixed_types_large_tables_and_more_classes(mixed: tb.Mo
 
 
 def test_recent_rows_forget_what_is_long_ago(mixed: tb.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tallybayes.drift import recent
+    from tallybayes.drift import recent_rows
 
-    monkeypatch.setattr(recent, "_WINDOW_VALUES", 500)
-    monkeypatch.setattr(recent, "_REST", 0.0)
+    monkeypatch.setattr(recent_rows, "_WINDOW_VALUES", 500)
+    monkeypatch.setattr(recent_rows, "_REST", 0.0)
     asked = RecentRows(mixed)
     for start in range(0, 20_000, 100):
         rows = [{"colour": f"shade {start + k}"} for k in range(100)]
@@ -345,9 +345,9 @@ def test_recent_rows_forget_what_is_long_ago(mixed: tb.Model, monkeypatch: pytes
 
 
 def test_recent_rows_are_thinned_under_load(mixed: tb.Model, monkeypatch: pytest.MonkeyPatch) -> None:
-    from tallybayes.drift import recent
+    from tallybayes.drift import recent_rows
 
-    monkeypatch.setattr(recent, "_REST", 3600.0)
+    monkeypatch.setattr(recent_rows, "_REST", 3600.0)
     asked = RecentRows(mixed)
     for _ in range(3000):
         asked.add(mixed, [{"colour": "red"}], [[0.5, 0.5]])

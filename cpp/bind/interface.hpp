@@ -274,6 +274,14 @@ struct SoftmaxTask {
     bool log;  // return log-probabilities
 };
 
+struct BestClassTask {
+    const double* scores;  // (n, C)
+    std::int64_t* best;    // OUT (n,)
+    bool* finite;          // OUT: whether every largest score is finite, and no score NaN
+    std::int64_t n_rows;
+    std::int64_t n_classes;
+};
+
 struct WeighSums {
     double loss;
     double all_curve;
@@ -396,6 +404,7 @@ struct Kernels {
     Fault (*hash_codes)(const HashCodesTask&);
     Fault (*hash_sparse)(const HashSparseTask&);
     Fault (*softmax)(const SoftmaxTask&);
+    Fault (*best_class)(const BestClassTask&);
     Fault (*temper)(const TemperTask&);
     Fault (*weigh_terms)(const WeighTask&);
     Fault (*score_test)(const ScoreTestTask&);

@@ -5,6 +5,7 @@
 #include "codes/count_and_score.hpp"
 #include "codes/hash.hpp"
 #include "bind/interface.hpp"
+#include "dense/best_class.hpp"
 #include "dense/buckets.hpp"
 #include "dense/experts.hpp"
 #include "dense/elementwise.hpp"
@@ -30,7 +31,7 @@ inline const Kernels* table(const char* name) {
                                  score_gaussian, score_student, leave_dense, expert_terms, mix_experts, score_codes,
                                  score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
-                                 hash_sparse, softmax,       temper,       weigh_terms,     score_test,
+                                 hash_sparse, softmax,       best_class,   temper,       weigh_terms,     score_test,
                                  exact_moments, to_float,    sum_rows,     elementwise,     add_product,
                                  normals_new,     normals_delete,
                                  normals_extend, normals_change, normals_load, normals_copy,  normals_rows,

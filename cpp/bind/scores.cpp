@@ -154,6 +154,18 @@ void softmax(nb::handle scores, nb::handle out, nb::handle log_norm, bool log) {
                                        from.size(1), log});
 }
 
+bool best_class(nb::handle scores, nb::handle best) {
+    const Matrix from(scores, "scores", -1, -1);
+    const Buffer to(best, "best", true);
+    to.need_axes(1);
+    to.need_length(from.size(0));
+    if (from.size(1) == 0) refuse("scores", "at least one class", "none");
+    bool finite = true;
+    run(&Kernels::best_class, BestClassTask{from.data, to.all<std::int64_t>(Type::i64, "int64"), &finite, from.size(0),
+                                            from.size(1)});
+    return finite;
+}
+
 nb::tuple temper(nb::handle scores, nb::handle own, nb::handle logs, nb::handle weights, double u, double v,
                  nb::handle loss) {
     const Matrix from(scores, "scores", -1, -1);
@@ -271,6 +283,7 @@ void bind_scores(nb::module_& m) {
           nb::arg(), nb::arg().none());
     m.def("terms_codes", &terms_codes);
     m.def("softmax", &softmax);
+    m.def("best_class", &best_class);
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);
     m.def("score_test", &score_test);

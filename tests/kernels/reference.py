@@ -473,6 +473,13 @@ def softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return np.asarray(top + log_sum)
 
 
+def best_class(scores: Floats, best: Integers) -> bool:
+    """Write the position of each row's first largest score; return whether all of these are finite."""
+    for i, row in enumerate(scores):
+        best[i] = next((c for c, x in enumerate(row) if x == max(row)), 0)
+    return bool(np.isfinite(scores.max(axis=1)).all())
+
+
 def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     """Turn scores into log-probabilities, in out or in place; return each row's log-sum-exp."""
     shifted, top, log_sum = _shifted(scores)

@@ -34,6 +34,7 @@ GOOD = {
     "score_sparse": ((*CSR, np.zeros((F, C)), OUT), {}),
     "leave_sparse": ((*CSR, Y, np.ones((F, C)), np.ones(F), np.zeros(N)), {}),
     "softmax": ((OUT, OUT), {}),
+    "best_class": ((OUT, np.zeros(N, np.int64)), {}),
     "log_softmax": ((OUT, OUT), {}),
 }
 

@@ -99,6 +99,26 @@ def rows_of_scores():
     )
 
 
+@given(rows=rows_of_scores(), odd=st.sampled_from([None, np.nan, np.inf, -np.inf]), at=st.integers(0, 1000))
+@settings(max_examples=150, deadline=None)
+def test_best_class(each_isa, rows, odd, at):
+    scores = np.array(rows)
+    scores.flat[at % scores.size] = scores.max() if odd is None else odd  # a tie, or a score that is no answer
+    want = np.empty(len(scores), np.int64)
+    finite = reference.best_class(scores, want)
+    for _ in each_isa():
+        got = np.full(len(scores), -1)
+        assert kernels.best_class(scores, got) == finite
+        possible = np.isfinite(scores.max(axis=1))
+        assert (got[possible] == want[possible]).all()
+        assert ((got >= 0) & (got < scores.shape[1])).all()
+
+
+def test_best_class_of_no_classes_is_refused():
+    with pytest.raises(ValueError, match="at least one class"):
+        kernels.best_class(np.zeros((2, 0)), np.zeros(2, np.int64))
+
+
 @given(rows=rows_of_scores())
 @settings(max_examples=150, deadline=None)
 def test_softmax(each_isa, rows):

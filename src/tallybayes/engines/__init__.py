@@ -6,7 +6,16 @@ from typing import Any
 
 from tallybayes import sources
 from tallybayes.engines.partitioned import Columns, MergeTask, Partitioned, PartitionInfo, Task
-from tallybayes.engines.threads import SLICE_BYTES, Threads, default_threads, fold, fold_rows, in_threads, map_rows
+from tallybayes.engines.threads import (
+    SLICE_BYTES,
+    Threads,
+    default_threads,
+    fold,
+    fold_rows,
+    in_threads,
+    map_rows,
+    threads_to_score,
+)
 from tallybayes.errors import BadOption, wanted
 
 __all__ = [
@@ -23,6 +32,7 @@ __all__ = [
     "in_threads",
     "map_rows",
     "read",
+    "threads_to_score",
 ]
 
 

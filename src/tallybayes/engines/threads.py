@@ -28,6 +28,8 @@ T = TypeVar("T")
 # Bytes of a slice: large enough to pay for its thread, small enough that copies of it stay small.
 SLICE_BYTES = 64 << 20
 _LEAST_ROWS, _LEAST_BYTES = 8192, 1 << 20
+# Values times classes that are scored in about half a millisecond: starting threads would take as long.
+_LEAST_SCORES = 1 << 21
 
 
 def default_threads(threads: int | None) -> int:
@@ -37,6 +39,11 @@ def default_threads(threads: int | None) -> int:
     if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
         raise BadOption(wanted("threads", "a whole number from 1", repr(threads)))
     return threads
+
+
+def threads_to_score(values: int, classes: int, threads: int) -> int:
+    """Return the number of threads that scoring so many values under so many classes is worth."""
+    return threads if values * classes > _LEAST_SCORES else 1
 
 
 def fold(

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from tallybayes import kernels
 from tallybayes.encoding.encode_rows import encode_rows
 from tallybayes.encoding.row_batch import RowBatch
+from tallybayes.engines import threads_to_score
 from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.inference.calibrated_belief import CalibratedBelief
 from tallybayes.inference.posterior import normalise
 from tallybayes.inference.score import map_rows
 
 __all__ = ["Scorer", "Uncertain"]
+
+_BYTES = 8  # of a number
 
 
 class Uncertain(NamedTuple):
@@ -41,15 +45,19 @@ class Scorer:
 
     def few(self, rows: Any) -> Floats | None:  # (n, C)
         """Score a few plain rows by a shortcut; None where only `many` can score them or word the error."""
-        belief, blocks = self.belief, self._encode(rows)
+        out = self._few_scores(rows)
+        if out is None or not np.isfinite(out.max(axis=1)).all():
+            return None
+        if self.normalised:
+            normalise(out, self.belief.plain.log_prior)
+        return out
+
+    def _few_scores(self, rows: Any) -> Floats | None:  # (n, C)
+        blocks = self._encode(rows)
         if blocks is None:
             return None
         out = self._room(_length(rows))
-        belief.score(blocks, out)
-        if not np.isfinite(out.max(axis=1)).all():
-            return None
-        if self.normalised:
-            normalise(out, belief.plain.log_prior)
+        self.belief.score(blocks, out)
         return out
 
     def few_with_variances(self, rows: Any) -> Uncertain | None:
@@ -78,35 +86,39 @@ class Scorer:
         parts, missing = [], self.belief.schema.missing
         for batch in source:
             out = self._room(batch.num_rows, *each)
-            map_rows(batch, work or self._score, out, threads=threads, missing=missing, first=first, partial=partial)
+            workers = self._workers(batch, threads)
+            map_rows(batch, work or self._score, out, threads=workers, missing=missing, first=first, partial=partial)
             parts.append(out)
             first += batch.num_rows
         if not parts:
             return self._room(0, *each)
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def best_of_few(self, rows: Any) -> npt.NDArray[np.intp] | None:  # (n,)
+    def best_of_few(self, rows: Any) -> npt.NDArray[np.int64] | None:  # (n,)
         """Return the most probable class of a few plain rows by a shortcut; None as in `few`."""
-        scores = replace(self, normalised=False).few(rows)
-        return None if scores is None else scores.argmax(axis=1)
+        scores = self._few_scores(rows)
+        if scores is None:
+            return None
+        best = np.empty(len(scores), np.int64)
+        return best if kernels.best_class(scores, best) else None
 
     def best_of_many(
         self, source: Iterable[pa.RecordBatch], threads: int, *, partial: bool = False, first: int = 0
-    ) -> npt.NDArray[np.intp]:  # (n,)
+    ) -> npt.NDArray[np.int64]:  # (n,)
         """Return the most probable class of each row of record batches, without probabilities."""
-        parts, missing = [np.zeros(0, np.intp)], self.belief.schema.missing
+        parts, missing = [np.zeros(0, np.int64)], self.belief.schema.missing
         for batch in source:
-            out = np.empty(batch.num_rows, np.intp)
-            map_rows(batch, self._decide, out, threads=threads, missing=missing, first=first, partial=partial)
+            out = np.empty(batch.num_rows, np.int64)
+            workers = self._workers(batch, threads)
+            map_rows(batch, self._decide, out, threads=workers, missing=missing, first=first, partial=partial)
             parts.append(out)
             first += batch.num_rows
         return parts[1] if len(parts) == 2 else np.concatenate(parts)
 
-    def _decide(self, rows: RowBatch, out: npt.NDArray[np.intp]) -> None:
+    def _decide(self, rows: RowBatch, out: npt.NDArray[np.int64]) -> None:
         scores = self._room(len(rows))
         self.belief.score(self.belief.encode(rows), scores, rows)
-        out[:] = scores.argmax(axis=1)
-        if not np.isfinite(scores[np.arange(len(out)), out]).all():  # rows that no class makes possible, or no numbers
+        if not kernels.best_class(scores, out):  # rows that no class makes possible, or no numbers
             normalise(scores, self.belief.plain.log_prior, first=rows.first)
             out[:] = scores.argmax(axis=1)
 
@@ -127,6 +139,10 @@ class Scorer:
 
         parts = self.many(source, threads, partial=partial, first=first, work=fill, each=(3,))
         return Uncertain(parts[:, 0], parts[:, 1], parts[:, 2])
+
+    def _workers(self, batch: pa.RecordBatch, threads: int) -> int:
+        """Return the number of threads that score a batch; its bytes tell how many values it has, texts included."""
+        return threads_to_score(batch.nbytes // _BYTES, len(self.belief.plain.log_prior), threads)
 
     def _room(self, *shape: int) -> Floats:
         return np.empty((*shape, len(self.belief.plain.log_prior)))

@@ -44,6 +44,7 @@ from .leave_one_out import Coefficients, leave_dense, leave_sparse
 from .moments import exact_moments, to_float
 from .normals import NormalSums
 from .scores import (
+    best_class,
     log_softmax,
     score_codes,
     score_gaussian,
@@ -73,6 +74,7 @@ __all__ = [
     "PowerSums",
     "WeighedTerms",
     "add_product",
+    "best_class",
     "bin_codes",
     "choose_cells",
     "count_buckets",

@@ -138,6 +138,20 @@ def log_softmax(scores: Floats, out: Floats | None = None) -> Floats:
     return log_norm
 
 
+def best_class(scores: Floats, best: NDArray[np.int64]) -> bool:
+    """Write the class of each row's largest score, the first of several; return whether all of these are finite.
+
+    Where a score is NaN or no class is possible the answer is False, and the class of that row means nothing.
+
+    Examples
+    --------
+    >>> best = np.empty(2, np.int64)
+    >>> best_class(np.array([[-3.0, -1.0, -1.0], [0.0, -np.inf, -2.0]]), best), best.tolist()
+    (True, [1, 0])
+    """
+    return _native.best_class(scores, best)
+
+
 def temper(
     scores: Floats, own: Floats, logs: Floats, weights: Floats | None, u: float, v: float, loss: Floats
 ) -> tuple[float, float, float, float, float, float]:

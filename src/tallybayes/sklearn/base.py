@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, TypeAlias, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from scipy.sparse import issparse
 from sklearn.base import _fit_context
 from sklearn.utils.multiclass import _check_partial_fit_first_call
@@ -47,7 +48,8 @@ class DropIn(ABC):
 
     def _threads(self, X: Any) -> int:
         """Return the number of threads that score."""
-        return engines.default_threads(None)
+        values = X.nnz if issparse(X) else X.size
+        return engines.threads_to_score(values, len(self.classes_), engines.default_threads(None))
 
     def _refuse(self, X: Any) -> None:
         """Raise scikit-learn's own error if X is invalid; called when counting or scoring found a problem."""
@@ -77,7 +79,7 @@ class DropIn(ABC):
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""
         check_is_fitted(self)
-        return np.asarray(self.classes_[self._joint_log_likelihood(self._check_X(X)).argmax(axis=1)])
+        return np.asarray(self.classes_[self._best(self._check_X(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class (n_samples, n_classes), in the order of `classes_`."""
@@ -88,6 +90,21 @@ class DropIn(ABC):
         """Return the logarithm of `predict_proba`, which does not underflow."""
         check_is_fitted(self)
         return self._scored(self._check_X(X), kernels.log_softmax)
+
+    def _best(self, X: Any) -> npt.NDArray[np.int64]:  # (n,)
+        """Return the position of the most probable class of each row, found while its scores are in cache."""
+        best, score = np.empty(X.shape[0], np.int64), self._scorer(X)
+
+        def work(rows: slice) -> bool:
+            scores = np.empty((len(best[rows]), len(self.classes_)))
+            valid = score(rows, scores)
+            if not kernels.best_class(scores, best[rows]):
+                best[rows] = scores.argmax(axis=1)  # scikit-learn's answer where no class is possible
+            return valid
+
+        if not all(engines.map_rows(len(best), work, threads=self._threads(X), rows=SCORED_ROWS)):
+            self._refuse(X)
+        return best
 
     def _scored(self, X: Any, normalise: Callable[[Floats], Floats] | None) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)))

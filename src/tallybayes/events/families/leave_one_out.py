@@ -60,11 +60,12 @@ def leave_normals_out(statistic: Statistic, data: Dense, classes: ClassCodes, we
         w = np.ones(n) if weights is None else weights[rows]
         mine = _downdate(Moments(*(part[c, f] for part in own)), x, w, exact, c)
         others = _downdate(Moments(*(np.full(n, part[f]) for part in whole)), x, w, exact, None)
-        each = Moments(*(np.tile(part[:, f], (n, 1)) for part in own))
-        for part, replacement in zip(each, mine, strict=True):
-            part[np.arange(n), c] = replacement
-        normal = estimate_normal(each, Moments(*(part[:, None] for part in others)), options, options.alpha[f])
-        out[rows] += normal.log_density(x[:, None])
+        # Classes share their coefficients among all rows: only the own class is estimated row by row.
+        each = Moments(*(part[:, f] for part in own))
+        normals = estimate_normal(each, Moments(*(part[:, None] for part in others)), options, options.alpha[f])
+        log = normals.log_density(x[:, None])  # (n, C)
+        log[np.arange(n), c] = estimate_normal(mine, others, options, options.alpha[f]).log_density(x)
+        out[rows] += log
 
     return add
 

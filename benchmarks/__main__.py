@@ -18,6 +18,7 @@ from benchmarks import (
     explain,
     export,
     foundation,
+    grid,
     growth,
     mail,
     memory,
@@ -45,6 +46,10 @@ SUITES = {
     "report": (report.run, "a report, from rows to a page"),
     "online": (online.run, "learning one row at a time, compared with River"),
     "server": (server.run, "requests a second, compared with a server of FastAPI, pandas and scikit-learn"),
+    "grid": (
+        grid.run,
+        "the estimators at every size from 100 rows on, none of which may be slower than scikit-learn's",
+    ),
     "growth": (growth.run, "the time per unit as rows, columns, classes and values grow tenfold"),
     "validation": (validation.run, "validation without refitting, compared with cross_val_score"),
     "engines": (engines.run, "large and distributed data: Spark compared with MLlib, Dask with reading, merging"),

@@ -1,11 +1,15 @@
 """Growth: the CPU time of a fit as each axis grows tenfold, default beside plain beside scikit-learn.
 
+A second table has the largest numbers of classes by default, whose memory must not grow with their square.
+
 Where work is linear, ten times as much of one axis takes at most ten times as long. A step that takes more than
 `_MOST_STEP` is marked: below that are the effects of caches, above it an algorithm is not linear.
 """
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
@@ -38,7 +42,7 @@ def run(repeat: int) -> str:
     table = Growing("axis", "plain", "step", "predict_proba", "step", "default", "step", "scikit-learn")
     before: dict[str, tuple[str, float]] = {}
     for point in points():
-        fit = partial(tb.fit, point.X, point.y, events=point.events)
+        fit = partial(tb.fit, point.X, point.y, events=point.events, label_as_is=True)
         model = fit(calibrate=None)
         few = repeat if point.X.size < 1 << 20 else 1
         cells = []
@@ -53,6 +57,33 @@ def run(repeat: int) -> str:
             cells += [seconds(spent), _step(spent, last) if axis == point.axis else "–"]
         peer = cpu(lambda p=point: p.peer().fit(p.X, p.y), few)  # type: ignore[misc]
         table.add(f"{point.size:,} {point.axis}", *cells, seconds(peer))
+    return f"{table.markdown()}\n\n{many_classes()}"
+
+
+_MANY_CLASSES = """
+import time, warnings
+import numpy as np
+import tallybayes as tb
+warnings.simplefilter("ignore")
+X, y = np.random.default_rng(0).normal(size=(20_000, 20)), np.arange(20_000) % {classes}
+tb.fit(X[:100], y[:100] % 3)
+start = time.process_time()
+tb.fit(X, y, label_as_is=True)
+peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+print(time.process_time() - start, int(peak.split()[1]) / 1e3)
+"""
+
+
+def many_classes() -> str:
+    """Measure default fits of many classes, each in a process of its own, and return the table."""
+    table = Growing("classes × 20,000 rows × 20 numbers, by default", "CPU time", "peak memory", "bounds")
+    for classes, most, most_mb in ((1_000, 4.3, 1_000), (10_000, 10.0, 1_000)):
+        code = _MANY_CLASSES.format(classes=classes)
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+        spent, peak = map(float, done.stdout.split())
+        cells = (seconds(spent), spent <= most), (f"{peak:.0f} MB", peak <= most_mb)
+        bounds = f"at most {most:g} s, {most_mb:,} MB"
+        table.add(f"{classes:,}", *(cell if kept else f"{cell} {MISSED}" for cell, kept in cells), bounds)
     return table.markdown()
 
 

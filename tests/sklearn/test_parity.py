@@ -294,3 +294,38 @@ def test_probabilities_that_are_set_by_hand_are_used(name: str) -> None:
     same(mine.predict_proba(X), peer.predict_proba(X), "predict_proba")
     mine.fit(X, y)
     same(mine.feature_log_prob_, getattr(theirs, name)().fit(X, y).feature_log_prob_, "feature_log_prob_")
+
+
+@pytest.mark.parametrize("few", [1, 7, 100])
+def test_a_few_rows_of_many_categories_are_answered_as_among_many(few):
+    rng = np.random.default_rng(3)
+    X, y = rng.integers(0, 20_000, (30_000, 2)), rng.integers(0, C, 30_000)
+    model = ours.CategoricalNB(min_categories=20_000).fit(X, y)
+    assert (model.predict_proba(X[:few]) == model.predict_proba(X)[:few]).all()
+    assert (model.predict(X[:few]) == model.predict(X)[:few]).all()
+    beyond = X[:few].copy()
+    beyond[-1, 1] = 20_000
+    with pytest.raises(IndexError, match="feature 1"):
+        model.predict(beyond)
+
+
+@pytest.mark.parametrize("centre", [0.0, 1e3, 1e9])
+def test_the_largest_variance_of_many_columns_is_exact(centre):
+    rng = np.random.default_rng(4)
+    X, y = rng.normal(centre, rng.uniform(0.5, 2.0, 300), (60, 300)), np.arange(60) % C
+    X[:, 7] = X[:, 3]  # a tie
+    one_by_one = [ours.GaussianNB().fit(X[:, f : f + 1], y).epsilon_ for f in range(300)]
+    assert ours.GaussianNB().fit(X, y).epsilon_ == max(one_by_one)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_plain_arrays_and_others_are_answered_alike(name):
+    X, y = rows()
+    model = getattr(ours, name)().fit(X, y)
+    want = model.predict_proba(X)
+    for other in (X.tolist(), np.asfortranarray(X), X[::-1][::-1], X.astype(object)):
+        assert np.array_equal(model.predict_proba(other), want)
+    with pytest.raises(ValueError, match="features"):
+        model.predict(X[:, :-1])
+    with pytest.raises(ValueError, match="0 sample"):
+        model.predict(X[:0])

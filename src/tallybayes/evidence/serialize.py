@@ -262,7 +262,7 @@ class Reader:
         require(classes.dtype == lengths.dtype == code and classes.ndim == 1 and lengths.shape == (width,), name)
         starts = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
         require(int(starts[-1]) == len(classes) and bool((classes < n_classes).all()), name)
-        rises = np.diff(classes.astype(np.int64)) > 0
+        rises = classes[1:] > classes[:-1]
         first = starts[1:-1]
         rises[first[(first > 0) & (first < len(classes))] - 1] = True  # another column begins
         require(bool(rises.all()), f"{name} sorted and different")
@@ -452,9 +452,9 @@ def _put_buckets(name: str, buckets: Buckets, tensors: Tensors) -> dict[str, Any
 
 def _get_text(joined: npt.NDArray[Any], ends: npt.NDArray[Any]) -> pa.Array:
     require(joined.dtype == np.uint8 and ends.dtype == np.int64, "text")
-    bounds = np.concatenate([[0], ends])
-    require(bool((np.diff(bounds) >= 0).all()) and int(bounds[-1]) == len(joined), "text")
-    buffers = [None, pa.py_buffer(bounds.astype(np.int64)), pa.py_buffer(joined.tobytes())]
+    bounds = np.concatenate([np.zeros(1, np.int64), ends])
+    require(bool((bounds[1:] >= bounds[:-1]).all()) and int(bounds[-1]) == len(joined), "text")
+    buffers = [None, pa.py_buffer(bounds), pa.py_buffer(np.ascontiguousarray(joined))]
     array = pa.Array.from_buffers(pa.large_string(), len(ends), buffers)
     array.validate(full=True)  # offsets in order, and text that is UTF-8
     return array.cast(pa.string())

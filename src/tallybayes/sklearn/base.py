@@ -36,6 +36,7 @@ class DropIn(ABC):
     # Arguments of `validate_data`. Counting and scoring check that values are finite, which saves a pass.
     _reading: ClassVar[dict[str, Any]] = {"ensure_all_finite": False}
     classes_: Array
+    n_features_in_: int
     _statistic: Statistic
 
     @abstractmethod
@@ -55,8 +56,26 @@ class DropIn(ABC):
         """Raise scikit-learn's own error if X is invalid; called when counting or scoring found a problem."""
         validate_data(self, X, reset=False, **{**self._reading, "ensure_all_finite": True})
 
+    def _check_fitted(self) -> None:
+        if "classes_" not in vars(self):  # scikit-learn's check takes as long as scoring a hundred rows
+            check_is_fitted(self)
+
     def _check_X(self, X: Any) -> Any:  # noqa: N802
+        if self._is_plain(X):  # scikit-learn's check would return it as it is, after longer than scoring it
+            return X
         return validate_data(self, X, reset=False, **self._reading)
+
+    def _is_plain(self, X: Any) -> bool:
+        """Return whether X is a matrix of numbers, of the wanted type and as wide as in training, without names."""
+        sparse = self._reading.get("accept_sparse") == "csr" and issparse(X) and X.format == "csr"
+        if not (sparse or type(X) is np.ndarray) or X.ndim != 2 or X.dtype.kind not in "fiu":
+            return False
+        return (
+            X.shape[0] > 0
+            and X.shape[1] == self.n_features_in_
+            and X.dtype == self._reading.get("dtype", X.dtype)
+            and "feature_names_in_" not in vars(self)
+        )
 
     def _joint_log_likelihood(self, X: Any) -> Array:  # (n, C)
         return self._scored(X, None)
@@ -78,17 +97,17 @@ class DropIn(ABC):
 
     def predict(self, X: Any) -> Array:
         """Return the most probable class of each row."""
-        check_is_fitted(self)
+        self._check_fitted()
         return np.asarray(self.classes_[self._best(self._check_X(X))])
 
     def predict_proba(self, X: Any) -> Array:
         """Return the probability of each class (n_samples, n_classes), in the order of `classes_`."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._scored(self._check_X(X), kernels.softmax)
 
     def predict_log_proba(self, X: Any) -> Array:
         """Return the logarithm of `predict_proba`, which does not underflow."""
-        check_is_fitted(self)
+        self._check_fitted()
         return self._scored(self._check_X(X), kernels.log_softmax)
 
     def _best(self, X: Any) -> npt.NDArray[np.int64]:  # (n,)
@@ -102,9 +121,16 @@ class DropIn(ABC):
                 best[rows] = scores.argmax(axis=1)  # scikit-learn's answer where no class is possible
             return valid
 
-        if not all(engines.map_rows(len(best), work, threads=self._threads(X), rows=SCORED_ROWS)):
+        if not self._each_slice(X, work):
             self._refuse(X)
         return best
+
+    def _each_slice(self, X: Any, work: Callable[[slice], bool]) -> bool:
+        """Do the work of each slice of rows; return whether all rows are valid."""
+        n = X.shape[0]
+        if n <= SCORED_ROWS:
+            return work(slice(0, n))
+        return all(engines.map_rows(n, work, threads=self._threads(X), rows=SCORED_ROWS))
 
     def _scored(self, X: Any, normalise: Callable[[Floats], Floats] | None) -> Array:
         out = np.empty((X.shape[0], len(self.classes_)))
@@ -119,7 +145,7 @@ class DropIn(ABC):
                     mine[~possible] = np.nan  # scikit-learn's answer where no class is possible
             return valid
 
-        if not all(engines.map_rows(len(out), work, threads=self._threads(X), rows=SCORED_ROWS)):
+        if not self._each_slice(X, work):
             self._refuse(X)
         return out
 

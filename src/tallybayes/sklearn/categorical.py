@@ -20,6 +20,8 @@ from tallybayes.sklearn.base import Discrete, Scorer, lazy
 
 Sizes = npt.NDArray[np.int64]
 
+_FEW_COLUMNS = 256  # beyond, copying their tables one by one takes longer than copying all of them twice
+_MANY_CELLS = 4096  # of a column's table: beyond, a few rows take theirs from it sooner than all of it is copied
 _GUESS_ROWS = 256  # rows to guess the number of categories from; counting detects a guess that is too low
 
 
@@ -90,10 +92,11 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
 
     def _scorer(self, X: Array) -> Scorer:
         tables = self.feature_log_prob_
+        total = sum(table.shape[1] for table in tables)
+        if X.size < total and total * len(self.classes_) > _MANY_CELLS * len(tables):
+            tables, X = _of_rows(tables, X)
         sizes = np.array([table.shape[1] for table in tables], np.int64)
-        # A row of NaN follows each column's categories, for codes outside them.
-        table = np.insert(np.concatenate(tables, axis=1), np.cumsum(sizes), np.nan, axis=1)
-        table = np.ascontiguousarray(table.T, np.float64)
+        table = _joined(tables, sizes)
 
         def score(rows: slice, out: Floats) -> bool:
             out[:] = self.class_log_prior_
@@ -114,6 +117,31 @@ class CategoricalNB(Discrete, naive_bayes.CategoricalNB):
 
     def _refuse_negative(self, X: Array) -> None:
         check_non_negative(X, f"{type(self).__name__} (input X)")
+
+
+def _of_rows(tables: list[Floats], X: Array) -> tuple[list[Floats], Array]:
+    """Return each column's log-probabilities row by row, NaN for a code outside them, and the rows' new codes."""
+    found = []
+    for f, table in enumerate(tables):
+        column = X[:, f]
+        outside = (column < 0) | (column >= table.shape[1])
+        own = table[:, np.where(outside, 0, column)]
+        found.append(np.where(outside, np.nan, own) if outside.any() else own)
+    return found, np.repeat(np.arange(len(X))[:, None], len(tables), axis=1)
+
+
+def _joined(tables: list[Floats], sizes: Sizes) -> Floats:  # (sum(sizes) + F, C)
+    """Return all columns' log-probabilities; a row of NaN follows each column's, for codes outside them."""
+    if len(tables) > _FEW_COLUMNS:
+        joined = np.insert(np.concatenate(tables, axis=1), np.cumsum(sizes), np.nan, axis=1)
+        return np.ascontiguousarray(joined.T, np.float64)
+    joined = np.empty((int(sizes.sum()) + len(tables), len(tables[0])))
+    at = 0
+    for table in tables:
+        joined[at : at + table.shape[1]] = table.T
+        at += table.shape[1] + 1
+        joined[at - 1] = np.nan
+    return joined
 
 
 def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, sizes: Sizes) -> Statistic | None:

@@ -28,12 +28,46 @@ nb::tuple find_buckets(nb::handle columns) {
     return nb::make_tuple(codes.give({F, n}), found.give({total}), sizes.give({F}), shifts.give({F}));
 }
 
+// The order of keys, by two passes over the bits in which they differ; they are few, but as many as columns and slices.
+class RisingKeys {
+public:
+    // The codes of `size` keys, at most 2^11, that lack `shift` bits, in the order of the keys.
+    const std::vector<std::uint32_t>& order(const int64_t* keys, int64_t size, int64_t shift) {
+        order_.resize(static_cast<std::size_t>(size));
+        for (int64_t k = 0; k < size; ++k) order_[k] = static_cast<std::uint32_t>(k);
+        if (size == 0) return order_;
+        const int64_t least = *std::min_element(keys, keys + size) >> shift;
+        const auto last = static_cast<std::uint64_t>((*std::max_element(keys, keys + size) >> shift) - least);
+        if (last >= std::uint64_t{1} << 2 * kBits) {
+            std::sort(order_.begin(), order_.end(), [&](auto a, auto b) { return keys[a] < keys[b]; });
+            return order_;
+        }
+        other_.resize(order_.size());
+        for (int64_t digit = 0; digit < 2 * kBits && last >> digit != 0; digit += kBits) {
+            std::int32_t starts[(1 << kBits) + 1] = {};
+            const auto place = [&](std::uint32_t k) {
+                return static_cast<std::uint64_t>((keys[k] >> shift) - least) >> digit & ((1u << kBits) - 1);
+            };
+            for (const std::uint32_t k : order_) ++starts[place(k) + 1];
+            for (int64_t k = 0; k < 1 << kBits; ++k) starts[k + 1] += starts[k];
+            for (const std::uint32_t k : order_) other_[starts[place(k)]++] = k;
+            std::swap(order_, other_);
+        }
+        return order_;
+    }
+
+private:
+    static constexpr int64_t kBits = 11;
+    std::vector<std::uint32_t> order_, other_;
+};
+
 // The same with the rows of each class in each bucket in place of codes, and the buckets of a column in rising order.
 nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classes) {
     constexpr int64_t most = FindBucketsTask::kMost;
     const ClassBuffer own(classes);
     const int64_t n = own.length(), C = need_count(n_classes, "n_classes");
     if (n > UINT32_MAX) refuse("columns", "fewer than 2^32 rows", std::to_string(n));
+    if (C > 1 << 20) refuse("n_classes", "at most 2^20 classes", std::to_string(C));  // counters have 32-bit numbers
     for (int64_t i = 0; i < n; ++i)
         if (own.data[i] < 0 || own.data[i] >= C) refuse("classes", "from 0 to n_classes - 1", std::to_string(own.data[i]));
     const TableBuffer table(columns, n, true);
@@ -51,17 +85,17 @@ nb::tuple count_buckets(nb::handle columns, nb::handle classes, int64_t n_classe
     OwnedArray<int64_t> found(total), tally(total * C);
     {
         const nb::gil_scoped_release unlocked;
-        std::vector<std::pair<int64_t, int64_t>> order;  // keys, and their codes
+        RisingKeys rising;
         int64_t at = 0;
         for (int64_t f = 0; f < F; ++f) {
-            order.clear();
-            for (int64_t code = 0; code < sizes.data[f]; ++code) order.emplace_back(keys[f * room + code], code);
-            std::sort(order.begin(), order.end());
-            for (const auto& [key, code] : order) {
-                const std::uint32_t* from = counts.data() + (f * (most + 2) + code + 1) * C;
-                for (int64_t c = 0; c < C; ++c) tally.data[c * total + at] = from[c];
-                found.data[at++] = key;
+            const int64_t* mine = keys.data() + f * room;
+            const auto& order = rising.order(mine, sizes.data[f], shifts.data[f]);
+            for (int64_t c = 0; c < C; ++c) {
+                const std::uint32_t* from = counts.data() + (f * (most + 2) + 1) * C + c;
+                int64_t* to = tally.data + c * total + at;
+                for (int64_t k = 0; k < sizes.data[f]; ++k) to[k] = from[static_cast<int64_t>(order[k]) * C];
             }
+            for (int64_t k = 0; k < sizes.data[f]; ++k) found.data[at++] = mine[order[k]];
         }
     }
     return nb::make_tuple(tally.give({C, total}), found.give({total}), sizes.give({F}), shifts.give({F}));

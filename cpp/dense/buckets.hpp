@@ -7,7 +7,7 @@
 // the rows of each class in each bucket.
 // The caller guarantees: room for smaller(n, kMost) keys per column; at most kMissing - 1 edges per column; classes in
 // range, and at most 2^32 - 1 rows to count.
-// Cost: 5 to 7 ns per value, for few rows more. Twins: reference.find_buckets, count_buckets, find_cells.
+// Cost: 3 to 5 ns per value, for few rows more. Twins: reference.find_buckets, count_buckets, find_cells.
 #pragma once
 
 #include <cmath>
@@ -24,6 +24,7 @@ using i16 = std::int16_t;
 constexpr i64 kTogether = 8, kTileRows = 256, kBlockRows = i64{1} << 14, kBlockColumns = 64;
 constexpr i64 kPitch = kTileRows + 8;  // doubles; columns a power of two apart would share cache sets
 constexpr i64 kAhead = 16;             // rows to prefetch
+constexpr i64 kCountRows = 2048;       // rows to count at a time: eight columns of them stay in the second cache
 
 // The integer whose order is that of the doubles; -0.0 is 0.0.
 inline i64 ordered_bits(double x) {
@@ -98,63 +99,123 @@ inline void for_each_tile(const Table& table, Visit visit) {
             }
 }
 
-// The buckets of one column: an open-addressing table from keys to codes, in the order of first appearance. Once bits
-// are dropped, keys are close to each other, and most are looked up in a plain array instead (`near_`).
+// The least number of bits to drop from keys so that at most kMost of them are left.
+class LeastShift {
+public:
+    static constexpr i64 kMost = FindBucketsTask::kMost;
+
+    // keys are overwritten.
+    static i64 of(i64* keys, i64 count) {
+        if (count <= kMost) return 0;
+        Scratch<i64> room(count);
+        i64* sorted = sort(keys, room.get(), count, kLow);
+        // Of neighbours that differ at some highest bit, each has a bucket of its own with up to that shift.
+        i64 apart[65] = {};
+        for (i64 i = 1; i < count; ++i) {
+            const u64 differ = static_cast<u64>(sorted[i] ^ sorted[i - 1]) >> kLow;
+            if (differ != 0) ++apart[kLow + 63 - leading_zeros(differ)];
+        }
+        i64 buckets = 1, shift = 63;
+        for (; shift >= kLow && buckets + apart[shift] <= kMost; --shift) buckets += apart[shift];
+        if (shift >= kLow) return shift + 1;
+        sorted = sort(sorted, sorted == keys ? room.get() : keys, count, 0);
+        while (shift >= 0 && distinct(sorted, count, shift) <= kMost) --shift;
+        return shift + 1;
+    }
+
+private:
+    static constexpr i64 kBits = 11, kLow = 64 - 3 * kBits;  // three passes over the upper 33 bits: mostly enough
+
+    static i64 leading_zeros(u64 word) {
+        i64 zeros = 0;
+        for (i64 step = 32; step > 0; step /= 2)
+            if (word >> (64 - step) == 0) {
+                word <<= step;
+                zeros += step;
+            }
+        return zeros;
+    }
+
+    // Sort by all bits from the lowest given one on; return where the keys are then.
+    static i64* sort(i64* from, i64* to, i64 count, i64 lowest) {
+        for (i64 digit = lowest; digit < 64; digit += kBits) {
+            i64 starts[(1 << kBits) + 1] = {};
+            const auto place = [&](i64 key) { return static_cast<u64>(key) >> digit & ((u64{1} << kBits) - 1); };
+            for (i64 i = 0; i < count; ++i) ++starts[place(from[i]) + 1];
+            for (i64 k = 0; k < 1 << kBits; ++k) starts[k + 1] += starts[k];
+            for (i64 i = 0; i < count; ++i) to[starts[place(from[i])]++] = from[i];
+            i64* const sorted = to;
+            to = from;
+            from = sorted;
+        }
+        return from;
+    }
+
+    static i64 distinct(const i64* keys, i64 count, i64 shift) {
+        i64 found = 1;
+        for (i64 i = 1; i < count; ++i) found += keys[i] >> shift != keys[i - 1] >> shift ? 1 : 0;
+        return found;
+    }
+};
+
+// The buckets of one column: an open-addressing table from keys to codes, in the order of first appearance. Keys that are
+// close to each other, without the low bits that all of them lack, are looked up in a plain array instead (`near`).
 class BucketTable {
 public:
-    static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = i64{1} << 17;
+    static constexpr i64 kMost = FindBucketsTask::kMost, kPlaces = 4 * kMost, kNear = 4096;
     static constexpr i64 kFirstRows = 4096;
 
     BucketTable() = default;
-    ~BucketTable() {
-        if (near_ != &none_) std::free(near_);
-        std::free(memory_);
-    }
+    ~BucketTable() { std::free(memory_); }
     BucketTable(const BucketTable&) = delete;
     BucketTable& operator=(const BucketTable&) = delete;
 
-    // Begin with a column of n rows.
-    void clear(const Column& column, i64 n) {
+    // Where the plain array is: a number of magnitude a is at (a's bits >> shift) - low, a negative one kNear further, if
+    // that is from 0 to kNear - 1 and the bits in `mask` are zero; 0.0, NaN and all others are after them. The array has 0
+    // for what is not known, else one more than code + 1 times C, the place of the code's counters.
+    struct Near {
+        i64 shift, low, mask;
+    };
+    static constexpr i64 kFar = 2 * kNear, kZero = kFar + 1, kMissing = kFar + 2;
+    Near near{};
+    u32* places = nullptr;  // the plain array
+
+    // Begin with a column of n rows, of C counters for each bucket.
+    void clear(const Column& column, i64 n, i64 C) {
         if (memory_ == nullptr) {
             memory_ = static_cast<Memory*>(zeroed(1, sizeof(Memory)));
             places_ = memory_->places;
             keys_ = memory_->keys;
+            places = memory_->near;
+            places[kMissing] = 1;
         }
         forget_near();
         std::memset(places_, 0, sizeof memory_->places);
-        size_ = shift_ = 0;
-        column_ = &column;
-        n_ = n;
+        size_ = shift_ = missed_ = moved_ = 0;
+        C_ = C;
+        if (n > 2 * kMost) start_with(column, n);
     }
 
-    // Write the codes of `count` values to all[done ..]; earlier codes change if the shift does.
+    // Write the codes of `count` values to all[done ..]; earlier codes change if the shift does. C must be 1.
     void add(const double* values, i64 count, i16* all, i64 done) {
         i64 at[kTileRows];
         place(values, count, at);
         for (i64 i = 0; i < count; ++i) {
-            i64 code = near_[at[i]];
-            if (code == 0 && !is_nan(values[i]))
-                code = find_far(values, i, count, at, [&](const i16* now) {
+            u32 found = places[at[i]];
+            if (found == 0) {
+                found = find_far(values[i], at[i], [&](const i16* now) {
                     for (i64 k = 0; k < done + i; ++k) all[k] = now[all[k]];
                 });
-            all[done + i] = static_cast<i16>(code - 1);
+                place(values, count, at);
+            }
+            all[done + i] = static_cast<i16>(static_cast<i64>(found) - 2);
         }
     }
 
-    // Write one more than the code of each value to codes[0], codes[kTogether] ..., and 0 for NaN. If the shift changes,
-    // so do the counters (kMost + 2, C), whose row k + 1 is that of code k.
-    void find(const double* values, i64 count, u16* codes, i64 C, u32* counters) {
-        i64 at[kTileRows];
-        place(values, count, at);
-        for (i64 i = 0; i < count; ++i) {
-            i64 code = near_[at[i]];
-            if (code == 0 && !is_nan(values[i]))
-                code = find_far(values, i, count, at, [&](const i16* now) {
-                    for (i64 k = 0; k < i; ++k) codes[k * kTogether] = static_cast<u16>(now[codes[k * kTogether] - 1] + 1);
-                    merge(now, C, counters);
-                });
-            codes[i * kTogether] = static_cast<u16>(code);
-        }
+    // Return one more than the place of a value's counters, which the plain array lacks at `at`. The plain array and the
+    // counters (kMost + 2, C), whose row k + 1 is that of code k, may change.
+    u32 find_counter(double x, i64 at, u32* counters) {
+        return find_far(x, at, [&](const i16* now) { merge(now, counters); });
     }
 
     i64 size() const { return size_; }
@@ -162,8 +223,6 @@ public:
     i64 key(i64 code) { return static_cast<i64>(static_cast<u64>(keys_[code]) << shift_); }
 
 private:
-    static constexpr i64 kFar = INT64_MIN;  // no key is near it: that would be a NaN
-
     static u32 place_of(i64 key) {
         static_assert(kPlaces == i64{1} << 12);
         // the halves are mixed apart: x and -x differ in every bit, so that adding or xoring them would give the same
@@ -171,39 +230,38 @@ private:
         return (low + high * 0x85EBCA6Bu) * 0x9E3779B1u >> 20;
     }
 
-    // Write the place of each value's key in the plain array: its last one, which is empty, if it is not near or missing.
-    void place(const double* values, i64 count, i64* at) const {
-        // unsigned integers in the order of the doubles: the sign bit flipped, or all bits of a negative number
-        const u64 low = static_cast<u64>(low_) + (u64{1} << (63 - shift_));
-        const I4 lowest = all(static_cast<i64>(low)), size = all(near_size_), sign = all(INT64_MIN), none = all(i64{0});
-        for (i64 i = 0; i < count; i += 4) {  // tiles have room for three more
-            const F4 x = load(values + i) + all(0.0);
-            const I4 from = shift_right(bits(x) ^ (less(bits(x), none) | sign), shift_) - lowest;
-            const I4 far = less(from, none) | less(size, from) | bits(missing(x));
-            store(at + i, choose(far, size, from));
+    // Write the place of each value in the plain array.
+    void place(const double* values, i64 count, i64* at) const;
+
+    // Return one more than the place of the counters of a value; `rewrite` is told of codes that changed.
+    template <class Rewrite>
+    u32 find_far(double x, i64 at, Rewrite rewrite) {
+        if (is_nan(x)) return 1;
+        i64 code = find(ordered_bits(x) >> shift_);
+        if (code >= kMost) {
+            do {
+                rewrite(coarsen());
+                code = find(ordered_bits(x) >> shift_);
+            } while (code >= kMost);
+            choose_near();
+            return number(code);
         }
+        if (at != kFar) places[at] = number(code);
+        else if (++missed_ >= kMissed) {  // the more have missed it, the rarer it is moved
+            missed_ = -(kMissed << smaller<i64>(moved_++, 20));
+            choose_near();
+        }
+        return number(code);
     }
 
-    // Return one more than the code of value i, which the plain array lacks; `rewrite` is told of codes that changed.
-    template <class Rewrite>
-    i64 find_far(const double* values, i64 i, i64 count, i64* at, Rewrite rewrite) {
-        while (true) {
-            const i64 code = find(ordered_bits(values[i]) >> shift_);
-            if (code < kMost) {
-                if (at[i] < near_size_) near_[at[i]] = static_cast<u16>(code + 1);
-                return code + 1;
-            }
-            rewrite(coarsen());
-            place(values, count, at);
-        }
-    }
+    u32 number(i64 code) const { return static_cast<u32>((code + 1) * C_ + 1); }
 
     // Bring counters up to date with codes that changed; a code never grows.
-    void merge(const i16* now, i64 C, u32* counters) {
+    void merge(const i16* now, u32* counters) const {
         for (i64 code = 0; code <= kMost; ++code) {
             if (now[code] == code) continue;
-            u32 *from = counters + (code + 1) * C, *to = counters + (now[code] + 1) * C;
-            for (i64 c = 0; c < C; ++c) {
+            u32 *from = counters + (code + 1) * C_, *to = counters + (now[code] + 1) * C_;
+            for (i64 c = 0; c < C_; ++c) {
                 to[c] += from[c];
                 from[c] = 0;
             }
@@ -225,12 +283,14 @@ private:
         forget_near();
         i16* const now = memory_->codes + 1;  // the present code of each code that was given; -1 stays
         for (i64 code = -1; code < size_; ++code) now[code] = static_cast<i16>(code);
-        i64 bits = 0;  // at first many, then one by one
-        if (shift_ == 0 && n_ > 2 * kMost) bits = shift_of_first_rows();
-        if (shift_ == 0 && bits == 0) bits = least_shift(keys_, size_);
-        drop(larger<i64>(1, bits), now);
+        i64 bits = 1;
+        if (shift_ == 0) {  // at first many
+            Scratch<i64> copy(size_);
+            for (i64 code = 0; code < size_; ++code) copy[code] = keys_[code];
+            bits = larger<i64>(1, LeastShift::of(copy.get(), size_));
+        }
+        drop(bits, now);
         while (size_ > kMost) drop(1, now);
-        choose_near();
         return now;
     }
 
@@ -244,107 +304,227 @@ private:
         for (i64 code = 0; code <= kMost; ++code) now[code] = memory_->merged[now[code]];
     }
 
-    // Return the shift that the first rows need: more rows need no less, so there are fewer steps to the last one.
-    i64 shift_of_first_rows() {
+    // Begin with the shift that the first rows need: more rows need no less.
+    void start_with(const Column& column, i64 n) {
         Scratch<i64> keys(kFirstRows);
-        i64 count = 0;
-        for (i64 i = 0; i < smaller(n_, kFirstRows); ++i) {
-            const double x = real_element(*column_, i);
-            if (!is_nan(x)) keys[count++] = ordered_bits(x);
+        i64 count = 0, least = INT64_MAX, most = 0;
+        for (i64 i = 0; i < smaller(n, kFirstRows); ++i) {
+            const double x = real_element(column, i);
+            if (is_nan(x)) continue;
+            const i64 key = keys[count++] = ordered_bits(x), size = magnitude(key);
+            least = size == 0 ? least : smaller(least, size);
+            most = larger(most, size);
         }
-        return least_shift(keys.get(), count);
+        shift_ = LeastShift::of(keys.get(), count);
+        if (shift_ > 0) set_near(least, most, shift_);
     }
 
-    // Return the least number of bits to drop from keys so that at most kMost are left.
-    static i64 least_shift(const i64* keys, i64 count) {
-        i64 shift = 0;
-        for (i64 more = 32; more > 0; more /= 2)
-            if (shift + more < 63 && has_many(keys, count, shift + more)) shift += more;
-        return has_many(keys, count, shift) ? shift + 1 : shift;
-    }
+    // The bits of a key's number without its sign.
+    static i64 magnitude(i64 key) { return key < 0 ? -1 - key : key; }
 
-    // Return whether more than kMost keys remain without their lowest bits.
-    static bool has_many(const i64* keys, i64 count, i64 bits) {
-        Scratch<i64> kept(kPlaces);  // one more than the place of a key among all
-        i64 found = 0;
-        for (i64 i = 0; i < count && found <= kMost; ++i) {
-            const i64 key = keys[i] >> bits;
-            i64 at = place_of(key);
-            while (kept[at] != 0 && keys[kept[at] - 1] >> bits != key) at = (at + 1) % kPlaces;
-            if (kept[at] != 0) continue;
-            kept[at] = i + 1;
-            ++found;
-        }
-        return found > kMost;
-    }
-
-    // Centre the plain array on the keys, if they fit.
+    // Move the plain array to where the keys are.
     void choose_near() {
-        i64 least = keys_[0], most = keys_[0];
-        for (i64 code = 1; code < size_; ++code) {
-            least = smaller(least, keys_[code]);
-            most = larger(most, keys_[code]);
+        forget_near();
+        i64 any = 0, least = INT64_MAX, most = 0, bits = shift_;  // any: bits that some number has
+        for (i64 code = 0; code < size_; ++code) {
+            const i64 size = magnitude(keys_[code]);
+            least = size == 0 ? least : smaller(least, size);
+            most = larger(most, size);
+            any |= size;
         }
-        const u64 span = static_cast<u64>(most) - static_cast<u64>(least);
-        if (span >= kNear) return;
-        low_ = least - (kNear - static_cast<i64>(span)) / 2;
-        if (near_ == &none_) near_ = static_cast<u16*>(zeroed(kNear + 1, sizeof(u16)));
-        near_size_ = kNear;
+        if (shift_ == 0)
+            for (; bits < 52 && (any >> bits & 1) == 0; ++bits) {}
+        set_near(least << shift_, most << shift_, bits);
+        for (i64 code = 0; code < size_; ++code) {
+            const i64 at = near_place(keys_[code]);
+            if (at != kFar) places[at] = number(code);
+        }
+    }
+
+    // Centre the plain array on magnitudes, without their low bits; if they are too many, on the largest of them.
+    void set_near(i64 least, i64 most, i64 bits) {
+        const i64 first = smaller(least, most) >> bits, span = (most >> bits) - first;
+        const i64 low = span < kNear ? first - (kNear - span) / 2 : first + span - kNear + kNear / 8;
+        near = {bits, larger<i64>(0, low), ((i64{1} << bits) - 1) & ~((i64{1} << shift_) - 1)};
+    }
+
+    // The place in the plain array of a key, shorter by the shift.
+    i64 near_place(i64 key) const {
+        if (key == 0 && shift_ == 0) return kZero;
+        const i64 size = magnitude(key), at = (size >> (near.shift - shift_)) - near.low;
+        if (at < 0 || at >= kNear || (static_cast<i64>(static_cast<u64>(size) << shift_) & near.mask) != 0) return kFar;
+        return key < 0 ? at + kNear : at;
     }
 
     // Empty the plain array: only keys that were found can be in it.
     void forget_near() {
-        for (i64 code = 0; code < size_ && low_ != kFar; ++code) {
-            const u64 at = static_cast<u64>(keys_[code]) - static_cast<u64>(low_);
-            if (at < kNear) near_[static_cast<i64>(at)] = 0;
-        }
-        low_ = kFar;
+        for (i64 code = 0; code < size_; ++code) places[near_place(keys_[code])] = 0;
+        places[kZero] = places[kFar] = 0;
     }
 
     struct Memory {
         u16 places[kPlaces];  // code + 1 of the key at each place; 0 if empty
         i64 keys[kMost + 1];  // without the low bits
         i16 codes[kMost + 2], merged[kMost + 1];
+        u32 near[kMissing + 1];
     };
-    Memory* memory_ = nullptr;  // allocated when first needed
+    static constexpr i64 kMissed = 16;  // lookups beside the plain array, at first, until it is moved
+    Memory* memory_ = nullptr;          // allocated when first needed
     u16* places_ = nullptr;
     i64* keys_ = nullptr;
-    // Code + 1 of the key low_ + i, 0 if not known, and at near_size_ a 0 for all others; allocated when first needed.
-    u16 none_ = 0, *near_ = &none_;
-    const Column* column_ = nullptr;
-    i64 size_ = 0, shift_ = 0, low_ = kFar, near_size_ = 0, n_ = 0;
+    i64 size_ = 0, shift_ = 0, C_ = 1, missed_ = 0, moved_ = 0;
 };
 
-// Add each row of a tile to the counters of its codes (row, eight), column after column: an increment need not wait for
-// the one before.
-inline void count_tile(const u16* codes, const i32* classes, i64 count, i64 width, i64 C, u32* counters) {
-    constexpr i64 rows = FindBucketsTask::kMost + 2;
-    for (i64 i = 0; i < count; ++i, codes += kTogether) {
-        u32* counter = counters + classes[i];
-        for (i64 k = 0; k < width; ++k, counter += rows * C) ++counter[codes[k] * C];
+// The plain arrays of four columns, or of one column four times.
+struct NearLanes {
+    I4 shift, low, mask;
+
+    NearLanes(const BucketTable::Near& a, const BucketTable::Near& b, const BucketTable::Near& c,
+              const BucketTable::Near& d) {
+        const auto four = [](i64 w, i64 x, i64 y, i64 z) {
+            const i64 lanes[4] = {w, x, y, z};
+            return load(lanes);
+        };
+        shift = four(a.shift, b.shift, c.shift, d.shift);
+        low = four(a.low, b.low, c.low, d.low);
+        mask = four(a.mask, b.mask, c.mask, d.mask);
     }
+
+    I4 place(F4 given) const {
+        using Table = BucketTable;
+        const I4 none = all(i64{0}), x = bits(given + all(0.0)), size = x & all(INT64_MAX);
+        const I4 from = shift_right(size, shift) - low;
+        const I4 far = less(from, none) | less(all(Table::kNear - 1), from) | less(none, size & mask);
+        const I4 near = choose(less(x, none), from + all(Table::kNear), from);
+        const I4 found = choose(less(size, all(i64{1})), all(Table::kZero), choose(far, all(Table::kFar), near));
+        return choose(bits(missing(given)), all(Table::kMissing), found);
+    }
+};
+
+inline void BucketTable::place(const double* values, i64 count, i64* at) const {
+    const NearLanes lanes(near, near, near, near);
+    for (i64 i = 0; i < count; i += 4) store(at + i, lanes.place(load(values + i)));  // tiles have room for three more
+}
+
+// Count one row of some columns, of which the plain array of one or more lacks a number; plain arrays may move.
+TALLY_NOINLINE inline void count_far(BucketTable* const* tables, i64 width, const double* row, const i64* at, i64 own,
+                                     u32* const* counters) {
+    for (i64 k = 0; k < width; ++k) {
+        const u32 known = tables[k]->places[at[k]];
+        ++counters[k][(known != 0 ? known : tables[k]->find_counter(row[k], at[k], counters[k])) - 1 + own];
+    }
+}
+
+// Count rows of up to eight columns, each row at the next eight values. The width is a constant, or 0 for any.
+template <i64 Width>
+inline void count_rows(BucketTable* const* tables, i64 any_width, const double* values, i64 count, const i32* classes,
+                       u32* const* counters) {
+    const i64 width = Width > 0 ? Width : any_width;
+    for (i64 i = 0; i < count;) {
+        const auto near = [&](i64 k) -> const BucketTable::Near& { return tables[smaller(k, width - 1)]->near; };
+        const NearLanes one(near(0), near(1), near(2), near(3)), two(near(4), near(5), near(6), near(7));
+        const u32* places[kTogether];
+        u32* counter[kTogether];
+        for (i64 k = 0; k < width; ++k) {
+            places[k] = tables[k]->places;
+            counter[k] = counters[k];
+        }
+        for (bool far = false; i < count && !far; ++i) {
+            const double* row = values + i * kTogether;
+            i64 at[kTogether];
+            store(at, one.place(load(row)));
+            if (width > 4) store(at + 4, two.place(load(row + 4)));
+            u32 found[kTogether];
+            for (i64 k = 0; k < width; ++k) {
+                found[k] = places[k][at[k]];
+                far |= found[k] == 0;
+            }
+            const i64 own = classes[i];
+            if (far) count_far(tables, width, row, at, own, counters);
+            else
+                for (i64 k = 0; k < width; ++k) ++counter[k][i64{found[k]} - 1 + own];
+        }
+    }
+}
+
+// Copy rows of up to eight columns next to each other.
+template <class T>
+inline void copy_beside(const Column& column, i64 start, i64 count, double* values) {
+    const char* from = column.base + start * column.stride;
+    for (i64 i = 0; i < count; ++i, from += column.stride)
+        values[i * kTogether] = static_cast<double>(*reinterpret_cast<const T*>(from));
+}
+
+inline void copy_beside(const Eight& eight, i64 start, i64 count, double* values) {
+    if (eight.width == kTogether && eight.same && eight.adjacent && eight.columns->type == Type::f64) {
+        const i64 stride = eight.columns->stride;
+        const char* from = eight.columns->base + start * stride;
+        for (i64 i = 0; i < count; ++i, from += stride, values += kTogether) {
+            const double* row = reinterpret_cast<const double*>(from);
+            prefetch(from + kAhead * stride);
+            prefetch(from + kAhead * stride + (kTogether - 1) * i64{sizeof(double)});  // often on the next cache line
+            store(values, load(row));
+            store(values + 4, load(row + 4));
+        }
+        return;
+    }
+    for (i64 k = 0; k < eight.width; ++k) {
+        const Column& column = eight.columns[k];
+        if (column.type == Type::f64) copy_beside<double>(column, start, count, values + k);
+        else copy_beside<float>(column, start, count, values + k);
+    }
+}
+
+inline void finish_column(BucketTable& buckets, const FindBucketsTask& task, i64 f) {
+    const i64 room = smaller(task.table.n_rows, BucketTable::kMost);
+    for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
+    task.sizes[f] = buckets.size();
+    task.shifts[f] = buckets.size() == 0 ? 0 : buckets.shift();
+}
+
+// Eights of columns take turns after some rows, which they copy from cache lines that they share.
+inline void count_buckets(const FindBucketsTask& task, BucketTable* tables, i64 n_tables) {
+    const i64 n = task.table.n_rows, C = task.n_classes, F = task.table.n_columns;
+    constexpr i64 rows = BucketTable::kMost + 2;
+    Scratch<double> copied(kTogether * kCountRows);
+    for (i64 from = 0; from < F; from += kBlockColumns)
+        for (i64 start = 0; start < n; start += kCountRows)
+            for (i64 f = from; f < smaller(from + kBlockColumns, F); f += kTogether) {
+                const Eight eight(task.table, f);
+                const i64 count = smaller(kCountRows, n - start);
+                BucketTable* those[kTogether];
+                u32* counters[kTogether];
+                for (i64 k = 0; k < eight.width; ++k) {
+                    those[k] = tables + (f + k) % n_tables;
+                    counters[k] = task.counts + (f + k) * rows * C;
+                    if (start == 0) those[k]->clear(eight.columns[k], n, C);
+                }
+                copy_beside(eight, start, count, copied.get());
+                const i32* classes = task.classes + start;
+                if (eight.width == kTogether) count_rows<kTogether>(those, 0, copied.get(), count, classes, counters);
+                else count_rows<0>(those, eight.width, copied.get(), count, classes, counters);
+                if (start + count == n)
+                    for (i64 k = 0; k < eight.width; ++k) finish_column(*those[k], task, f + k);
+            }
 }
 
 inline Fault find_buckets(const FindBucketsTask& task) {
     const PlainArithmetic plain;
-    const i64 n = task.table.n_rows, room = smaller(n, BucketTable::kMost), C = task.n_classes;
+    const i64 n = task.table.n_rows;
     BucketTable tables[kBlockColumns];
-    const i64 n_tables = n <= kBlockRows ? kTogether : kBlockColumns;  // few rows come in one block
-    Scratch<u16> codes(kTogether * kTileRows);
+    if (task.codes == nullptr) {
+        count_buckets(task, tables, n <= kCountRows ? kTogether : kBlockColumns);  // few rows come in one block
+        return {};
+    }
+    const i64 n_tables = n <= kBlockRows ? kTogether : kBlockColumns;
     for_each_tile(task.table, [&](const Eight& eight, i64 start, i64 count, const double* values) {
-        u32* const counters = task.counts + (task.codes == nullptr ? eight.first * (BucketTable::kMost + 2) * C : 0);
         for (i64 k = 0; k < eight.width; ++k, values += kPitch) {
             const i64 f = eight.first + k;
             BucketTable& buckets = tables[f % n_tables];
-            if (start == 0) buckets.clear(eight.columns[k], n);
-            if (task.codes != nullptr) buckets.add(values, count, task.codes + f * n, start);
-            else buckets.find(values, count, codes.get() + k, C, counters + k * (BucketTable::kMost + 2) * C);
-            if (start + count < n) continue;
-            for (i64 code = 0; code < buckets.size(); ++code) task.keys[f * room + code] = buckets.key(code);
-            task.sizes[f] = buckets.size();
-            task.shifts[f] = buckets.shift();
+            if (start == 0) buckets.clear(eight.columns[k], n, 1);
+            buckets.add(values, count, task.codes + f * n, start);
+            if (start + count == n) finish_column(buckets, task, f);
         }
-        if (task.codes == nullptr) count_tile(codes.get(), task.classes + start, count, eight.width, C, counters);
     });
     return {};
 }

@@ -35,6 +35,13 @@ inline T smaller(T a, T b) {
     return b < a ? b : a;
 }
 
+// For what is rare: inlined, it would take the registers of what is not.
+#if defined(_MSC_VER)
+#define TALLY_NOINLINE __declspec(noinline)
+#else
+#define TALLY_NOINLINE __attribute__((noinline))
+#endif
+
 template <class T>
 inline T larger(T a, T b) {
     return a < b ? b : a;

@@ -63,6 +63,7 @@ inline I4 shift_right(I4 a) {  // shifts zeros in
     return {_mm256_srli_epi64(a.v, K)};
 }
 inline I4 shift_right(I4 a, i64 by) { return {_mm256_srl_epi64(a.v, _mm_cvtsi64_si128(by))}; }
+inline I4 shift_right(I4 a, I4 by) { return {_mm256_srlv_epi64(a.v, by.v)}; }  // each lane by its own number
 inline I4 multiply_low_halves(I4 a, I4 b) { return {_mm256_mul_epi32(a.v, b.v)}; }  // signed 32 x 32 -> 64
 inline bool any(I4 a) { return _mm256_testz_si256(a.v, a.v) == 0; }
 inline I4 less(I4 a, I4 b) { return {_mm256_cmpgt_epi64(b.v, a.v)}; }
@@ -175,6 +176,7 @@ inline I4 shift_right(I4 a) {
     TALLY_LANES(I4, static_cast<i64>(static_cast<u64>(a.v[k]) >> K));
 }
 inline I4 shift_right(I4 a, i64 by) { TALLY_LANES(I4, static_cast<i64>(static_cast<u64>(a.v[k]) >> by)); }
+inline I4 shift_right(I4 a, I4 by) { TALLY_LANES(I4, static_cast<i64>(static_cast<u64>(a.v[k]) >> by.v[k])); }
 inline I4 multiply_low_halves(I4 a, I4 b) {
     TALLY_LANES(I4, static_cast<i64>(static_cast<i32>(a.v[k])) * static_cast<i64>(static_cast<i32>(b.v[k])));
 }

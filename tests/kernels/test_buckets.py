@@ -65,6 +65,26 @@ def test_more_rows_and_columns_than_a_block_are_counted_alike():
     assert (got.counts == counts.limbs[:, order, 0]).all()
 
 
+@pytest.mark.parametrize("width", [1, 4, 8, 11])
+def test_columns_that_change_while_they_are_read_are_counted_alike(each_isa, width):
+    rng = np.random.default_rng(width)
+    n = 7000
+    kinds = [
+        np.sort(rng.normal(size=n)),
+        np.arange(n) // 7.0,  # a thousand values, one after the other
+        np.where(np.arange(n) < 5000, rng.integers(-300, 300, n), rng.normal(size=n)),
+        np.where(np.arange(n) < 4500, 1.0, 10.0 ** rng.integers(-250, 250, n)),
+        np.exp(9 * rng.normal(size=n)) * rng.choice([-1, 1], n),
+        np.where(rng.random(n) < 0.5, np.nan, np.where(rng.random(n) < 0.5, 0.0, 1000 + rng.normal(size=n))),
+        np.full(n, np.nan),
+    ]
+    x, own = np.stack([kinds[f % len(kinds)] for f in range(width)], axis=1), rng.integers(0, 3, n).astype(np.int32)
+    want = reference.count_buckets(x, own, 3)
+    for _ in each_isa():
+        for one, other in zip(kernels.count_buckets(x, own, 3), want, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 @pytest.mark.parametrize("bad", [-1, 2])
 def test_classes_that_are_none_are_refused(bad):
     with pytest.raises(ValueError, match="classes: wanted"):

@@ -59,6 +59,7 @@ def _rendered(template: str, data: Any, sections: Sequence[tuple[str, str, Any]]
     shown = [one for one in made if one[2] is not None]
     drawn = {"config": CONFIG, "specs": charts.specs, "sliders": charts.sliders}
     filled = {"data": data, "sections": shown, "drawn": _in_a_script(drawn), "libraries": Markup(_libraries())}
+    filled |= {"titles": {name: title for name, title, _ in shown}, "parts": {name: part for name, _, part in shown}}
     return _environment().get_template(template).render(**filled, **more)
 
 

@@ -171,3 +171,12 @@ def test_a_look_at_a_compressed_file_opens_it_once(tally: Shell, monkeypatch: py
     assert ran.out.startswith(f"rows.csv.{ending}: the first ")
     assert "tally fit rows.csv." in ran.out
     assert len(opened) == 1
+
+
+def test_a_file_in_place_of_a_row_is_answered_with_the_way_to_name_one(tally: Shell) -> None:
+    Path("rows.csv").write_text("x,y\n" + "p,yes\nq,no\n" * 20)
+    tally.done("fit rows.csv --label y -o m.tally")
+    ran = tally("explain m.tally rows.csv")
+    assert ran.code == 2
+    assert ran.err.endswith("got the file 'rows.csv'. Its first row is rows.csv:1.\n")
+    tally.done("explain m.tally rows.csv:1")

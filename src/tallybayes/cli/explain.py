@@ -51,6 +51,9 @@ def _in_file(model: Any, row: list[str], inputs: InputOptions) -> dict[str, Any]
     from tallybayes.sources.locations import is_uri
 
     path, colon, place = row[0].rpartition(":")
+    if len(row) == 1 and os.path.isfile(row[0]):
+        do = f"Its first row is {row[0]}:1"
+        raise BadOption(wanted("ROW", "NAME=VALUE for some columns, or FILE:ROW", f"the file {row[0]!r}", do))
     if len(row) > 1 or not colon or not place.isdigit() or not (os.path.exists(path) or is_uri(path)):
         return None
     return _row(model, [path], inputs, int(place))

@@ -313,6 +313,12 @@ class _Fit:
         own = np.where(terms.target > 0, 1, np.where(terms.free, _FREE, _INTERACTION))
         self.group = np.concatenate([[0], own, np.full(C, 2), np.full(terms.corrections * C, 3)])
         self.at, self.effective = np.zeros(len(self.group)), 0.0
+        # A number added to all classes changes nothing, and one added to all values of a column is a bias. So of C
+        # numbers C − 1 are distinct, each of which the rows tell C / (C − 1) times as much of; and of V values V − 1.
+        some = 1 - len(terms.codes) / max(1, terms.corrections)
+        rest = max(1, C - 1) / C
+        self.distinct = np.array([1.0, 1.0, rest, rest * some, 1.0, 1.0])
+        self.told = np.array([1.0, 1.0, 1 / rest, 1 / rest, 1.0, 1.0])
         self.precision = np.array([1.0, _FIRST, _FIRST, _FIRST, _SOFT, _FIRST])
         if alone is not None:
             known = np.arange(U) if len(alone.scale) == U else np.flatnonzero(terms.target)
@@ -355,7 +361,7 @@ class _Fit:
             if not k and soft.any():
                 linear[soft] = np.sqrt(2 * THRESHOLD * curvature[soft])
             each = self.precision[self.group]
-            self.effective = float((curvature / (curvature + each)).sum())
+            self.effective = sum(self._decided(curvature, g) for g in range(len(self.precision)))
             unit = 1 / np.sqrt(curvature + each)
 
             def drawn(
@@ -393,25 +399,31 @@ class _Fit:
         matter of luck, and often far too high.
         """
         for g in groups:
-            mine = self.group == g
-            fitted = (curvature[mine] / (curvature[mine] + self.precision[g])).sum()
-            chosen = (fitted + _PRIOR_NUMBERS) / ((self.at[mine] ** 2).sum() + _PRIOR_SQUARES)
+            mine, decided = self.group == g, self._decided(curvature, g)
+            chosen = (decided + _PRIOR_NUMBERS) / ((self.at[mine] ** 2).sum() + _PRIOR_SQUARES)
             self.precision[g] = np.clip(chosen, _LEAST, _MOST)
+
+    def _decided(self, curvature: Floats, g: int) -> float:
+        """Return how many numbers of a group the rows decide, and not its prior."""
+        h = self.told[g] * curvature[self.group == g]
+        return self.distinct[g] * float((h / (h + self.precision[g])).sum())
 
     def _find_precisions(self, slope: Floats, curvature: Floats, groups: Sequence[int]) -> None:
         """Set the precision of each group to its most probable one, given the slopes of the loss at the numbers."""
         for g in groups:
             mine = (self.group == g) & (curvature > 0)
-            h = curvature[mine]
-            self.precision[g] = _most_probable(h, self.at[mine] - slope[mine] / h)  # a step of Newton's method
+            h = self.told[g] * curvature[mine]
+            each = self.at[mine] - slope[mine] / h  # a step of Newton's method
+            self.precision[g] = _most_probable(h, each, self.distinct[g])
 
 
-def _most_probable(curvature: Floats, numbers: Floats) -> float:
+def _most_probable(curvature: Floats, numbers: Floats, distinct: float = 1.0) -> float:
     """Return the most probable precision of numbers, given as each would be without a prior, and their curvature.
 
     With a precision α a number x of curvature h is drawn to s·x, s = h / (h + α). The marginal likelihood, times the
-    prior of α, is greatest where Σs = α·Σ(s·x)², but for the prior's part. It is found by bisection: going from one α
-    to the next by that equation takes many steps where x is nothing but chance.
+    prior of α, is greatest where Σs = α·Σ(s·x)², but for the prior's part and the share of numbers that are distinct.
+    It is found by bisection: going from one α to the next by that equation takes many steps where x is nothing but
+    chance.
 
     Examples
     --------
@@ -423,7 +435,7 @@ def _most_probable(curvature: Floats, numbers: Floats) -> float:
     for _ in range(_BISECTIONS):
         alpha = float(np.exp((low + high) / 2))
         share = curvature / (curvature + alpha)
-        larger = share.sum() + _PRIOR_NUMBERS > alpha * ((share**2 * squares).sum() + _PRIOR_SQUARES)
+        larger = distinct * share.sum() + _PRIOR_NUMBERS > alpha * ((share**2 * squares).sum() + _PRIOR_SQUARES)
         low, high = ((low + high) / 2, high) if larger else (low, (low + high) / 2)
     return float(np.exp(low))
 

@@ -58,14 +58,14 @@ void expert_terms(nb::handle value, nb::handle counts, nb::handle sizes, nb::han
 
 // Write the logs of the experts' weights, the average of all cells, and that of rows left out.
 void mix_experts(nb::handle terms, nb::handle counts, nb::handle sizes, nb::handle log_rows, bool tree, bool student,
-                 bool chosen, nb::handle pairs, nb::handle log_weights, nb::handle mixed, nb::handle left_out) {
+                 bool kernel, bool chosen, nb::handle pairs, nb::handle log_weights, nb::handle mixed, nb::handle left_out) {
     const auto F = static_cast<int64_t>(nb::len(sizes));
     const auto offsets = offsets_of(sizes, F);
     const int64_t K = offsets.back();
     const Matrix by_class(counts, "counts", K, -1);
     const int64_t C = by_class.size(1), one = K * C;
-    const Matrix from(terms, "terms", 6 * K, C), prior(log_rows, "log_rows", 2, C);
-    const Matrix weights(log_weights, "log_weights", 2, F, true);
+    const Matrix from(terms, "terms", 9 * K, C), prior(log_rows, "log_rows", 2, C);
+    const Matrix weights(log_weights, "log_weights", 3, F, true);
     const Buffer which(pairs, "pairs");
     which.need_axes(1);
     const int64_t P = which.size(0);
@@ -75,9 +75,9 @@ void mix_experts(nb::handle terms, nb::handle counts, nb::handle sizes, nb::hand
             refuse("pairs", "rising numbers of cells times classes", std::to_string(pair[p]));
     const Matrix to(left_out, "left_out", C, P, true);
     const double* t = from.data;
-    MixExpertsTask task{F, C, P, offsets.data(), by_class.data, prior.data, {t, t + 3 * one},
-                        {t + one, t + 4 * one}, {t + 2 * one, t + 5 * one}, {tree, student}, chosen, pair,
-                        weights.data, nullptr, to.data};
+    MixExpertsTask task{F, C, P, offsets.data(), by_class.data, prior.data, {t, t + 3 * one, t + 6 * one},
+                        {t + one, t + 4 * one, t + 7 * one}, {t + 2 * one, t + 5 * one, t + 8 * one},
+                        {tree, student, kernel}, chosen, pair, weights.data, nullptr, to.data};
     if (mixed.is_none()) return run(&Kernels::mix_experts, task);
     const Matrix all(mixed, "mixed", K, C, true);
     task.mixed = all.data;
@@ -89,7 +89,7 @@ void mix_experts(nb::handle terms, nb::handle counts, nb::handle sizes, nb::hand
 void bind_experts(nb::module_& m) {
     m.def("expert_terms", &expert_terms);
     m.def("mix_experts", &mix_experts, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
-          nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+          nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
 }
 
 }  // namespace tally

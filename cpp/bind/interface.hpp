@@ -165,16 +165,18 @@ struct ExpertTermsTask {
     std::uint8_t* lost;   // OUT (K,): whether other and own cancel too many digits
 };
 
+constexpr int kExperts = 3;  // a tree, a Student t, and a kernel density
+
 struct MixExpertsTask {
     std::int64_t n_columns, n_classes, n_pairs;
     const std::int64_t* offsets;  // (F + 1,)
     const double* counts;         // (K, C)
     const double* log_rows;       // (2, C): logs of the class prior, and of that with a row less
-    const double *now[2], *other[2], *own[2];  // (K, C), of tree and Student t
-    bool used[2];
+    const double *now[kExperts], *other[kExperts], *own[kExperts];  // (K, C)
+    bool used[kExperts];
     bool chosen;                // whether weights are given
     const std::int64_t* pairs;  // (P,), rising: cell times C plus class
-    double* log_weights;        // OUT (2, F), or given
+    double* log_weights;        // OUT (3, F), or given
     double* mixed;              // OUT (K, C), or null
     double* left_out;           // OUT (C, P)
 };

@@ -1,4 +1,4 @@
-// Two experts on the cells of numeric columns: a tree of counts, and a Student t; and their average.
+// Two experts on the cells of numeric columns: a tree of counts, and a Student t; and the average of three experts.
 //
 // A column has K cells, each with a value and the rows of every class. For each cell and class an expert gives three
 // log-terms: `now` from all rows, and for a row of weight 1 left out `other`, where the class is another one than the
@@ -278,19 +278,19 @@ inline double exponential_of(double x) {
     return four[0];
 }
 
-// The average of both experts, one column after the other.
+// The average of all experts, one column after the other.
 class ExpertMixer {
 public:
     explicit ExpertMixer(const MixExpertsTask& task)
-        : task_(task), C_(task.n_classes), each_{Numbers(most(task)), Numbers(most(task))},
-          own_{Numbers(most(task)), Numbers(most(task))}, sums_(larger(most(task), C_)) {}
+        : task_(task), C_(task.n_classes), each_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))},
+          own_{Numbers(most(task)), Numbers(most(task)), Numbers(most(task))}, sums_(larger(most(task), C_)) {}
 
     void begin(i64 f) {
         f_ = f;
         first_ = task_.offsets[f];
         size_ = task_.offsets[f + 1] - first_;
         if (!task_.chosen) weigh();
-        for (int e = 0; e < 2; ++e) weights_[e] = exponential_of(log_weight(e));
+        for (int e = 0; e < kExperts; ++e) weights_[e] = exponential_of(log_weight(e));
     }
 
     // Write log sum_k w_k p_k(c | x) of each cell.
@@ -314,7 +314,7 @@ public:
     }
 
 private:
-    using Terms = const double* const*;  // of both experts, (K, C) each
+    using Terms = const double* const*;  // of each expert, (K, C)
 
     static i64 most(const MixExpertsTask& task) {
         i64 size = 1;
@@ -326,11 +326,10 @@ private:
 
     // Set the logs of the experts' weights: minus the losses of all rows left out, normalised.
     void weigh() {
-        double score[2];
-        for (int e = 0; e < 2; ++e) score[e] = task_.used[e] ? -loss(e) : -INFINITY;
-        const double top = larger(score[0], score[1]);
-        const double norm = top + logarithm(exponential_of(score[0] - top) + exponential_of(score[1] - top));
-        for (int e = 0; e < 2; ++e) log_weight(e) = score[e] - norm;
+        double score[kExperts];
+        for (int e = 0; e < kExperts; ++e) score[e] = task_.used[e] ? -loss(e) : -INFINITY;
+        const double norm = log_sum(score);
+        for (int e = 0; e < kExperts; ++e) log_weight(e) = score[e] - norm;
     }
 
     // Return the loss of all rows, each left out.
@@ -388,7 +387,7 @@ private:
 
     // Exponentials of terms, less the largest of each cell.
     void shift(Terms terms, Terms own) {
-        for (int e = 0; e < 2; ++e) {
+        for (int e = 0; e < kExperts; ++e) {
             const double* const from = terms[e] + first_ * C_;
             for (i64 k = 0; k < size_; ++k) {
                 double top = -INFINITY;
@@ -408,30 +407,38 @@ private:
 
     // Write the sum of w_k p_k of each class, for cell k and a row of class `own`; 0 where it is too small to be exact.
     void mix(i64 k, i64 own, double* sums) {
-        double norm[2] = {0.0, 0.0};
-        for (int e = 0; e < 2; ++e)
-            for (i64 c = 0; c < C_; ++c) norm[e] += (c == own ? own_ : each_)[e][k * C_ + c];
-        const bool small = !(norm[0] > kLeastSum) || !(norm[1] > kLeastSum);
-        const double one = small ? 0.0 : weights_[0] / norm[0], two = small ? 0.0 : weights_[1] / norm[1];
+        double share[kExperts] = {};
+        for (int e = 0; e < kExperts; ++e)
+            for (i64 c = 0; c < C_; ++c) share[e] += (c == own ? own_ : each_)[e][k * C_ + c];
+        bool small = false;
+        for (int e = 0; e < kExperts; ++e) small |= !(share[e] > kLeastSum);
+        for (int e = 0; e < kExperts; ++e) share[e] = small ? 0.0 : weights_[e] / share[e];
         for (i64 c = 0; c < C_; ++c) {
             Numbers* from = c == own ? own_ : each_;
-            const double sum = one * from[0][k * C_ + c] + two * from[1][k * C_ + c];
+            double sum = 0.0;
+            for (int e = 0; e < kExperts; ++e) sum += share[e] * from[e][k * C_ + c];
             sums[c] = sum > kLeastSum ? sum : 0.0;
         }
     }
 
     // The same as a logarithm, of numbers of any size.
     double mix_logs(Terms terms, Terms own_terms, i64 k, i64 c, i64 own) {
-        double log[2];
-        for (int e = 0; e < 2; ++e) {
+        double log[kExperts];
+        for (int e = 0; e < kExperts; ++e) {
             double top = -INFINITY, sum = 0.0;
             const auto term = [&](i64 b) { return (b == own ? own_terms : terms)[e][(first_ + k) * C_ + b]; };
             for (i64 b = 0; b < C_; ++b) top = larger(top, term(b));
             for (i64 b = 0; b < C_; ++b) sum += exponential_of(term(b) - top);
             log[e] = log_weight(e) + (term(c) - top - logarithm(sum));
         }
-        const double top = larger(log[0], log[1]);
-        return top + logarithm(exponential_of(log[0] - top) + exponential_of(log[1] - top));
+        return log_sum(log);
+    }
+
+    static double log_sum(const double* logs) {
+        double top = logs[0], sum = 0.0;
+        for (int e = 1; e < kExperts; ++e) top = larger(top, logs[e]);
+        for (int e = 0; e < kExperts; ++e) sum += exponential_of(logs[e] - top);
+        return top + logarithm(sum);
     }
 
     // Write the logarithms of the sums; `exact` gives those of sums that are 0.
@@ -446,9 +453,9 @@ private:
 
     const MixExpertsTask& task_;
     const i64 C_;
-    Numbers each_[2], own_[2], sums_;
+    Numbers each_[kExperts], own_[kExperts], sums_;
     i64 f_ = 0, first_ = 0, size_ = 0;
-    double weights_[2] = {};
+    double weights_[kExperts] = {};
 };
 
 inline Fault mix_experts(const MixExpertsTask& task) {

@@ -1,4 +1,4 @@
-"""The kernels of two experts in plain NumPy: the specification of the compiled ones."""
+"""The kernels of experts in plain NumPy: the specification of the compiled ones."""
 
 from __future__ import annotations
 
@@ -132,14 +132,14 @@ def mix_experts(
     log_rows: Floats,
     pairs: NDArray[np.int64],
     *,
-    used: tuple[bool, bool] = (True, True),
+    used: tuple[bool, bool, bool] = (True, True, True),
     log_weights: Floats | None = None,
     mixed: bool = True,
 ) -> MixedExperts:
-    """Return the average of two experts, weighted by how well each predicts the classes of rows left out."""
+    """Return the average of three experts, weighted by how well each predicts the classes of rows left out."""
     C, column = counts.shape[1], np.repeat(np.arange(len(sizes)), sizes)
     if log_weights is None:
-        scores = np.full((2, len(sizes)), -np.inf)
+        scores = np.full((3, len(sizes)), -np.inf)
         for e in np.flatnonzero(used):
             other, own = log_rows[0] + terms[e, 1], log_rows[1] + terms[e, 2]
             lost = np.zeros(counts.shape)

@@ -76,10 +76,11 @@ def test_average(each_isa, drawn, seed, size, chosen):
     rng = np.random.default_rng(seed)
     _, counts, sizes, *_ = drawn
     K, C = counts.shape
-    terms = rng.normal(size=(2, 3, K, C)) * size
+    terms = rng.normal(size=(3, 3, K, C)) * size
     rows = np.log(rng.uniform(1, 100, (2, C)))
-    weights = np.log(rng.dirichlet(np.ones(2), len(sizes)).T) if chosen else None
-    used = (True, True) if chosen else [(True, True), (True, False), (False, True)][seed % 3]
+    weights = np.log(rng.dirichlet(np.ones(3), len(sizes)).T) if chosen else None
+    some = [(True, True, True), (True, False, False), (False, True, True), (False, False, True)]
+    used = some[0] if chosen else some[seed % 4]
     pairs = np.sort(rng.choice(K * C, K * C // 2, replace=False)).astype(np.int64)
     want, digests = reference.mix_experts(terms, counts, sizes, rows, pairs, used=used, log_weights=weights), set()
     for _ in each_isa():
@@ -102,7 +103,7 @@ def test_arguments_that_do_not_fit_are_refused():
         kernels.expert_terms(*given[:3], node + 2, *given[4:], floor=1e-9)
     with pytest.raises(ValueError, match="n_nodes: wanted"):
         kernels.expert_terms(*given[:4], [1], *given[5:], floor=1e-9)
-    terms, rows = np.zeros((2, 3, 1, 2)), np.zeros((2, 2))
+    terms, rows = np.zeros((3, 3, 1, 2)), np.zeros((2, 2))
     for pairs in ([2], [1, 0], [-1]):
         with pytest.raises(ValueError, match="pairs: wanted"):
             kernels.mix_experts(terms, one, [1], rows, np.array(pairs))

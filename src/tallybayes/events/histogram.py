@@ -1,8 +1,8 @@
 """Histogram: a real column as counts of buckets, whatever the shape of its distribution.
 
 Counted: Σw, Σwx and Σwx² as for `gaussian`, and the weight of each bucket: a run of doubles with equal leading bits, at
-most 1,024 to a column. Estimated from these sums alone: a tree of counts cut at pooled medians, and a Student t,
-averaged by how well each predicts the classes of rows left out.
+most 1,024 to a column. Estimated from these sums alone: a tree of counts cut at pooled medians, a Student t, and a
+kernel density, averaged by how well each predicts the classes of rows left out.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from tallybayes.exact.array import Exact
 
 __all__ = ["Histogram", "HistogramTable"]
 
-Method = Literal["average", "tree", "student"]
+Method = Literal["average", "tree", "student", "kernel"]
 _MISSING = 255  # the code of a missing value
 _LARGEST = 1e307  # so that a margin can be added
 _FEW_CLASSES = 64  # whose counters, of eight columns, stay in the second cache
@@ -205,12 +205,12 @@ class HistogramTable(Likelihood[Dense]):
 
 @dataclass(frozen=True)
 class Histogram(Event[Dense]):
-    """Counts of buckets in each class: a tree of shares, averaged with a Student t.
+    """Counts of buckets in each class: a tree of shares, a Student t and a kernel density, averaged.
 
     Parameters
     ----------
-    method : {"average", "tree", "student"}
-        Both, weighted by how well each predicts rows left out, or only one of them.
+    method : {"average", "tree", "student", "kernel"}
+        All, weighted by how well each predicts rows left out, or only one of them.
 
     Notes
     -----
@@ -234,7 +234,7 @@ class Histogram(Event[Dense]):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.method not in get_args(Method):
-            raise BadOption(wanted("method", "'average', 'tree' or 'student'", repr(self.method)))
+            raise BadOption(wanted("method", "'average', 'tree', 'student' or 'kernel'", repr(self.method)))
 
     def count(self, data: Dense, classes: ClassCodes, n_classes: int, weights: Weights) -> Counted:
         """Count the exact moments of each class, and the weight of each bucket."""
@@ -268,10 +268,10 @@ class Histogram(Event[Dense]):
         return HistogramTable(statistic, options, experts)
 
     def _experts(self, statistic: Statistic, options: EstimateOptions) -> Experts:
-        methods = (self.method != "student", self.method != "tree")
+        tree, student, kernel = (self.method in ("average", one) for one in ("tree", "student", "kernel"))
 
         def make() -> Experts:
-            return Experts.of(statistic, choose_cells(statistic), options.floor, methods)
+            return Experts.of(statistic, choose_cells(statistic), options.floor, (tree, student, kernel))
 
         return statistic.derive(f"experts {self.method} {options.floor}", make)
 
@@ -300,8 +300,8 @@ class Histogram(Event[Dense]):
 
     @classmethod
     def test_variants(cls) -> list[Self]:
-        """Return the average and its two parts."""
-        return [cls(), cls("tree"), cls("student")]
+        """Return the average and its three parts."""
+        return [cls(), cls("tree"), cls("student"), cls("kernel")]
 
 
 def _terms_without(experts: Experts, data: Dense, classes: ClassCodes, weights: Weights) -> Iterator[Floats]:

@@ -1,4 +1,4 @@
-"""Wrappers of the kernels of two experts on a number: a tree of counts and a Student t, and their average."""
+"""Wrappers of the kernels of experts on a number: a tree of counts, a Student t, and the average of three."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class ExpertTerms(NamedTuple):
 
 
 class MixedExperts(NamedTuple):
-    """The average of both experts.
+    """The average of three experts.
 
     Attributes
     ----------
-    log_weights : float64 ndarray, shape (2, F)
+    log_weights : float64 ndarray, shape (3, F)
         The logs of the experts' weights.
     mixed : float64 ndarray, shape (K, C), or None
         The log of the average in each cell, from all rows.
@@ -119,16 +119,16 @@ def mix_experts(
     log_rows: Floats,
     pairs: NDArray[np.int64],
     *,
-    used: tuple[bool, bool] = (True, True),
+    used: tuple[bool, bool, bool] = (True, True, True),
     log_weights: Floats | None = None,
     mixed: bool = True,
 ) -> MixedExperts:
-    """Return the average of two experts, weighted by how well each predicts the classes of rows left out.
+    """Return the average of three experts, weighted by how well each predicts the classes of rows left out.
 
     Parameters
     ----------
-    terms : float64 ndarray, shape (2, 3, K, C)
-        The experts' terms, as `expert_terms` gives them.
+    terms : float64 ndarray, shape (3, 3, K, C)
+        The experts' terms, as `expert_terms` gives those of the first two.
     counts : float64 ndarray, shape (K, C)
         The weight of each class in each cell.
     sizes : sequence of int, length F
@@ -139,21 +139,21 @@ def mix_experts(
         The rows left out to average for, rising: cell times C plus class.
     used : tuple of bool
         Which of the experts take part.
-    log_weights : float64 ndarray, shape (2, F), optional
+    log_weights : float64 ndarray, shape (3, F), optional
         The logs of the experts' weights, if they are known.
     mixed : bool
         Whether to average for all cells.
 
     Examples
     --------
-    >>> terms = np.log([[[[0.5, 1.5]]] * 3, [[[1.0, 1.0]]] * 3])
+    >>> terms = np.log([[[[0.5, 1.5]]] * 3, [[[1.0, 1.0]]] * 3, [[[1.0, 1.0]]] * 3])
     >>> found = mix_experts(terms, np.array([[1.0, 3.0]]), [1], np.log([[1.0, 3.0], [1.0, 2.0]]), np.array([0, 1]))
     >>> np.exp(found.log_weights).round(2).ravel().tolist()      # 0.1 · (6/7)³ against 1/4 · (2/3)³
-    [0.46, 0.54]
+    [0.3, 0.35, 0.35]
     """
     (K, C), given = counts.shape, log_weights is not None
-    weights = np.empty((2, len(sizes))) if log_weights is None else np.ascontiguousarray(log_weights)
+    weights = np.empty((3, len(sizes))) if log_weights is None else np.ascontiguousarray(log_weights)
     out, left_out = np.empty((K, C)) if mixed else None, np.empty((C, len(pairs)))
-    flat = terms.reshape(6 * K, C)
+    flat = terms.reshape(9 * K, C)
     _native.mix_experts(flat, counts, sizes, log_rows, *used, given, pairs, weights, out, left_out)
     return MixedExperts(weights, out, left_out)

@@ -1,12 +1,13 @@
-"""Two experts on a number, and their average: a tree of counts, and a Student t.
+"""Three experts on a number, and their average: a tree of counts, a Student t, and a kernel density.
 
-Each gives a log-term per class for each cell, from the sums alone. Both are normalised over classes, p_k(c | x), and
+Each gives a log-term per class for each cell, from the sums alone. They are normalised over classes, p_k(c | x), and
 averaged with weights ∝ exp Σ log p_k(own class | x), each row left out. Cuts, ω and these weights hardly depend on any
 one row, so rows left out do not change them.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy.typing as npt
 from tallybayes import kernels
 from tallybayes.cached_property import cached_property
 from tallybayes.events.families.cells import Cells, Places, Split
+from tallybayes.events.families.kernel_density import KernelDensity
 from tallybayes.events.families.leave_one_out import ExactColumn, downdate
 from tallybayes.events.families.normal import (
     FAR_FROM_ZERO,
@@ -43,12 +45,13 @@ _NO_PAIRS = np.zeros(0, np.int64)
 class Plan:
     """What leaving a row out does not change.
 
-    That is cells, ω of each level, and the logs of the experts' weights (2, F).
+    That is cells, ω of each level, the weights of the kernels, and the logs of the experts' weights.
     """
 
     cells: Cells
     omegas: Floats  # (levels, A, F)
-    log_weights: Floats
+    kernel_weights: Floats  # (h · α, F)
+    log_weights: Floats  # (3, F)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,18 +177,19 @@ class Student:
 
 @dataclass(frozen=True, eq=False)
 class Experts:
-    """Both experts on the same cells, ω of each level, and the logs of their weights."""
+    """All experts on the same cells, ω of each level, and the logs of their weights."""
 
     cells: Cells
     counts: Floats  # (ΣK, C)
     student: Student
+    density: KernelDensity
     rows: Floats  # (C,)
-    terms: Floats  # (2, 3, ΣK, C): see `kernels.expert_terms`
+    terms: Floats  # (3, 3, ΣK, C): see `kernels.expert_terms`
     omegas: Floats  # (levels, A, F)
-    log_weights: Floats  # (2, F)
+    log_weights: Floats  # (3, F)
 
     @classmethod
-    def of(cls, statistic: Statistic, cells: Cells, floor: float, methods: tuple[bool, bool]) -> Experts:
+    def of(cls, statistic: Statistic, cells: Cells, floor: float, methods: tuple[bool, bool, bool]) -> Experts:
         """Return the experts that follow from the sums; `methods` says which of them take part."""
         experts = cls._found(statistic, cells, floor)
         found = experts._mixed(_NO_PAIRS, methods)
@@ -196,12 +200,15 @@ class Experts:
     @classmethod
     def planned(cls, statistic: Statistic, plan: Plan, floor: float) -> Experts:
         """Return the experts on cells, ω and weights that were chosen before."""
-        return replace(cls._found(statistic, plan.cells, floor, plan.omegas), log_weights=plan.log_weights)
+        return replace(cls._found(statistic, plan.cells, floor, plan), log_weights=plan.log_weights)
 
     @classmethod
-    def _found(cls, statistic: Statistic, cells: Cells, floor: float, omegas: Floats | None = None) -> Experts:
+    def _found(cls, statistic: Statistic, cells: Cells, floor: float, plan: Plan | None = None) -> Experts:
         """Return the experts with equal weights."""
-        counts = cells.count(statistic)
+        counts, rows = cells.count(statistic), statistic.rows.to_float()
+        density = KernelDensity(cells, counts, rows)
+        if plan is not None:
+            density = density.chosen(plan.kernel_weights)
         student = Student(statistic, cells, counts, floor)
         whole, options = student.whole, EstimateOptions("bayes", np.ones(1), 0, floor)
         own, shift = filled(student.own, whole), _shift(whole)
@@ -219,18 +226,18 @@ class Experts:
             full,
             less,
             floor=floor,
-            omegas=omegas,
+            omegas=None if plan is None else plan.omegas,
         )
         some = np.flatnonzero(found.lost)
         if len(some):  # few: moments of hardly any rows
             found.terms[1, 1, some], found.terms[1, 2, some] = student.log_terms_without_one(some)
-        rows, equal = statistic.rows.to_float(), np.zeros((2, len(cells.sizes)))
-        return cls(cells, counts, student, rows, found.terms, found.omegas, equal)
+        terms, equal = np.concatenate([found.terms, density.log_terms()[None]]), np.zeros((3, len(cells.sizes)))
+        return cls(cells, counts, student, density, rows, terms, found.omegas, equal)
 
     @property
     def plan(self) -> Plan:
         """What leaving a row out does not change."""
-        return Plan(self.cells, self.omegas, self.log_weights)
+        return Plan(self.cells, self.omegas, self.density.weights, self.log_weights)
 
     @cached_property
     def tree(self) -> Tree:
@@ -238,11 +245,11 @@ class Experts:
         return Tree.of(self.cells, self.counts, self.omegas)
 
     def _mixed(
-        self, pairs: npt.NDArray[np.int64], methods: tuple[bool, bool] | None = None, *, cells: bool = True
+        self, pairs: npt.NDArray[np.int64], methods: tuple[bool, bool, bool] | None = None, *, cells: bool = True
     ) -> kernels.MixedExperts:
         """Return the average for all cells and for rows left out; with methods, its weights are found too."""
         prior = kernels.log(np.stack([self.rows, left(self.rows, 1.0)]) + _PRIOR_ROWS)
-        used, weights = (methods, None) if methods else ((True, True), self.log_weights)
+        used, weights = (methods, None) if methods else ((True, True, True), self.log_weights)
         given = self.terms, self.counts, self.cells.sizes, prior, pairs
         return kernels.mix_experts(*given, used=used, log_weights=weights, mixed=cells)
 
@@ -255,7 +262,8 @@ class Experts:
 
     def mixed_without(self, cell: Places, own: Places, weight: Floats) -> Floats:  # (k, C)
         """Return the same for rows of some weight left out."""
-        terms = [one.log_terms_without(cell, own, weight) for one in (self.tree, self.student)]
+        each = self.tree, self.student, self.density
+        terms = [one.log_terms_without(cell, own, weight) for one in each]
         return self._mix(terms, self.cells.column[cell])
 
     def without_pairs(self, f: int, pair: Places) -> Floats:  # (C, k)
@@ -278,12 +286,13 @@ class Experts:
 
     def log_density(self) -> Floats:  # (ΣK, 1)
         """Return the log of Σ_k w_k Σ_c p_k(x | c): the part of the density that all classes share."""
-        tree, student = self.terms[:, 0]
+        tree, student, density = self.terms[:, 0]
         with np.errstate(over="ignore"):
             width = np.minimum(np.bincount(self.leaves, self.cells.widths), np.finfo(float).max)[self.leaves]
-        tree = tree + self.tree.log_pooled(len(width)) - kernels.log(width)[:, None]
+        pooled = self.tree.log_pooled(len(width)) - kernels.log(width)[:, None]
         weight = self.log_weights[:, self.cells.column][:, :, None]
-        return np.asarray(kernels.logaddexp(weight[0] + _log_sum(tree), weight[1] + _log_sum(student)))
+        parts = [w + _log_sum(one) for w, one in zip(weight, (tree + pooled, student, density + pooled), strict=True)]
+        return np.asarray(functools.reduce(kernels.logaddexp, parts))
 
     @cached_property
     def leaves(self) -> Places:  # (ΣK,)
@@ -296,14 +305,16 @@ class Experts:
     def variances(self) -> Floats:  # (ΣK, C)
         """Return the variance of each cell's term: that of the experts, averaged."""
         w = kernels.exp(self.log_weights)[:, self.cells.column][:, :, None]
-        return np.asarray(w[0] * self.tree.variances(*self.counts.shape) + w[1] * self.student.variances())
+        each = self.tree.variances(*self.counts.shape), self.student.variances(), self.density.variances()
+        return np.asarray(w[0] * each[0] + w[1] * each[1] + w[2] * each[2])
 
     def _mix(self, terms: tuple[Floats, ...] | list[Floats], column: Places) -> Floats:
-        w, normal = self.log_weights[:, column][:, :, None], [normalise(one) for one in terms]
+        weights = self.log_weights[:, column][:, :, None]
+        logs = [weight + normalise(one) for weight, one in zip(weights, terms, strict=True)]
         with np.errstate(divide="ignore"):
-            mixed = kernels.log(kernels.exp(w[0] + normal[0]) + kernels.exp(w[1] + normal[1]))
+            mixed = kernels.log(kernels.exp(logs[0]) + kernels.exp(logs[1]) + kernels.exp(logs[2]))
         low = np.flatnonzero((mixed < _LEAST_LOG).any(axis=1))  # exponentials of these underflow
-        mixed[low] = kernels.logaddexp(w[0][low] + normal[0][low], w[1][low] + normal[1][low])
+        mixed[low] = functools.reduce(kernels.logaddexp, [log[low] for log in logs])
         return np.asarray(mixed)
 
 

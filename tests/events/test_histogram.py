@@ -165,7 +165,9 @@ def test_counts_that_do_not_fit_the_rows_are_refused() -> None:
 
 
 def test_an_unknown_method_is_refused() -> None:
-    with pytest.raises(tb.errors.BadOption, match="method: wanted 'average', 'tree' or 'student', got 'median'"):
+    with pytest.raises(
+        tb.errors.BadOption, match="method: wanted 'average', 'tree', 'student' or 'kernel', got 'median'"
+    ):
         tb.fit({"x": [1.0, 2.0], "y": ["a", "b"]}, "y", events="histogram(method='median')")
 
 

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 from scipy.stats import norm
 
 import tallybayes as tb
 from tallybayes.errors import BadOption
 from tallybayes.events import Event
+from tallybayes.inference import nested_folds
 from tests.laws.rows import every_event, rows_for
 
 each_event = pytest.mark.parametrize("event", every_event(), ids=lambda event: event.spec)
@@ -148,3 +150,30 @@ def test_many_zeros_beside_long_tails_say_no_more_than_they_can() -> None:
     gain = np.where(rng.random(600) < 0.85 - 0.2 * y, 0.0, np.exp(rng.normal(7, 2, 600)))
     bits = tb.fit({"gain": gain, "x": rng.normal(size=600) + y, "y": y}, "y").importance().information
     assert 0.02 < bits[0] < 0.1 < bits[1] < 1.0
+
+
+def test_nothing_but_copies_is_dropped_where_folds_say_that_columns_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    y = rng.integers(0, 2, 2000)
+    x, z = rng.normal(1.5 * y, 1.0), rng.normal(1.0 * y, 1.0)
+    rows = {"x": x, "copy": x, "z": z, "noise": rng.normal(size=2000), "y": y}
+    model = tb.fit(rows, "y")
+    assert list(model.select(rows=rows).schema.columns) == ["x", "z"]
+    monkeypatch.setattr(nested_folds.FoldLosses, "mean", lambda _: (0.01, 0.001))
+    assert list(model.select(rows=rows).schema.columns) == ["x", "z", "noise"]
+    assert len(model.select(2, rows=rows).schema.columns) == 2  # a number is a number
+
+
+@pytest.mark.parametrize("name", ["pima-diabetes", "heart-cleveland", "house-votes-84"])
+def test_select_does_not_lose_on_new_rows(data: Path, name: str) -> None:
+    [path] = (data / name).glob("*.csv.gz")
+    options = csv.ConvertOptions(null_values=["?", ""], strings_can_be_null=True)
+    table = csv.read_csv(path, convert_options=options)
+    order, lost = np.random.default_rng(0).permutation(len(table)), []
+    for test in np.array_split(order, 3):
+        train, rest = table.take(np.setdiff1d(order, test)), table.take(test)
+        whole = tb.fit(train, "label")
+        fewer = whole.select(rows=train).calibrate(train)
+        seen = (tb.evaluate(rest["label"], one.predict_proba(rest), one.classes) for one in (fewer, whole))
+        lost.append(next(seen).log_loss - next(seen).log_loss)
+    assert np.mean(lost) < 0.005

@@ -237,8 +237,19 @@ def test_many_columns_are_bounded_and_said():
         {"a": [1.0, 1.0, 1.0, 1.0], "b": [None, None, None, None], "y": ["s", "t", "s", "t"]},
         {"a": [-1e308, 1e308, 0.0, 5.0], "b": ["p", "q", "p", None], "y": ["s", "s", "t", "t"]},
         {"a": [1.0, 2.0, 3.0], "a & b": ["p", "q", "p"], "b": ["p", "q", "q"], "y": ["s", "s", "t"]},
+        {"a": [1.0, 2.0, 3.0, 3.5], "b": ["p", "q", "p", "q"], "y": ["s", "t", "u", "v"]},
+        {**{f"c{k}": ["pq"[k % 2], "pq"[k // 2 % 2], "p"] for k in range(6)}, "y": ["s", "t", "t"]},
+        {"a": [float(k % 3) for k in range(60)], "b": [float(k % 4) for k in range(60)], "y": list("sstst" * 12)},
     ],
-    ids=["two rows", "nothing to see", "large numbers", "a taken name"],
+    ids=[
+        "two rows",
+        "nothing to see",
+        "large numbers",
+        "a taken name",
+        "classes of one row",
+        "more columns than rows",
+        "whole numbers",
+    ],
 )
 def test_few_and_odd_rows_just_work(structure, rows):
     with warnings.catch_warnings():

@@ -19,7 +19,7 @@ __all__ = ["eliminate"]
 
 # A rise of mean log-loss that no one notices: a copy of another column may go, though it does no harm under weights.
 _MOST_LOST = 0.001
-_ERRORS = 2.0  # standard errors to be sure of it: with one, a search among many columns finds drops that help by chance
+_ERRORS = 1.0  # standard errors to be sure of it: drops that help by chance are for nested folds to find
 _FEWEST = 20  # rows of a class, on average: weights are fitted to half of them, and fewer than ten tell nothing
 _ROUNDS = 64  # columns, or parts of wider tables, that are tried one by one
 

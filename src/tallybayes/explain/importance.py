@@ -23,12 +23,13 @@ from tallybayes.events.families.bag import BagEvent
 from tallybayes.events.inputs import Floats
 from tallybayes.events.product import Product
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
-from tallybayes.explain.eliminate import eliminate
+from tallybayes.explain.choose_columns import choose_columns
 from tallybayes.explain.mutual_information import information
-from tallybayes.inference.column_terms import ColumnTerms, at_weight_one, rows_to_weigh
+from tallybayes.inference.column_terms import at_weight_one, rows_to_weigh
 from tallybayes.inference.estimate import estimate
 from tallybayes.inference.leave_one_out import LeftOutRows
 from tallybayes.inference.posterior import Tempering
+from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
 from tallybayes.model import Model
@@ -197,12 +198,11 @@ def _by_rows(model: Model, most: Any, rows: _Rows) -> list[str]:
         return [name for u in left.forward(_number(most, len(left.units))) for name in left.units[u]]
     rows = rows.head(rows_to_weigh(len(model.schema.columns), len(model.classes)))
     own = model.evidence.select(model.schema.columns) if model.schema.products else model.evidence
-    terms = ColumnTerms.of(own, model._resolved_choices, rows.part, rows.classes, rows.one)
-    common = model.choices.calibrate == "one"
     joined = {name for block in model.schema.products for name in parts_of(block)}  # may tell only together
-    held = np.array([name in joined for name in terms.columns])
-    kept = eliminate(terms, rows.classes, rows.weights, _number(most, len(terms.columns)), held, common=common)
-    return [terms.columns[u] for u in kept]
+    choices, sampled = model._resolved_choices, SampledRows(rows.part, rows.classes, rows.weights)
+    return choose_columns(
+        own, choices, sampled, None if most is None else _number(most, len(own.schema.columns)), joined
+    )
 
 
 def _number(most: Any, available: int) -> int:

@@ -22,7 +22,9 @@ __all__ = ["Cells", "Split", "choose_cells"]
 _MOST = 254
 # Points in the gaps between buckets, so that a smooth density is drawn well. The rest is for the buckets themselves.
 _BETWEEN = 64
-_LEAVES = 16  # of a tree; the heaviest is cut first, so that half of the rows at 0 leave 15 to the others
+_LEAVES = (
+    32  # of a tree: 16 are enough for even columns; the heaviest is cut first, so spikes leave as many to the rest
+)
 _DEPTH = 6  # levels: four cut even columns into 16
 _LEAST = 4  # rows on either side of a cut, on average: fewer say nothing
 

@@ -1,7 +1,7 @@
 """A kernel density on the cells of numbers: rows nearby count too, the less the farther away they are.
 
-How far is measured in normal scores z, the normal quantiles of pooled ranks. With S_c = Σ k((z − z_i) / h) over the rows
-of class c, S their sum over all classes, and N_c of N rows in the class,
+How far is measured in normal scores z, the normal quantiles of pooled ranks. With S_c = Σ k((z − z_i) / h) over the
+rows of class c, S their sum over all classes, and N_c of N rows in the class,
 
     p(x | c) / p(x) = Σ_hα w_hα (N · S_c / S + α) / (N_c + α),      k(u) = (1 − u²)³
 
@@ -145,18 +145,26 @@ class KernelDensity:
     @cached_property
     def _places(self) -> Places:  # (ΣK,)
         """The normal score of each cell in steps, from 0 on; that of the nearest where no row is."""
-        pooled, starts, occupied = self.cells.pooled, self.cells.starts, self.cells.pooled > 0
-        some = np.flatnonzero(occupied)
+        pooled, starts = self.cells.pooled, self.cells.starts
+        some = np.flatnonzero(pooled)
         if not len(some):
             return np.zeros(len(pooled), np.intp)
         before = np.cumsum(pooled) - pooled
         whole = np.add.reduceat(pooled, starts)[self.cells.column[some]]
         rank = (before[some] - before[starts][self.cells.column[some]] + pooled[some] / 2) / whole
         steps = np.clip(np.rint(_STEPS * _normal_quantiles(rank)), -_FARTHEST, _FARTHEST)
-        after = np.minimum(np.cumsum(occupied) - occupied, len(some) - 1)  # of a cell with rows: itself
-        before = np.maximum(after - 1, 0)
-        nearer = self.cells.value - self.cells.high[some[before]] <= self.cells.low[some[after]] - self.cells.value
-        return (steps.astype(np.intp) + _FARTHEST)[np.where(occupied | ~nearer, after, before)]
+        return (steps.astype(np.intp) + _FARTHEST)[self._nearest(some)]
+
+    def _nearest(self, some: Places) -> Places:  # (ΣK,)
+        """Return, among some cells, the nearest to each cell in its column: itself, or one of its neighbours."""
+        cells, column = self.cells, self.cells.column
+        after = np.searchsorted(some, np.arange(len(column)))
+        before, after = np.maximum(after - 1, 0), np.minimum(after, len(some) - 1)
+        low, high = cells.low[some[after]], cells.high[some[before]]
+        nearer = (cells.value - high <= low - cells.value) | (some[after] < np.arange(len(column)))
+        is_mine = column[some[before]] == column
+        take_before = is_mine & (nearer | (column[some[after]] != column)) & ~(cells.pooled > 0)
+        return np.where(take_before, before, after)
 
 
 def _scaled(sums: Floats, whole: Floats, totals: Floats, many: Floats) -> Floats:

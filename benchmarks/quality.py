@@ -1,7 +1,8 @@
-"""Accuracy and log-loss on tables, rung by rung, beside logistic regression and a random forest."""
+"""Accuracy and log-loss on tables, rung by rung, beside logistic regression, a random forest and LightGBM."""
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -262,6 +263,12 @@ def theirs(make: Callable[[], Any], *, scaled: bool = False) -> Learner:
     return learn
 
 
+def _lightgbm() -> Any:
+    from lightgbm import LGBMClassifier
+
+    return LGBMClassifier(random_state=0, n_jobs=2, verbose=-1)
+
+
 LEARNERS: dict[str, Learner] = {
     "class shares": shares,
     "textbook": ours(calibrate=None, alpha=1, estimate="map"),
@@ -273,4 +280,5 @@ LEARNERS: dict[str, Learner] = {
     "tan": ours(structure="tan"),
     "logistic regression": theirs(lambda: LogisticRegression(max_iter=2000), scaled=True),
     "random forest": theirs(lambda: RandomForestClassifier(500, random_state=0, n_jobs=2)),
+    **({"LightGBM": theirs(lambda: _lightgbm())} if importlib.util.find_spec("lightgbm") else {}),
 }

@@ -11,7 +11,7 @@ its own place, k(0) = 1, so leaving it out is a subtraction. Places depend on al
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,7 @@ _WIDTHS = (10, 20)
 _MASSES = (4.0, 32.0)  # α, rows that look like all classes together: a few, or as many as a table of few rows has
 _PRIOR_ROWS = 0.5  # of each class, in the class prior by which h and α are weighed
 _NEGLIGIBLE = 1e-12  # an h and α with less of the weight is left out
+_MOST_KEPT = 1 << 17  # ratios of a kind, of which there are twelve: 12 MB
 _SPAN = 2 * (_FARTHEST + _WIDTHS[-1]) + 1  # places of a column, with room for k at both ends
 
 
@@ -63,7 +64,7 @@ class KernelDensity:
         """The weight of each h and α in each column."""
         prior, less = self.rows + _PRIOR_ROWS, left(self.rows, 1.0) + _PRIOR_ROWS
         log = np.empty((len(_WIDTHS) * len(_MASSES), len(self.cells.sizes)))
-        for e, (_, other, own) in enumerate(self._ratios()):
+        for e, (_, other, own) in enumerate(self._each()):
             other, own = prior * other, less * own
             p = own / (other.sum(axis=1, keepdims=True) - other + own)
             log[e] = np.add.reduceat((self.counts * kernels.log(p)).sum(axis=1), self.cells.starts)
@@ -75,10 +76,9 @@ class KernelDensity:
     def log_terms(self) -> Floats:  # (3, ΣK, C)
         """Return the log-ratios of all cells: from all rows; and without a row of another class, and of the same."""
         out = np.zeros((3, *self.counts.shape))
-        for weight, tables in zip(self.weights, self._ratios(), strict=True):
+        for weight, ratios in zip(self.weights, self._each(), strict=True):
             if weight.any():
-                for table, part in zip(out, tables, strict=True):
-                    table += weight[self.cells.column, None] * part
+                out += weight[self.cells.column, None] * ratios
         return kernels.log(out)
 
     def log_terms_without(self, cell: Places, own: Places, weight: Floats) -> Floats:  # (k, C)
@@ -107,18 +107,25 @@ class KernelDensity:
                 out += each[self.cells.column, None] * scale**2 * sums / (scale * sums + alpha) ** 2
         return out
 
-    def _ratios(self) -> Iterator[tuple[Floats, Floats, Floats]]:  # (ΣK, C) each
+    def _each(self) -> Iterable[Floats]:
+        """Return the ratios under each h and α; they are kept unless that would take too much memory."""
+        return self._kept if self.counts.size <= _MOST_KEPT else self._ratios()
+
+    @cached_property
+    def _kept(self) -> list[Floats]:
+        return list(self._ratios())
+
+    def _ratios(self) -> Iterator[Floats]:  # (3, ΣK, C)
         """Yield the ratios under each h and α: from all rows, and without a row of another class or the same."""
         totals = self._totals[self.cells.column]
-        less, many = left(totals, 1.0), totals.sum(axis=1, keepdims=True)
+        many = totals.sum(axis=1, keepdims=True)
+        rows, all_rows = np.stack([totals, totals, left(totals, 1.0)]), np.stack([many, *2 * [left(many, 1.0)]])
         for sums in self._sums:
             whole = sums.sum(axis=1, keepdims=True)
-            rest = left(whole, 1.0), left(many, 1.0)
-            now, other = _scaled(sums, whole, totals, many), _scaled(sums, rest[0], totals, rest[1])
-            own = _scaled(left(sums, 1.0), rest[0], less, rest[1])
+            near, near_all = np.stack([sums, sums, left(sums, 1.0)]), np.stack([whole, *2 * [left(whole, 1.0)]])
+            scaled = _scaled(near, near_all, rows, all_rows)
             for alpha in _MASSES:
-                beside = totals + alpha
-                yield (now + alpha) / beside, (other + alpha) / beside, (own + alpha) / (less + alpha)
+                yield (scaled + alpha) / (rows + alpha)
 
     @cached_property
     def _totals(self) -> Floats:  # (F, C)
@@ -127,20 +134,18 @@ class KernelDensity:
     @cached_property
     def _sums(self) -> Floats:  # (h, ΣK, C)
         """The rows of each class near each cell, by their distance."""
-        (K, C), F, room = self.counts.shape, len(self.cells.sizes), _WIDTHS[-1]
+        C, F, room = self.counts.shape[1], len(self.cells.sizes), _WIDTHS[-1]
         place = self.cells.column * _SPAN + self._places + room
         flat = (place[:, None] * C + np.arange(C)).ravel()
         grid = np.bincount(flat, self.counts.ravel(), F * _SPAN * C).reshape(F * _SPAN, C)
-        sums = np.empty((len(_WIDTHS), K, C))
         inner = slice(room, len(grid) - room)
-        near = np.zeros_like(grid)
-        for out, width in zip(sums, _WIDTHS, strict=True):
-            near[inner] = grid[inner]
-            for step in range(1, width):
-                k = (1.0 - (step / width) ** 2) ** 3
-                near[inner] += k * (grid[room - step : -room - step] + grid[room + step : len(grid) - room + step])
-            out[:] = near[place]
-        return sums
+        near = np.stack([grid[inner]] * len(_WIDTHS))
+        for step in range(1, room):
+            beside = grid[room - step : -room - step] + grid[room + step : len(grid) - room + step]
+            for out, width in zip(near, _WIDTHS, strict=True):
+                if step < width:
+                    out += (1.0 - (step / width) ** 2) ** 3 * beside
+        return near[:, place - room]
 
     @cached_property
     def _places(self) -> Places:  # (ΣK,)

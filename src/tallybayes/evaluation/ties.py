@@ -1,8 +1,8 @@
 """Ties: probabilities that differ by no more than rounding are the same.
 
 The last bits of a logarithm or of a matrix product depend on the processor: NumPy, BLAS and the C library choose code
-by what it has. Two rows of which the same is true may so come out as 0.6 and 0.6000000000000001 on one machine and
-the other way round on the next. What is said of them, which comes first and in which bin, must not hang on that.
+by what it has. Two rows with the same probability may come out as 0.6 and 0.6000000000000001 on one machine and the
+other way round on the next. Their order and their bins must not depend on that.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import numpy.typing as npt
 
 from tallybayes.kernels.types import Floats
 
-# Log-odds so close are the same: sums of thousands of logarithms, of which each has its last bit wrong, are.
+# Log-odds this close are the same: so close are sums of thousands of logarithms whose last bits are all wrong.
 CLOSE = 1e-12
-# Near 1 a probability has no room for this; there the same is what lies within so large a share: four last bits.
+# Near 1 doubles are too coarse for this; there a share of four last bits is the same.
 _LAST_BITS = 1e-15
 
 
 def last_of_each(falling: Floats) -> npt.NDArray[np.intp]:
-    """Where each probability is last met, of those that differ by more than rounding.
+    """Return the last position of each probability; those that differ by rounding only are one.
 
     Parameters
     ----------
@@ -28,8 +28,8 @@ def last_of_each(falling: Floats) -> npt.NDArray[np.intp]:
 
     Notes
     -----
-    Rows are the same if all of a run of near neighbours lie within `CLOSE` of each other. A run that is longer than
-    this is of rows so many that the smallest steps between them are filled: they differ, and stay as they are.
+    A run of near neighbours is one probability if all of it is within `CLOSE`. In a wider run, rows are so dense that
+    they fill the smallest steps: they differ, and stay as they are.
 
     Examples
     --------

@@ -203,7 +203,7 @@ class OneDependence(Product[Codes]):
         rows: npt.NDArray[np.intp],
         kept: npt.NDArray[np.bool_],
     ) -> LeftOut:
-        """Return some of the rows, of which some parts are missing."""
+        """Return some of the rows, with the parts that are not kept missing."""
         columns = (
             np.where(keep, column[rows], np.int32(-1)) for column, keep in zip(data.columns, kept.T, strict=True)
         )

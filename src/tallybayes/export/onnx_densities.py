@@ -112,7 +112,7 @@ class Densities:
         return parts
 
     def _curves(self, constant: Floats) -> list[str]:
-        """Return the sums of curves of one hump, of which lomax has the right half."""
+        """Return the sums of curves with one hump; lomax has the right half of one."""
         g, scale, squared = self._g, self._parameter("scale"), self._form != "lomax"
         unit = np.where(scale.any(axis=1), scale.max(axis=1), 1.0)[:, None]
         u = g.op("Mul", g.op("Sub", self._u, g.const(self._centre)), g.const(unit))  # 0 for a missing number

@@ -80,7 +80,7 @@ class Parameters:
             raise BadOption(wanted("export to SQL", want, f"{self.total:,}", do))
 
     def outside(self, numbers: int) -> bool:
-        """Return whether a term of so many numbers has a table of its own."""
+        """Return whether a term with this many numbers has a table of its own."""
         if self.where == "auto":
             return self.total > MOST_INLINE and numbers > _FEW
         return self.where == "tables"

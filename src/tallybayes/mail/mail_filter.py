@@ -163,7 +163,7 @@ class MailFilter:
     def calibrate(
         self, messages: Iterable[Pair], *, false_positives: float | None = None, threads: int | None = None
     ) -> None:
-        """Calibrate again, by leaving out each of these messages, all of which were learned."""
+        """Calibrate again, by leaving out each of these messages; all must have been learned."""
         self._check_version("calibrate")
         sample = MessageSample()
         for tokens, codes in self._batches(messages, threads, known=True):

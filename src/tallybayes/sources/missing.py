@@ -24,7 +24,7 @@ NUMBER_MARKERS = (
 
 
 def checked(given: MissingValues) -> Literal["auto"] | tuple[str, ...]:
-    """Return the user's option: "auto", or the texts, of which a single one may be given alone.
+    """Return the user's option: "auto", or a tuple of texts; a single text may be given alone.
 
     Examples
     --------

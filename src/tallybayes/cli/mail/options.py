@@ -40,7 +40,7 @@ class SortedMail:
 
 
 def need(places: Sequence[tuple[str, str]], least: int) -> None:
-    """Raise unless mailboxes of so many classes are named."""
+    """Raise unless mailboxes of at least this many classes are named."""
     names = {name for name, _ in places}
     if len(names) < least:
         want = "mailboxes of two classes or more" if least > 1 else "mailboxes"

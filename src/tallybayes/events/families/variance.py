@@ -14,7 +14,7 @@ from tallybayes.events.inputs import Floats
 
 __all__ = ["minus_variance", "trigamma"]
 
-_MANY = 1 << 16  # counts: most of so many are equal, and looking them up is quicker than ψ₁
+_MANY = 1 << 16  # counts: most of this many are equal, and looking them up is quicker than ψ₁
 
 
 def trigamma(x: ArrayLike) -> Floats:

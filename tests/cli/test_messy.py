@@ -180,3 +180,10 @@ def test_a_file_in_place_of_a_row_is_answered_with_the_way_to_name_one(tally: Sh
     assert ran.code == 2
     assert ran.err.endswith("got the file 'rows.csv'. Its first row is rows.csv:1.\n")
     tally.done("explain m.tally rows.csv:1")
+
+
+def test_what_is_suggested_for_a_file_of_one_column_works(tally: Shell) -> None:
+    Path("one.csv").write_text("kind\n" + "a\nb\n" * 20)
+    ran = tally("look one.csv")
+    assert ran.out.splitlines()[-1] == "  tally report one.csv --no-label"
+    tally.done("report one.csv --no-label")

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+import tallybayes as tb
 from tallybayes.schema.find_ids import looks_like_id
 from tallybayes.schema.find_readings import find_reading
 from tallybayes.sources.reading import Reading
@@ -129,3 +130,22 @@ def test_durations_are_seconds() -> None:
 def test_a_column_that_names_each_row_is_an_id(name: str, values: Any, is_id: bool) -> None:
     assert bool(looks_like_id(name, pa.array(list(values)))) is is_id
     assert bool(looks_like_id(name, pa.array([str(value) for value in values]).dictionary_encode())) is is_id
+
+
+@pytest.mark.parametrize("how", ["csv", "texts", "times"])
+def test_times_of_day_and_durations_are_seconds(tmp_path: Any, how: str) -> None:
+    clock = [f"{k % 24:02}:{7 * k % 60:02}" for k in range(80)]
+    took = [f"{k % 3}:{k % 60:02}:{11 * k % 60:02}" for k in range(80)]
+    rows: dict[str, Any] = {"clock": clock, "took": took, "y": ["a" if k % 24 < 12 else "b" for k in range(80)]}
+    source: Any = rows
+    if how == "csv":
+        source = tmp_path / "times.csv"
+        source.write_text("clock,took,y\n" + "".join(f"{a},{b},{c}\n" for a, b, c in zip(*rows.values(), strict=True)))
+    elif how == "times":
+        times = [datetime.time(int(one[:2]), int(one[3:])) for one in clock]
+        source = pa.table({**rows, "clock": times})
+    model = tb.fit(source, "y")
+    assert model.schema.events() == {"clock": "histogram", "took": "histogram"}
+    assert model.schema.readings["clock"].spec == "numbers"
+    assert list(model.predict([{"clock": "03:30"}, {"clock": "19:15", "took": "1:00:59"}])) == ["a", "b"]
+    assert model.table("clock").counts.sum() == 80

@@ -137,7 +137,7 @@ def _look_at(rows: InputRows, data: list[str]) -> Look:
         if first is None:
             raise BadData(wanted(source.name, "rows", "none"))
         whole = next(batches_, None) is None
-        label = label_among(first)
+        label = label_among(first) if first.num_columns > 1 else None  # nothing else could tell it
         raw = rows.raw(source).slice(0, first.num_rows)
         columns = infer_columns(first, raw, source.missing_values or (), label, source.name)
         classes: dict[str, int] = {}

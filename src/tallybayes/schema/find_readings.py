@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from tallybayes import sources
 from tallybayes.sources.missing import markers_of_numbers
-from tallybayes.sources.reading import ISO, NO, NUMBERS, PARTS, YES, Reading, number_pattern, to_time
+from tallybayes.sources.reading import CLOCK, ISO, NO, NUMBERS, PARTS, YES, Reading, number_pattern, to_time
 from tallybayes.sources.steps import holds_text, without
 
 __all__ = ["LOOK_ROWS", "Found", "find_reading"]
@@ -71,6 +71,8 @@ def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: b
     kind = column.type
     if pa.types.is_duration(kind):
         return Found(NUMBERS, "durations, in seconds")
+    if pa.types.is_time(kind):
+        return Found(NUMBERS, "times of day, in seconds")
     if pa.types.is_date(kind) or pa.types.is_timestamp(kind):
         return None if numbers or _is_few(pc.unique(column), _FEW_DATES) else _dates(column, ISO, "")
     if not holds_text(kind):
@@ -81,6 +83,8 @@ def find_reading(column: pa.Array, missing: sources.MissingValues, *, numbers: b
     values = pc.unique(present)
     if not len(values):
         return None
+    if not _is_few(values, _FEW_DATES) and _all_match(values, CLOCK):
+        return Found(NUMBERS, f"times such as {values[0].as_py()!r}, in seconds")
     marked = len(present) < len(texts) - texts.null_count
     found = _numbers(values, marked=marked or numbers)
     return found if found or numbers else _booleans(texts, present, values, marked=marked) or _text_dates(values)

@@ -34,6 +34,7 @@ WEEKDAYS = tuple(f"{k} {name}" for k, name in enumerate(_DAYS, 1))
 HOURS = tuple(f"{hour:02}" for hour in range(24))
 _SECONDS = {"s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}  # units in a second
 _DAY = 86_400_000_000  # microseconds
+CLOCK = r"^(?P<h>\d{1,3}):(?P<m>[0-5]\d)(?::(?P<s>[0-5]\d(?:\.\d+)?))?$"  # a time of day or a duration: 14:30, 1:05:20
 
 
 def number_pattern(decimal: str) -> str:
@@ -140,8 +141,13 @@ class Reading:
             return [column.cast(pa.float64())]
         if pa.types.is_duration(kind):
             return [pc.divide(column.cast(pa.int64()).cast(pa.float64()), _SECONDS[kind.unit])]
+        if pa.types.is_time(kind):
+            ticks = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
+            return [pc.divide(ticks.cast(pa.float64()), _SECONDS[kind.unit])]
         if not _is_text(kind):
             raise _unreadable(column, column.is_valid())
+        if self.options[0] == "." and pc.all(pc.match_substring_regex(column, CLOCK)).as_py():
+            return [_seconds(column)]
         return [_parse_numbers(column, self.options[0])]
 
     def _booleans(self, column: pa.Array) -> list[pa.Array]:
@@ -209,6 +215,15 @@ def _part(time: pa.Array, part: str) -> pa.Array:
     if part == "month":
         return pa.array(MONTHS).take(pc.subtract(pc.month(time), 1))
     return pa.array(WEEKDAYS).take(pc.day_of_week(time))
+
+
+def _seconds(column: pa.Array) -> pa.Array:
+    """Return the seconds of times such as 14:30 and 1:05:20."""
+    parts = pc.extract_regex(column, CLOCK)
+    hours, minutes, rest = (pc.struct_field(parts, name) for name in "hms")
+    rest = pc.if_else(pc.equal(rest, ""), "0", rest)
+    whole = pc.add(pc.multiply(hours.cast(pa.float64()), 3600.0), pc.multiply(minutes.cast(pa.float64()), 60.0))
+    return pc.add(whole, rest.cast(pa.float64()))
 
 
 def _parse_numbers(column: pa.Array, decimal: str) -> pa.Array:

@@ -182,13 +182,14 @@ def _served(*words: object) -> Iterator[_Server]:
 
 def _weather(n: int) -> pa.Table:
     rng = np.random.default_rng(0)
+    play = rng.random(n) < 0.5
     return pa.table(
         {
-            "outlook": rng.choice(["sunny", "rain", "overcast"], n),
-            "temperature": rng.normal(20, 5, n),
+            "outlook": np.where(rng.random(n) < 0.5, rng.choice(["sunny", "rain", "overcast"], n), "sunny"),
+            "temperature": rng.normal(18 + 4 * play, 5, n),
             "windy": rng.integers(0, 2, n).astype(bool),
             "humidity": rng.normal(50, 9, n),
-            "play": rng.choice(["yes", "no"], n),
+            "play": np.where(play, "yes", "no"),
         }
     )
 
@@ -242,7 +243,7 @@ def _arrow(table: Growing, folder: Path, repeat: int) -> None:
     """Compare a million rows of fifty numbers through the server with the same work here."""
     rng = np.random.default_rng(1)
     rows = pa.table({f"c{f}": rng.standard_normal(1_000_000) for f in range(50)})
-    labels = pa.array(rng.choice(["no", "yes"], 20_000))
+    labels = pa.array(np.where(rows["c0"].to_numpy()[:20_000] + rng.standard_normal(20_000) > 0, "yes", "no"))
     model = tb.fit(rows.slice(0, 20_000).append_column("y", labels), "y")
     model.save(folder / "wide.tally")
     sink = pa.BufferOutputStream()
@@ -282,7 +283,9 @@ def _start(table: Growing, folder: Path, repeat: int) -> None:
     words = pa.array(np.char.add("w", np.arange(_WORDS).astype(str)))
     bounds = pa.array(np.linspace(0, len(picks), n + 1).astype(np.int32))
     column = pa.compute.binary_join(pa.ListArray.from_arrays(bounds, words.take(pa.array(picks))), " ")
-    rows = pa.table({"text": column, "label": rng.choice(["ham", "spam"], n)})
+    first = picks[bounds.to_numpy()[:-1]]  # the first word of each text tells its class half of the time
+    labels = np.where(np.where(rng.random(n) < 0.5, first, rng.integers(0, 2, n)) % 2 == 0, "ham", "spam")
+    rows = pa.table({"text": column, "label": labels})
     tb.fit(rows, "label", events="text").save(folder / "words.tally")
     took = float("inf")
     for _ in range(repeat):

@@ -139,6 +139,30 @@ def test_what_no_file_can_hold_is_refused_with_a_sentence(made: Any, options: di
     assert len(str(caught.value)) < 600
 
 
+UNSPELLABLE = [
+    object(),
+    b"x",
+    Decimal(1),
+    1j,
+    np.zeros(2),
+    {"a": 1},
+    (1, object()),
+    "\ud800",
+    np.datetime64("2020"),
+    len,
+]
+OPTIONS = [(event, f.name) for event in registered().values() for f in fields(event)]  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(("event", "option"), OPTIONS, ids=lambda part: getattr(part, "name", part))
+@pytest.mark.parametrize("value", UNSPELLABLE, ids=lambda value: type(value).__name__)
+def test_no_event_takes_an_option_that_no_file_can_hold(event: type[Event], option: str, value: Any) -> None:
+    if option == "tokenizer" and callable(value):
+        return  # a file has its name
+    with pytest.raises(BadOption, match=rf"^{event.name} {option}: wanted .*, got "):
+        event(**{option: value})
+
+
 @pytest.mark.parametrize("prior", [[10**400, 0], {"a": 10**400, "b": 0}, [float("inf"), 0], [float("nan"), 1]])
 def test_a_prior_that_is_not_finite_is_refused_with_a_sentence(prior: Any) -> None:
     with pytest.raises(BadOption, match=r"^prior: wanted .*, got "):

@@ -23,7 +23,7 @@ from tallybayes.categories import Categories
 from tallybayes.errors import BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Codes, Data, Dense, Floats, Numbers, Sparse
 from tallybayes.events.likelihood import EstimateOptions, Likelihood
-from tallybayes.events.options import Option, is_finite, is_number, plain_option, shown
+from tallybayes.events.options import Option, is_finite, is_number, is_plain, plain_option, shown
 from tallybayes.events.statistic import NEVER_THERE, Labels, Statistic, Sum
 from tallybayes.exact.array import Exact
 
@@ -105,11 +105,13 @@ class Event(ABC, Generic[Data]):
             Event.registry[cls.name] = cast("type[Event]", cls)
 
     def __post_init__(self) -> None:
-        """Make options plain; refuse what no file could spell."""
+        """Make options plain; refuse what no file could spell, unless it spells the option `by_name`."""
         for f in fields(self):  # type: ignore[arg-type]
             value = plain_option(getattr(self, f.name))
             if is_number(value) and not is_finite(value):
                 raise BadOption(wanted(f"{self.name} {f.name}", "a finite number", shown(value)))
+            if not (is_plain(value) or ("by_name" in f.metadata and callable(value))):
+                raise BadOption(wanted(f"{self.name} {f.name}", "text or numbers", shown(value)))
             object.__setattr__(self, f.name, value)
 
     @abstractmethod

@@ -10,7 +10,7 @@ import numpy as np
 from tallybayes.arguments import is_number, shown
 from tallybayes.errors import BadOption, wanted
 
-__all__ = ["Option", "is_finite", "is_number", "plain_option", "shown"]
+__all__ = ["Option", "is_finite", "is_number", "is_plain", "plain_option", "shown"]
 
 Option: TypeAlias = object  # text, number, yes or no, none, or a tuple of them; what else is given, the event refuses
 
@@ -41,6 +41,21 @@ def plain_option(value: object) -> Option:
         return tuple(map(plain_option, value))
     except RecursionError:
         raise BadOption(wanted("option", "a list that does not hold itself", shown(value))) from None
+
+
+def is_plain(value: Option) -> bool:
+    """Return whether a model file can spell an option.
+
+    Examples
+    --------
+    >>> is_plain(("a", 2)), is_plain(object()), is_plain((1.0, float("inf"))), is_plain("\\ud800")
+    (True, False, False, False)
+    """
+    if isinstance(value, str):
+        return not any("\ud800" <= c <= "\udfff" for c in value)
+    if isinstance(value, tuple):
+        return all(map(is_plain, value))
+    return value is None or isinstance(value, bool) or is_finite(value)
 
 
 def is_finite(value: object) -> TypeGuard[float]:

@@ -7,7 +7,6 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import httptools
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from starlette.requests import ClientDisconnect, Request
 
 from tallybayes.server.body import Limits, too_slow
+from tallybayes.server.rooms import Rooms
 
 if TYPE_CHECKING:
     from tallybayes.server.protocol import PatientProtocol
@@ -23,16 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["DirectBody"]
 
 _LEAST = 1 << 20  # bytes still to come that are worth a thread of their own
-_MOST_ROOMS = 8  # more than batches that are scored at a time on most machines
 _SCRATCH = 1 << 18  # bytes at a time, of those that nobody wants
-
-
-def _references(arrays: Sequence[npt.NDArray[np.uint8]]) -> list[int]:
-    """Return the number of references to each array, those of this function included; each view is one more."""
-    return [sys.getrefcount(one) for one in arrays]
-
-
-_UNUSED = _references([np.empty(0, np.uint8)])[0]
 
 
 class DirectBody:
@@ -65,7 +56,7 @@ class DirectBody:
         self._protocol, self._limits, self._length = protocol, limits, length
         self._socket = socket.socket(fileno=os.dup(protocol.transport.get_extra_info("socket").fileno()))
         self._began = time.monotonic()
-        self._rooms: list[npt.NDArray[np.uint8]] = []
+        self._rooms = Rooms()
 
     @staticmethod
     def possible(request: Request, length: int) -> bool:
@@ -76,7 +67,7 @@ class DirectBody:
     def read(self, size: int) -> npt.NDArray[np.uint8]:
         """Return as many bytes as asked for; fewer at the end."""
         size = min(size, len(self._first) - self._at + self._left)
-        found = self._room(size)
+        found = self._rooms.take(size)
         n = min(size, len(self._first) - self._at)
         room = memoryview(found.data)
         room[:n] = self._first[self._at : self._at + n]
@@ -84,22 +75,6 @@ class DirectBody:
         while n < size:
             n += self._receive(room[n:])
         return found
-
-    def _room(self, size: int) -> npt.NDArray[np.uint8]:
-        """Return memory for some bytes, if possible that of a batch which is no longer used.
-
-        Fresh memory has to be cleared by the system, which takes as long as receiving into it. NumPy asks for huge
-        pages; Arrow's own pool does not.
-        """
-        if size < _LEAST:
-            return np.empty(size, np.uint8)
-        for one, count in zip(self._rooms, _references(self._rooms), strict=True):
-            if len(one) >= size and count == _UNUSED:
-                return one[:size]
-        fresh = np.empty(size, np.uint8)
-        if len(self._rooms) < _MOST_ROOMS:
-            self._rooms.append(fresh)
-        return fresh[:]
 
     def _receive(self, room: memoryview) -> int:
         """Wait for some bytes within the limits, and return their number."""
@@ -132,5 +107,6 @@ class DirectBody:
             self._protocol.cycle.keep_alive = False
             raise
         finally:
+            self._rooms.close()
             self._protocol.cycle.more_body = False
             self._socket.close()

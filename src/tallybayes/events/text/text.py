@@ -97,7 +97,7 @@ class Text(Event[Texts]):
     max_df: float = 1.0
     max_features: int | None = None
     unknown: Literal["skip", "smooth"] = "skip"
-    tokenizer: Tokenizer | str | None = field(default=None, hash=False)
+    tokenizer: Tokenizer | str | None = field(default=None, hash=False, metadata={"by_name": True})
 
     name: ClassVar[str] = "text"
     input: ClassVar[InputKind] = "text"

@@ -93,8 +93,8 @@ def one_of(where: str, value: Any, allowed: Collection[Any]) -> Any:
     raise BadOption(wanted(where, f"{', '.join(first)} or {last}" if first else last, shown(value)))
 
 
-def whole_number(where: str, value: Any, least: int = 0, want: str = "") -> int:
-    """Return a whole number not below a bound; NumPy's are as good as Python's, booleans are not.
+def whole_number(where: str, value: Any, least: int = 0, want: str = "", *, most: int | None = None) -> int:
+    """Return a whole number within bounds; NumPy's are as good as Python's, booleans are not.
 
     Examples
     --------
@@ -104,8 +104,9 @@ def whole_number(where: str, value: Any, least: int = 0, want: str = "") -> int:
     Traceback (most recent call last):
     tallybayes.errors.BadOption: n: wanted a whole number not below 0, got 2.0.
     """
-    if not is_number(value) or isinstance(value, float | np.floating) or value < least:
+    if not is_number(value) or isinstance(value, float | np.floating) or value < least or (most and value > most):
         usual = f"a whole number not below {least}" if least == 0 else f"a whole number from {least}"
+        usual += "" if most is None else f" to {most:,}"
         raise BadOption(wanted(where, want or usual, shown(value)))
     return int(value)
 

@@ -412,7 +412,8 @@ def _of_estimator(world: World, name: str, rng: Random) -> Call:
         return made.score(new, y) if ask == "score" else getattr(made, ask)(new)
 
     # scikit-learn checks some parameters by using them: what that raises is the contract of a drop-in.
-    allowed = (TypeError, ValueError, AttributeError, LookupError) if name in DROP_INS else (TypeError, ValueError)
+    theirs = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
+    allowed = theirs if name in DROP_INS else (TypeError, ValueError)
     shown = ", ".join(f"{key}={_shown(value)}" for key, value in options.items())
     text = f"tb.{name}({shown}).{learn}({_shown(X)}, {_shown(y)}, {_shown(more)}).{ask}({_shown(new)})"
     return Call(f"tb.{name}", run, text, allowed, numbers=name in ("NaiveBayes", "TextNB"))

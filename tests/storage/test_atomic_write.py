@@ -130,3 +130,13 @@ def test_a_model_that_could_not_be_read_back_is_not_written(tmp_path: Path, monk
     with pytest.raises(BadModelFile, match=r"^model file '.*': wanted a model that can be read back, got another \("):
         model.save(tmp_path / "m")
     assert (tmp_path / "m").read_bytes() == before
+
+
+def test_a_link_that_leads_to_itself_is_refused_and_stays(tmp_path: Path) -> None:
+    one, other = tmp_path / "one", tmp_path / "other"
+    one.symlink_to(other)
+    other.symlink_to(one)
+    with pytest.raises(BadOption, match="a link that leads to itself"):
+        write(b"new", one, "model file")
+    assert names(tmp_path) == ["one", "other"]
+    assert one.is_symlink()

@@ -90,7 +90,11 @@ def _saved(path: str, every: float, data: list[str] | None, target: str) -> Chec
     if "-" in (data or ()):
         do = "Save it to a file first"
         raise BadOption(wanted("--checkpoint", "files, which can be read again", "standard input", do))
-    if Path(path).expanduser().resolve() == Path(target).resolve():
+    try:
+        same = Path(path).expanduser().resolve() == Path(target).resolve()
+    except (ValueError, OSError):  # no name of a file, as the checkpoint will say
+        same = False
+    if same:
         raise BadOption(wanted("--checkpoint", "another file than the model's", repr(path), "Name the model with -o"))
     return Checkpoint(path, every, kept=True, say=note)
 

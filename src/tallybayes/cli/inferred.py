@@ -97,6 +97,7 @@ def _column(
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    from tallybayes.sources import plain_values
     from tallybayes.sources.steps import type_in_words
 
     markers = _markers(raw, missing, names=found is None and _is_text(column.type), label=name == label)
@@ -127,7 +128,7 @@ def _column(
         options = " ".join(f"--missing {shlex.quote(one)}" for one in odd)
         remark = f"numbers, but for {', '.join(map(repr, odd))}: if missing, {options}"
     some = present.slice(0, _EXAMPLES if nested else 100)
-    examples = tuple((some if nested else pc.unique(some)).to_pylist()[:_EXAMPLES])
+    examples = tuple(plain_values(some if nested else pc.unique(some))[:_EXAMPLES])
     return ColumnLook(name, event, distinct, absent, examples, remark, markers)
 
 

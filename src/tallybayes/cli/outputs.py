@@ -17,7 +17,8 @@ import pyarrow as pa
 from tallybayes.cli.options import DisplayOptions, OutputOptions
 from tallybayes.display.quote_formulas import quote_formulas
 from tallybayes.display.tables import Column, Grid, Result, number, plain
-from tallybayes.errors import BadOption, wanted
+from tallybayes.errors import BadData, BadOption, wanted
+from tallybayes.sources import plain_values
 from tallybayes.sources.files import ARROW, LINES, PARQUET, TEXT, ending_of
 from tallybayes.sources.text_chunks import CODECS
 from tallybayes.storage import atomic_write
@@ -98,7 +99,9 @@ class _Lines:
         self._out = out
 
     def write(self, batch: pa.RecordBatch) -> None:
-        lines = (json.dumps(plain(row), ensure_ascii=False) for row in batch.to_pylist())
+        columns, names = map(plain_values, batch.columns), batch.schema.names
+        rows = (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+        lines = (json.dumps(plain(row), ensure_ascii=False) for row in rows)
         self._out.write("".join(f"{line}\n" for line in lines).encode())
 
     def close(self) -> None:
@@ -133,9 +136,12 @@ class _Delimited:
             text = pa.BufferOutputStream()
             try:
                 arrow_csv.write_csv(batch, text, options)
-            except pa.ArrowInvalid:
+            except pa.ArrowInvalid as error:
                 if style == "needed":
-                    raise
+                    do = "Leave the column out with --columns, or write .jsonl or .parquet"
+                    raise BadData(
+                        wanted("csv", "values that can be written as text", f"others ({error})", do)
+                    ) from None
                 continue
             self._begin()
             self._out.write(text.getvalue().to_pybytes())

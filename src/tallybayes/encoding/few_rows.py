@@ -141,7 +141,9 @@ def _to_count(rows: Sequence[Mapping[str, Any]], block: Block, missing: Sequence
         dense = _dense(rows, block)
         return None if dense is None or dense.infinite() is not None else dense
     cells = ([row[name] for row in rows] for name in block.columns)
-    found = [encode_values([None if cell in missing else cell for cell in column]) for column in cells]
+    found = [
+        encode_values([None if type(cell) is str and cell in missing else cell for cell in column]) for column in cells
+    ]
     if any(one is None for one in found):
         return None
     codes, labels = zip(*found, strict=True)
@@ -216,7 +218,7 @@ def _codes(
         plain = _PLAIN.get(slot.kind)
         for i, row in enumerate(rows):
             value = row.get(name)
-            if value is None or value in missing:
+            if value is None or (type(value) is str and value in missing):
                 codes[i, f] = -1
                 continue
             if type(value) is not plain:

@@ -203,15 +203,11 @@ def one_row(rows: Any, schema: Schema) -> Any:
     if hasattr(rows, "index") and hasattr(rows, "to_dict") and getattr(rows, "ndim", 0) == 1:  # a row of a DataFrame
         cells = {str(name): cell for name, cell in rows.to_dict().items()}
         rows = cells if not cells.keys().isdisjoint(schema.inputs) else rows
-    if isinstance(rows, Mapping) and not sources.is_scipy_sparse(rows) and len(rows) == 0:
+    if not isinstance(rows, Mapping) or sources.is_scipy_sparse(rows):
+        return rows
+    if len(rows) == 0:
         return [{schema.inputs[0]: None}]
-    if (
-        isinstance(rows, Mapping)
-        and rows
-        and not any(hasattr(v, "__len__") and not isinstance(v, str) for v in rows.values())
-    ):
-        return [rows]
-    return rows
+    return rows if any(hasattr(v, "__len__") and not isinstance(v, str) for v in rows.values()) else [rows]
 
 
 def reading(work: Callable[[Types | None], T], types: Types | None = None) -> T:

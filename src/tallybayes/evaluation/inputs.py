@@ -160,7 +160,7 @@ def _arrow(labels: Any, where: str) -> pa.Array:
         check_times(labels, where)
     try:
         array = pa.array(labels.tolist() if isinstance(labels, np.ndarray) and labels.dtype == object else labels)
-    except (pa.ArrowException, TypeError, ValueError, LookupError, OverflowError):
+    except (pa.ArrowException, TypeError, ValueError, LookupError, OverflowError, NotImplementedError):
         shape = getattr(labels, "shape", ())
         got = f"an array of shape {shape}" if len(shape) > 1 else "values of several kinds"
         want = "names all of one kind" if where == "classes" else "one class per row, all of one kind"

@@ -15,6 +15,8 @@ from tallybayes.errors import BadData, wanted
 from tallybayes.evaluation.roc import RocCurve
 from tallybayes.events.inputs import Floats
 
+_MOST_POINTS = 1_000_000  # of a grid: more than a picture or a mean can use
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AverageRoc(Result):
@@ -91,7 +93,7 @@ def average_roc(curves: Iterable[RocCurve], *, grid: int = 101) -> AverageRoc:
     if len({repr(curve.positive) for curve in listed}) > 1:
         first, other = listed[0].positive, next(c.positive for c in listed if c.positive != listed[0].positive)
         raise BadData(wanted("curves", f"all of one positive class, {first!r}", f"one of {other!r}"))
-    fpr = np.linspace(0.0, 1.0, whole_number("grid", grid, least=2))
+    fpr = np.linspace(0.0, 1.0, whole_number("grid", grid, least=2, most=_MOST_POINTS))
     # np.interp takes the last of several points with the same x, which is the upper end.
     heights = np.stack([np.interp(fpr, curve.fpr, curve.tpr) for curve in listed])  # (K, G)
     return AverageRoc(fpr, heights.mean(axis=0), _deviation(heights), np.array([curve.auc for curve in listed]))

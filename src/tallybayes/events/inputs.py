@@ -153,7 +153,9 @@ class Sparse:
 
     def parts(self) -> tuple[npt.NDArray[Any], npt.NDArray[Any], npt.NDArray[Any]]:
         """Return the three arrays, in the order the kernels take them."""
-        return self.indptr, self.indices, self.data
+        small = self.data.dtype.kind in "biu" and self.data.dtype.itemsize < 4  # booleans, which no kernel takes
+        data = self.data.astype(np.int32) if small else self.data
+        return self.indptr, self.indices, data
 
     def entries(self) -> tuple[npt.NDArray[np.intp], npt.NDArray[Any], npt.NDArray[Any]]:
         """Return row, column and value of every stored entry."""

@@ -149,7 +149,7 @@ def count_rows(schema: Schema, rows: RowBatch) -> Evidence:
 def count_few(schema: Schema, rows: Any) -> Evidence | None:
     """Count a few dicts of plain values without Arrow, or return None if they are not plain enough."""
     encoded = few_rows.encode_to_count(rows, schema) if schema.weight is None else None
-    if encoded is not None and any(row.get(schema.label) in _no_class(schema) for row in rows):
+    if encoded is not None and any(_is_text_in(row.get(schema.label), _no_class(schema)) for row in rows):
         return None
     found = None if encoded is None else few_rows.encode_values([row.get(schema.label) for row in rows])
     if encoded is None or found is None or (found[0] < 0).any():
@@ -159,6 +159,11 @@ def count_few(schema: Schema, rows: Any) -> Evidence | None:
     pairs = zip(schema.blocks, encoded, strict=True)
     statistics = tuple(_count_block(block.event, data, classes, total, None) for block, data in pairs)
     return Evidence(schema, labels, total, statistics)
+
+
+def _is_text_in(value: object, texts: tuple[str, ...]) -> bool:
+    """Return whether a value is one of some texts; frames and arrays cannot be compared with a text."""
+    return isinstance(value, str) and value in texts
 
 
 def _no_class(schema: Schema) -> tuple[str, ...]:
@@ -210,7 +215,9 @@ def row_weights(rows: RowBatch, weight: str | None) -> Weights:
     try:
         values = array.cast(pa.float64()).to_numpy(zero_copy_only=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        raise BadData(wanted(f"weight {weight!r}", "numbers not below 0", str(array.type))) from None
+        want = "whole numbers of at most 2^53" if pa.types.is_integer(array.type) else "numbers not below 0"
+        got = "larger ones" if pa.types.is_integer(array.type) else str(array.type)
+        raise BadData(wanted(f"weight {weight!r}", want, got)) from None
     bad = ~(np.isfinite(values) & (values >= 0))
     if bad.any():
         at = int(np.argmax(bad))

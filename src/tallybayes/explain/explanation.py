@@ -317,7 +317,7 @@ def _cells(batch: pa.RecordBatch) -> dict[str, Any]:
     for arrow_field, column in zip(batch.schema, batch.columns, strict=True):
         kind = sources.kind_of(arrow_field)
         if kind == "column":
-            cells[arrow_field.name] = column[0].as_py()
+            cells[arrow_field.name] = sources.plain_value(column[0])
             continue
         if kind == "matrix":
             values = sources.matrix_of(column)[0].tolist()

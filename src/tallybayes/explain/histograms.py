@@ -90,7 +90,7 @@ def histogram(model: Model, table: Table, rows: pa.RecordBatch, label: str, weig
     if table.profile.kind not in ("numbers", "counts"):
         return None
     part = RowBatch(rows, 0, model.schema.missing)
-    x = np.asarray(part.column(table.column).cast(pa.float64()).to_numpy(zero_copy_only=False))
+    x = np.asarray(part.column(table.column).cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False))
     codes, found = class_codes(part, label)
     classes = model.evidence.classes.find(found.array).astype(np.intp)[codes]
     w = row_weights(part, weight)

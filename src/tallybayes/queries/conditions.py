@@ -52,7 +52,11 @@ def holds(term: Term, column: pa.Array) -> Mask | None:  # (n,)
     value = as_kind(term.value, type_)
     if value is None:
         return None
-    return _mask(_COMPARE[term.operator](column, value))
+    compare = _COMPARE[term.operator]
+    try:
+        return _mask(compare(column, value))
+    except pa.ArrowInvalid:  # a whole number beyond 2^53 beside a double
+        return _mask(compare(column.cast(pa.float64(), safe=False), value.cast(pa.float64(), safe=False)))
 
 
 def plain_column(column: pa.Array) -> pa.Array:

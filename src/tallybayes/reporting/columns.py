@@ -14,6 +14,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
 from tallybayes.schema.schema import Schema
+from tallybayes.sources import plain_value
 
 _DISTINCT, _FEWEST_ROWS = 0.95, 30  # share of distinct values that makes an id; with fewer rows it may be chance
 _GIVEN_AWAY = 0.95  # share of the label's entropy; a column with more is rarely known before the class is
@@ -57,6 +58,8 @@ def facts_of(scan: FirstPass, schema: Schema, columns: list[str]) -> tuple[Colum
 
 def _facts(name: str, column: pa.Array, event: str, missing: int) -> ColumnFacts:
     column = column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())  # Arrow does not compare halves
     if pa.types.is_floating(column.type):
         column = pc.if_else(pc.is_nan(column), None, column)
     present = column.drop_null()
@@ -68,7 +71,9 @@ def _facts(name: str, column: pa.Array, event: str, missing: int) -> ColumnFacts
         common = tuple(_short(counts.field("values")[int(k)].as_py()) for k in order)
         return ColumnFacts(name, kind, event, missing, distinct, len(present), common=common)
     ends = pc.min_max(present) if len(present) else {"min": pa.scalar(None), "max": pa.scalar(None)}
-    return ColumnFacts(name, kind, event, missing, distinct, len(present), ends["min"].as_py(), ends["max"].as_py())
+    return ColumnFacts(
+        name, kind, event, missing, distinct, len(present), *map(plain_value, (ends["min"], ends["max"]))
+    )
 
 
 def _in_words(kind: pa.DataType) -> str:

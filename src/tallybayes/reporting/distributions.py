@@ -17,6 +17,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import class_codes
 from tallybayes.schema.schema import Schema
+from tallybayes.sources import plain_value
 
 BINS, VALUES = 24, 10  # of a column of numbers, and of names: more cannot be told apart in a small picture
 # A column has heavy tails if its range is this many times that between its outer percentiles, which is drawn then.
@@ -179,7 +180,7 @@ def _common(values: pa.Array) -> tuple[tuple[str, ...], Codes]:
     order = np.argsort(-counts, kind="stable")
     shown = order if len(order) <= VALUES else order[: VALUES - 1]
     bins = pc.index_in(values, found.take(pa.array(shown))).fill_null(len(shown)).to_numpy(zero_copy_only=False)
-    names = [str(found[int(k)].as_py()) for k in shown]
+    names = [str(plain_value(found[int(k)])) for k in shown]
     names += [f"{len(order) - len(shown):,} more values"] * (len(order) > len(shown))
     known = pc.is_valid(values).to_numpy(zero_copy_only=False)
     return tuple(names), np.where(known, bins, -1).astype(np.intp)

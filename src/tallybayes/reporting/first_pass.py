@@ -75,6 +75,8 @@ def look_at(labelled: open_rows.Labelled, seed: int) -> FirstPass:
 
 def _distinct(values: pa.Array, column: pa.Array, where: str, label: str) -> pa.Array:
     """Return the distinct labels so far; raise BadData if there are too many to be classes."""
+    if pa.types.is_nested(column.type):
+        raise BadData(wanted(f"label {label!r}", "classes", f"values of type {column.type}", "Name another label"))
     new = pc.unique(column.dictionary_decode() if isinstance(column, pa.DictionaryArray) else column)
     values = pc.unique(pa.concat_arrays([values.cast(new.type), new]))
     if len(values) > MOST_CLASSES:

@@ -186,6 +186,8 @@ class Discrete(DropIn):
 
     def _learn(self, X: Any, codes: ClassCodes, classes: Array, sample_weight: Any, past: Statistic | None) -> Any:
         weights = None if sample_weight is None else _check_sample_weight(sample_weight, X)
+        if weights is not None and weights.dtype.kind in "Ob":  # of one Decimal, or of True
+            weights = weights.astype(np.float64)
         try:
             new = self._count(X, codes, len(classes), weights)
         except (kernels.NotFinite, kernels.BadEntry):

@@ -38,7 +38,7 @@ from tallybayes.sources.options import PLAIN_OPTIONS, ReadOptions
 from tallybayes.sources.reading import Reading
 from tallybayes.sources.source import LateType, Source
 from tallybayes.sources.steps import conform
-from tallybayes.sources.take import gather, plain, take
+from tallybayes.sources.take import gather, plain, plain_value, plain_values, take
 from tallybayes.sources.to_arrow import check_depth, is_scipy_sparse
 from tallybayes.sources.where import Where
 
@@ -68,6 +68,8 @@ __all__ = [
     "names_of",
     "open_source",
     "plain",
+    "plain_value",
+    "plain_values",
     "prose_field",
     "read",
     "sparse_of",
@@ -213,7 +215,7 @@ def open_source(
 
 
 def _list_of_names(where: str, given: Sequence[str] | None) -> Sequence[str] | None:
-    if given is None or (isinstance(given, Sequence) and all(isinstance(one, str) for one in given)):
+    if given is None or (isinstance(given, list | tuple) and all(isinstance(one, str) for one in given)):
         return given
     want = "a list of names"
     return [instance(where, one, str, want) for one in listed(where, given, want)]

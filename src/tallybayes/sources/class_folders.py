@@ -24,8 +24,11 @@ def class_folders(path: str) -> dict[str, list[Path]] | None:
     full = Path(path).expanduser()
     if not os.path.isdir(full):  # False for a name that no file can have, where Path.is_dir raises
         return None
-    folders = sorted(one for one in full.iterdir() if one.is_dir() and not one.name.startswith((".", "_")))
-    found = {folder.name: sorted(file for file in folder.rglob("*") if file.is_file()) for folder in folders}
+    try:
+        folders = sorted(one for one in full.iterdir() if os.path.isdir(one) and not one.name.startswith((".", "_")))
+    except OSError:  # not ours to read
+        return None
+    found = {folder.name: sorted(file for file in folder.rglob("*") if os.path.isfile(file)) for folder in folders}
     found = {name: [file for file in files if not file.name.startswith(".")] for name, files in found.items()}
     texts = all(files and all(_is_text(file) for file in files) for files in found.values())
     return found if len(found) > 1 and texts and not any("=" in name for name in found) else None

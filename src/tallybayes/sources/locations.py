@@ -187,7 +187,7 @@ def find(path: str, endings: Endings) -> list[Place]:
 def _find_local(path: str, endings: Endings) -> list[Place]:
     full = os.path.expanduser(path)
     if os.path.isdir(full):
-        files = [file.relative_to(full).parts for file in Path(full).rglob("*") if file.is_file()]
+        files = [file.relative_to(full).parts for file in Path(full).rglob("*") if os.path.isfile(file)]
         return [
             Place(f := os.path.join(full, *parts), f, None, None, parts[:-1]) for parts in _data(files, path, endings)
         ]
@@ -195,7 +195,7 @@ def _find_local(path: str, endings: Endings) -> list[Place]:
         return [Place.here(full)]
     if not glob.has_magic(full):
         raise _absent(path)
-    found = sorted(file for file in map(Path, glob.glob(full, recursive=True)) if file.is_file())
+    found = sorted(file for file in map(Path, glob.glob(full, recursive=True)) if os.path.isfile(file))
     if not found:
         raise BadData(wanted(path, "files that match", "none"))
     fixed = len(_fixed(Path(full).parts))

@@ -140,7 +140,7 @@ class Reading:
         if pa.types.is_null(kind):
             return [column.cast(pa.float64())]
         if pa.types.is_duration(kind):
-            return [pc.divide(column.cast(pa.int64()).cast(pa.float64()), _SECONDS[kind.unit])]
+            return [pc.divide(column.cast(pa.int64()).cast(pa.float64(), safe=False), _SECONDS[kind.unit])]
         if pa.types.is_time(kind):
             ticks = column.cast(pa.int32() if pa.types.is_time32(kind) else pa.int64())
             return [pc.divide(ticks.cast(pa.float64()), _SECONDS[kind.unit])]
@@ -209,7 +209,8 @@ def _part(time: pa.Array, part: str) -> pa.Array:
     if part == "year":
         return pc.year(time).cast(pa.float64())
     if part == "days":  # since 1970
-        return pc.divide(time.cast(pa.int64()).cast(pa.float64()), float(_DAY))
+        # Not every microsecond before 1684 or after 2255 is a double; days are.
+        return pc.divide(time.cast(pa.int64()).cast(pa.float64(), safe=False), float(_DAY))
     if part == "hour":
         return pa.array(HOURS).take(pc.hour(time))
     if part == "month":

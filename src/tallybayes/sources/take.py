@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -106,3 +106,25 @@ def _gather_matrix(each: Sequence[tuple[pa.Array, Index]], order: Index) -> pa.A
 
 def _as_column(rows: npt.NDArray[np.number], kind: pa.DataType) -> pa.Array:
     return pa.FixedSizeListArray.from_arrays(pa.array(rows.reshape(-1), kind.value_type), type=kind)
+
+
+def plain_value(scalar: pa.Scalar) -> Any:
+    """Return a value of Python; text where Python has none, such as for the year 10000 or single nanoseconds.
+
+    Examples
+    --------
+    >>> plain_value(pa.scalar(2.5)), plain_value(pa.scalar(1 << 40, pa.timestamp("s")))
+    (2.5, '<value out of range: 1099511627776>')
+    """
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return scalar.cast(pa.string()).as_py()
+
+
+def plain_values(array: pa.Array) -> list[Any]:
+    """Return the values of an array as those of Python, by `plain_value` where there is need."""
+    try:
+        return list(array.to_pylist())
+    except (OverflowError, ValueError):
+        return [plain_value(one) for one in array]

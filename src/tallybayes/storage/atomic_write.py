@@ -59,6 +59,8 @@ def replacing(target: Path, where: str) -> Iterator[BinaryIO]:
     temporary = None
     try:
         target = Path(os.path.realpath(target)) if target.is_symlink() else target
+        if target.is_symlink():
+            raise BadOption(wanted(where, "a file to write", "a link that leads to itself"))
         earlier = target.stat() if target.exists() else None
         if earlier is not None and not stat.S_ISREG(earlier.st_mode) and not stat.S_ISDIR(earlier.st_mode):
             raise BadOption(wanted(where, "a file to write", "a device, a pipe or a socket"))

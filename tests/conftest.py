@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+from tests.examples import number_of
+
+settings.register_profile(
+    "quick", deadline=None, max_examples=number_of(30), suppress_health_check=[HealthCheck.too_slow]
+)
 settings.load_profile("quick")
 
 
@@ -44,33 +49,43 @@ def browser() -> Iterator[Any]:
         opened.close()
 
 
-# Tests that share a slow start (a cluster, a server, the built site), by a part of their names. Those of one group run
-# one after the other in one process, which starts it once. Groups start in this order, before all other tests: Spark
-# takes longest, and started late it would keep one process busy after the others are done.
+# Tests that share a slow start (a cluster, a server) although they are in different files, by a part of their names.
+# Tests of one group, and else of one file, run one after the other in one process, which so makes each fixture once.
+# Groups start in this order, before all files: those that take longest, which started late would keep one process busy
+# after the others are done.
 SHARED = {
     "test_spark.py::": "spark",
     "[on_spark.py]": "spark",
     "::TestCluster::": "dask",
     "[on_dask.py]": "dask",
     "test_postgresql.py::": "postgresql",
+    "test_checkpoint.py::": "checkpoint",
+    "test_processors.py::": "processors",
+    "tests/reporting/": "reporting",
     "test_site.py::": "site",
 }
 
 
-def group_of(nodeid: str) -> str | None:
-    """Return the group of a test in SHARED, if any."""
-    return next((group for part, group in SHARED.items() if part in nodeid), None)
+def group_of(nodeid: str) -> str:
+    """Return the group of a test in SHARED, or its file."""
+    return next((group for part, group in SHARED.items() if part in nodeid), nodeid.partition("::")[0])
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Put groups first, in their order, if several processes run the tests."""
+    """Put groups first, in their order, if several processes run the tests; then files, those of most tests first."""
     if hasattr(config, "workerinput"):
+        size = Counter(group_of(item.nodeid) for item in items)
         order = {group: k for k, group in enumerate(dict.fromkeys(SHARED.values()))}
-        items.sort(key=lambda item: order.get(group_of(item.nodeid) or "", len(order)))
+
+        def place(item: pytest.Item) -> tuple[int, int, str]:
+            group = group_of(item.nodeid)
+            return order.get(group, len(order)), -size[group], group
+
+        items.sort(key=place)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    """Distribute tests one by one, but keep groups together.
+    """Distribute tests group by group.
 
     pytest-xdist has `--dist loadgroup` for this, which with pytest 9 does nothing.
     """
@@ -78,7 +93,13 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class KeepShared(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return group_of(nodeid) or nodeid
+            return group_of(nodeid)
 
-    config.option.loadscopereorder = False  # by default the group with most tests goes first, not the slowest
+        def mark_test_complete(self, node: Any, item_index: int, duration: float = 0) -> None:
+            super().mark_test_complete(node, item_index, duration)
+            work = self.assigned_work[node]
+            for group in [group for group, tests in work.items() if all(tests.values())]:
+                del work[group]  # else the tests that are done would be gone through after each test
+
+    config.option.loadscopereorder = False  # the order is that of the items
     return KeepShared(config, log)

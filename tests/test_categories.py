@@ -11,13 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.categories import Categories, encode
 from tallybayes.errors import BadData, TallyError
 from tallybayes.storage.model_file import dump, parse_bytes
+from tests.examples import examples
 from tests.values import columns, in_python
 
 DAY = datetime.date(2024, 2, 29)
@@ -55,7 +56,7 @@ def test_zero_is_one_value_in_classes_and_in_categories() -> None:
 
 
 @pytest.mark.filterwarnings("ignore::tallybayes.errors.LeftOutWarning")
-@settings(max_examples=300)
+@examples(300)
 @given(column=columns(6), label=columns(6), cut=st.integers(1, 5))
 def test_counts_are_those_of_python_whatever_the_type_and_the_batches(
     column: pa.Array, label: pa.Array, cut: int
@@ -75,7 +76,7 @@ def test_counts_are_those_of_python_whatever_the_type_and_the_batches(
     assert dump(whole.forget(part).learn(part)) == dump(whole)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(known=columns(4), asked=columns(6), unseen=st.sampled_from(["smooth", "skip", "error"]))
 def test_a_value_is_found_where_python_finds_it_equal(known: pa.Array, asked: pa.Array, unseen: str) -> None:
     try:

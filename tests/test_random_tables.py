@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.storage.model_file import dump, parse_bytes
+from tests.examples import examples
 
 from .tables import tables
 
@@ -28,7 +29,7 @@ choices = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(table=tables(), chosen=choices)
 def test_a_model_survives_saving_and_answers_every_row(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table
@@ -46,7 +47,7 @@ def test_a_model_survives_saving_and_answers_every_row(table: tuple[pa.Table, di
         assert model.table(column).values.shape[1] == len(model.classes)
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(table=tables(), other=tables(), chosen=choices)
 def test_rows_never_seen_get_an_answer_or_a_sentence(
     table: tuple[pa.Table, dict[str, str]], other: tuple[pa.Table, dict[str, str]], chosen: Any
@@ -62,7 +63,7 @@ def test_rows_never_seen_get_an_answer_or_a_sentence(
     assert not np.isnan(p).any()
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(table=tables(), cut=st.integers(0, 12))
 def test_learning_in_two_parts_is_learning_at_once(table: tuple[pa.Table, dict[str, str]], cut: int) -> None:
     rows, events = table

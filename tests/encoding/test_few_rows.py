@@ -7,15 +7,16 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import tallybayes as tb
 from tallybayes.encoding import few_rows
+from tests.examples import examples
 from tests.laws.rows import every_event, rows_for
 from tests.tables import tables
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(table=tables())
 def test_dicts_score_as_their_table_does(table: tuple[pa.Table, dict[str, str]]) -> None:
     rows, events = table

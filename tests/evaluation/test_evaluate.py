@@ -14,11 +14,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from rich.console import Console
 
 import tallybayes as tb
 from tallybayes.evaluation import average_roc, calibration, confusion
+from tests.examples import examples
 
 from .rows import Rows, some_rows
 
@@ -112,7 +113,7 @@ def test_dates_and_numbers_can_be_classes() -> None:
     assert tb.evaluate(np.array([0.0, 1.0]), [[0.9, 0.1], [0.2, 0.8]], np.array([0, 1])).accuracy == 1
 
 
-@settings(max_examples=15)
+@examples(15)
 @given(some_rows())
 def test_every_result_is_json_and_shows_itself(rows: Rows) -> None:
     seen = tb.evaluate(rows.labels, rows.probabilities, rows.classes, weights=rows.weights)

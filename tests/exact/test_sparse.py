@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.exact.array import Exact
 from tallybayes.exact.sparse import SparseExact
+from tests.examples import examples
 
 NUMBERS = st.one_of(
     st.just(0.0), st.just(0.0), st.integers(0, 3).map(float), st.sampled_from([0.1, 1e300, 2.0**-900, 2.0**40, 3.0**33])
@@ -44,7 +45,7 @@ def same(got: Exact, want: Exact, *, scattered: bool = True) -> None:
         assert got.values.nonzero().all()
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(PAIRS)
 def test_sums_and_differences_are_those_of_the_whole(pair: Any) -> None:
     (a, few_a), (b, few_b) = map(of, pair)
@@ -64,7 +65,7 @@ def test_sums_and_differences_are_those_of_the_whole(pair: Any) -> None:
     np.testing.assert_array_equal((few_a + few_b).to_float(), (a + b).to_float())
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(PAIRS, st.data())
 def test_rows_and_columns_are_taken_and_spread_as_those_of_the_whole(pair: Any, data: st.DataObject) -> None:
     whole, few = of(pair[0])
@@ -79,7 +80,7 @@ def test_rows_and_columns_are_taken_and_spread_as_those_of_the_whole(pair: Any, 
             same(few.spread(at, size + 2, axis), whole.spread(at, size + 2, axis))
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(PAIRS, st.data())
 def test_entries_less_something_are_those_of_the_whole(pair: Any, data: st.DataObject) -> None:
     whole, few = of(pair[0])

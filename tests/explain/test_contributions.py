@@ -9,12 +9,13 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.errors import BadData, BadOption
 from tallybayes.events import Event
+from tests.examples import examples
 from tests.laws.rows import every_event, rows_for
 from tests.tables import tables
 
@@ -36,7 +37,7 @@ def assert_same_odds(got: np.ndarray, want: np.ndarray, size: np.ndarray) -> Non
 
 
 @given(drawn=tables(), calibrate=st.sampled_from([None, "loo"]), estimate=st.sampled_from(["mle", "map", "bayes"]))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_contributions_add_up_to_the_answer_on_any_table(drawn, calibrate, estimate):
     table, events = drawn
     with warnings.catch_warnings():

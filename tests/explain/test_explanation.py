@@ -7,10 +7,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tests.examples import examples
 
 MESSAGES = ["cheap pills now", "cheap cheap watches for you", "lunch today at noon", "are you free for lunch"]
 KINDS = ["spam", "spam", "ham", "ham"]
@@ -44,7 +45,7 @@ WORDS = st.text(st.sampled_from(list("abAé \u0301ß-")), max_size=12)
     alpha=st.sampled_from([0.1, 1.0, "loo"]),
     calibrate=st.sampled_from([None, "loo"]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_words_of_any_texts_add_up_to_the_answer(texts, labels, bag, ngrams, alpha, calibrate):
     labels = ["x", "y", *labels[2 : len(texts)]]
     event = f"text(bag={bag!r}, ngrams={ngrams})"
@@ -89,7 +90,7 @@ def categorical_models(draw):
 
 
 @given(drawn=categorical_models())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_fewer_changes_change_the_answer(drawn):
     model, row = drawn
     answer, flip = model.predict([row])[0], model.explain(row).counterfactual

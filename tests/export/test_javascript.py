@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import tallybayes as tb
 from tallybayes.sources.missing import NAME_MARKERS
+from tests.examples import examples
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
@@ -45,7 +46,7 @@ def test_columns_are_read_alike() -> None:
     assert zoned["probabilities"] == plain["probabilities"]
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), chosen=choices)
 def test_node_answers_the_same_for_random_models(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table

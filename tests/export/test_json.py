@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import tallybayes as tb
+from tests.examples import examples
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
@@ -47,7 +48,7 @@ def test_a_model_from_json_answers_the_same(make: Any, name: str) -> None:
     assert card.classes == case.model.classes
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(table=tables(), chosen=choices)
 def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table
@@ -114,7 +115,7 @@ def test_anything_else_is_refused_with_a_sentence(text: Any) -> None:
         tb.from_json(text)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(data=st.data())
 def test_damaged_documents_are_refused_or_score(data: st.DataObject) -> None:
     put = json.loads(table_case("few rows").model.to_json())

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 import tallybayes as tb
 from tallybayes.export.onnx import to_onnx
 from tallybayes.export.scorecard import scorecard_of
+from tests.examples import examples
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, Case, count_case, hostile_case, same, table_case, text_case
@@ -61,7 +62,7 @@ def test_hostile_names_are_only_names() -> None:
     check(hostile_case())
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(table=tables(), chosen=choices)
 def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], chosen: Any) -> None:
     rows, events = table

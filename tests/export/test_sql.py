@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.export.sql_dialect import DIALECTS, Dialect
+from tests.examples import examples
 from tests.tables import tables
 
 from .cases import COUNTS, TABLES, TEXTS, Case, count_case, hostile_case, messy_case, same, table_case, text_case
@@ -84,7 +85,7 @@ def test_hostile_names_are_only_names(dialect: str) -> None:
     check(hostile_case(), dialect, ENGINES[dialect])
 
 
-@settings(max_examples=25)
+@examples(25)
 @given(table=tables(), chosen=choices, dialect=st.sampled_from(sorted(ENGINES)))
 def test_random_models_answer_the_same(table: tuple[pa.Table, dict[str, str]], chosen: Any, dialect: str) -> None:
     rows, events = table
@@ -118,7 +119,7 @@ def test_every_dialect_with_words_is_parsed(case: Any, dialect: str, parameters:
     assert [one.alias_or_name for one in parsed[-1].selects][-2:] == [f"P({c})" for c in model.classes]
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1))
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_names_and_values_come_back_from_a_parser(dialect: str, text: str) -> None:
@@ -132,7 +133,7 @@ def test_names_and_values_come_back_from_a_parser(dialect: str, text: str) -> No
         assert column.this.this == text
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(
     text=st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1),
     dialect=st.sampled_from(sorted(ENGINES)),

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
 from tallybayes.errors import BadData, TallyError
 from tallybayes.inference.posterior import normalise
 from tallybayes.storage.model_file import dump, parse_bytes
+from tests.examples import examples
 
 EVENTS = ["gaussian", "lognormal", "poisson", "exponential", "bernoulli", "categorical", "multinomial", "complement"]
 RULES = st.sampled_from(["bayes", "map", "mle"])
@@ -37,7 +38,7 @@ def checked(event: str, weights: list[float], **choices: Any) -> None:
     np.testing.assert_allclose(p.sum(axis=1), 1.0, rtol=1e-9)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     event=st.sampled_from(EVENTS),
     weights=st.lists(powers(-20, 20), min_size=8, max_size=8),
@@ -50,7 +51,7 @@ def test_weights_over_forty_orders_of_magnitude_are_taken(
     checked(event, weights, alpha=alpha, estimate=estimate)
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     event=st.sampled_from(EVENTS),
     weights=st.lists(st.one_of(powers(-323, 308), st.just(0.0)), min_size=8, max_size=8),

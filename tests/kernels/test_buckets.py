@@ -2,11 +2,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
 from tallybayes.kernels import MOST_BUCKETS
+from tests.examples import examples
 
 from . import reference
 
@@ -29,7 +30,7 @@ def numbers(draw):
 
 
 @given(drawn=numbers())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_buckets(each_isa, as_table, drawn):
     x, form = drawn
     want = reference.find_buckets(x)
@@ -42,7 +43,7 @@ def test_buckets(each_isa, as_table, drawn):
 
 
 @given(drawn=numbers(), seed=st.integers(0, 2**32), classes=st.sampled_from([1, 2, 5]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_counted_buckets(each_isa, as_table, drawn, seed, classes):
     x, form = drawn
     own = np.random.default_rng(seed).integers(0, classes, len(x)).astype(np.int32)
@@ -92,7 +93,7 @@ def test_classes_that_are_none_are_refused(bad):
 
 
 @given(drawn=numbers(), seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_cells(each_isa, as_table, drawn, seed):
     x, form = drawn
     rng = np.random.default_rng(seed)
@@ -119,7 +120,7 @@ def sorted_buckets(x):
 
 
 @given(seed=st.integers(0, 2**32), n=st.sampled_from([0, 1, 700, 1024, 3000]), digits=st.sampled_from([0, 2, 9]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_buckets_of_parts_join_to_those_of_all_rows(seed, n, digits):
     rng = np.random.default_rng(seed)
     x = rng.normal(size=(n, 3)).round(digits) * [1.0, 1e-9, 1e12]

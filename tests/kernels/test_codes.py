@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -29,7 +30,7 @@ def coded(draw):
 
 
 @given(drawn=coded(), weighting=st.sampled_from([None, [1.0], [0.0, 0.1, 3.0], [5e-324, 1e308, 0.5]]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_counts(each_isa, exact, as_table, drawn, weighting):
     codes, y, n_classes, sizes, low, form = drawn
     weights = None if weighting is None else np.resize(weighting, len(y)).astype(float)
@@ -42,7 +43,7 @@ def test_counts(each_isa, exact, as_table, drawn, weighting):
 
 
 @given(drawn=coded(), outside=st.sampled_from(["skip", "last"]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_scores(each_isa, as_table, drawn, outside):
     codes, y, n_classes, sizes, low, form = drawn
     rng = np.random.default_rng(len(y))

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 from .test_scores import FORMS, dense, rest_of
@@ -23,7 +24,7 @@ def asked_of(rng, n, n_classes):
     spread=st.sampled_from([1.0, 1e-6, 1e60, 1e150]),
     far=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_terms_of_dense_columns(each_isa, as_table, drawn, power, spread, far):
     x, form, mean, scale, constant, start = drawn
     if power is None:
@@ -51,7 +52,7 @@ def test_terms_of_dense_columns(each_isa, as_table, drawn, power, spread, far):
     form=st.sampled_from(FORMS),
     kind=st.sampled_from([np.int8, np.int16, np.int32, np.int64]),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_terms_of_codes(each_isa, as_table, seed, n, sizes, n_classes, low, outside, form, kind):
     rng = np.random.default_rng(seed)
     codes = rng.integers(low - 1, low + 7, (n, len(sizes))).astype(kind)

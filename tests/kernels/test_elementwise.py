@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 EDGES = [
     0.0,
@@ -31,7 +32,7 @@ FUNCTIONS = ["log", "log1p", "exp"]
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 @given(numbers=st.lists(st.floats() | st.floats(-750, 750) | st.floats(-1, 1) | st.sampled_from(EDGES), max_size=9))
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_functions_are_those_of_numpy(each_isa, name, numbers):
     x = np.array(numbers, np.float64)
     with np.errstate(all="ignore"):
@@ -58,7 +59,7 @@ def test_shapes_are_kept_and_nothing_is_changed():
     x=st.lists(st.tuples(st.floats(-800, 800), st.floats(-800, 800)), max_size=5),
     exponent=st.floats(-3, 3),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_sums_of_exponentials_and_powers(x, exponent):
     left, right = (np.array([pair[k] for pair in x]) for k in (0, 1))
     np.testing.assert_allclose(kernels.logaddexp(left, right), np.logaddexp(left, right), rtol=1e-14, atol=1e-14)
@@ -73,7 +74,7 @@ def test_sums_of_exponentials_and_powers(x, exponent):
     width=st.sampled_from([0, 1, 7]),
     n_classes=st.sampled_from([0, 1, 2, 4, 5, 9]),
 )
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_products_are_those_of_a_loop(each_isa, seed, n, width, n_classes):
     rng = np.random.default_rng(seed)
     left, right, start = (rng.normal(size=shape) for shape in ((n, width), (width, n_classes), (n, n_classes)))

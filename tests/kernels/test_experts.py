@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
 from tallybayes.events.families.normal import coefficients
 from tallybayes.events.families.tree import ALPHAS
 from tallybayes.events.likelihood import EstimateOptions
+from tests.examples import examples
 
 from . import experts_reference as reference
 
@@ -50,7 +51,7 @@ def near(got, want, exactness=1e-9):
 
 
 @given(drawn=columns(), chosen=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_terms(each_isa, drawn, chosen):
     omegas = None
     if chosen:
@@ -71,7 +72,7 @@ def test_terms(each_isa, drawn, chosen):
 
 
 @given(drawn=columns(), seed=st.integers(0, 2**32), size=st.sampled_from([0.1, 3.0, 900.0]), chosen=st.booleans())
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_average(each_isa, drawn, seed, size, chosen):
     rng = np.random.default_rng(seed)
     _, counts, sizes, *_ = drawn

@@ -3,12 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import random_array
 
 from tallybayes import kernels
 from tallybayes.evidence.row_hash import mix
+from tests.examples import examples
 
 from . import reference
 
@@ -18,7 +19,7 @@ from . import reference
     shape=st.tuples(st.integers(0, 9), st.integers(0, 5)),
     form=st.sampled_from(["rows", "columns", "slice"]),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_numbers(each_isa, as_table, seed, shape, form):
     rng = np.random.default_rng(seed)
     x = rng.choice([0.0, -0.0, 1.5, np.nan, 1e300, rng.normal()], shape)
@@ -56,7 +57,7 @@ def test_rows_that_differ_hardly_have_hashes_that_differ_and_spread(rows):
 
 
 @given(seed=st.integers(0, 2**32), dtype=st.sampled_from([np.int8, np.uint8, np.int16, np.int32, np.int64]))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_codes(each_isa, seed, dtype):
     rng = np.random.default_rng(seed)
     codes, sizes = rng.integers(0, 9, (20, 3)).astype(dtype), [4, 0, 9]
@@ -70,7 +71,7 @@ def test_codes(each_isa, seed, dtype):
 
 
 @given(seed=st.integers(0, 2**32))
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_sparse_rows(each_isa, seed):
     x = random_array((9, 7), density=0.4, rng=seed, format="csr")
     x.data[::3] = 0.0

@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
 from tallybayes.kernels import Coefficients
+from tests.examples import examples
 
 from . import reference
 
@@ -52,7 +53,7 @@ def _moments(values):
 
 @pytest.mark.parametrize("student", [False, True])
 @given(drawn=counted(), form=st.sampled_from(["rows", "columns", "slice", "fortran"]))
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_rows_are_taken_out(each_isa, as_table, student, drawn, form):
     x, *parameters = drawn
     want = np.ones((len(x), 3))

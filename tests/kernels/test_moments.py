@@ -4,11 +4,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
 from tallybayes.kernels import Limbs
+from tests.examples import examples
 
 from . import reference
 
@@ -29,7 +30,7 @@ def same(a, b):
 
 
 @given(exact=limbs())
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_to_float_rounds_to_the_nearest(each_isa, exact):
     want = reference.to_float(exact)
     for _ in each_isa():
@@ -37,7 +38,7 @@ def test_to_float_rounds_to_the_nearest(each_isa, exact):
 
 
 @given(numerator=st.integers(-(2**70), 2**70), base=st.integers(-36, 33))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_to_float_at_the_ends_of_the_range(each_isa, numerator, base):
     exact = reference.limbs(np.array([numerator], dtype=object))
     exact = Limbs(exact.limbs, exact.base + base)
@@ -74,7 +75,7 @@ def close(got, want):
 
 
 @given(n=limbs(2), s1=limbs(), s2=limbs())
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_moments_of_any_integers(each_isa, n, s1, s2):
     want = reference.exact_moments(n, s1, s2)
     for _ in each_isa():
@@ -91,7 +92,7 @@ def test_moments_of_any_integers(each_isa, n, s1, s2):
     spread=st.sampled_from([0.0, 1.0, 1e-3]),
     weighted=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_moments_of_data_are_those_of_rational_arithmetic(each_isa, seed, centre, spread, weighted):
     rng = np.random.default_rng(seed)
     x = centre + spread * rng.normal(size=(40, 2))

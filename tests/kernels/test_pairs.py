@@ -4,10 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -30,7 +31,7 @@ def coded(draw):
 
 
 @given(drawn=coded(), weighting=st.sampled_from([None, [1.0], [0.0, 0.1, 3.0], [5e-324, 1e308, 0.5]]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_the_compiled_counts_are_those_of_the_twin(each_isa, exact, as_table, drawn, weighting):
     codes, y, n_classes, sizes, form = drawn
     weights = None if weighting is None else np.resize(weighting, len(y)).astype(float)

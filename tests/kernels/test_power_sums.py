@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -108,7 +109,7 @@ def check(exact, each_isa, x, table, y, n_classes, order=2, weights=None):
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 @given(data=st.data())
-@settings(max_examples=40, deadline=None)
+@examples(40)
 def test_sums_are_those_of_rational_arithmetic(kind, each_isa, exact, as_table, data):
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     n, columns = data.draw(st.sampled_from([0, 1, 31, 32, 33, 200, 600])), data.draw(st.integers(0, 6))
@@ -130,7 +131,7 @@ def test_sums_are_those_of_rational_arithmetic(kind, each_isa, exact, as_table, 
     weights=st.lists(st.floats(0, allow_infinity=False, allow_nan=False), min_size=64, max_size=64),
     weighted=st.booleans(),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_any_floats_and_any_weights(each_isa, exact, x, weights, weighted):
     x = np.array(x)[:, None]
     y = np.arange(len(x), dtype=np.int32) % 2
@@ -160,7 +161,7 @@ def test_columns_of_both_widths_may_be_mixed(each_isa, exact):
 
 
 @given(seed=st.integers(0, 2**32), kind=st.sampled_from(KINDS))
-@settings(max_examples=25, deadline=None)
+@examples(25)
 def test_neither_order_nor_slicing_of_rows_is_felt(each_isa, exact, seed, kind):
     rng = np.random.default_rng(seed)
     x, y = kind(rng, (400, 3)), rng.integers(0, 3, 400).astype(np.int32)

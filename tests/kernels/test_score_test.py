@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 from tests.kernels import reference
 
 
@@ -25,7 +26,7 @@ def _problem(seed, n, C, sizes):
     sizes=st.sampled_from([[1], [2, 3], [64, 5, 1]]),
     type_=st.sampled_from([np.int8, np.int16, np.int32, np.int64]),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_slopes_and_curves_are_those_of_the_twin(each_isa, seed, n, C, sizes, type_):
     codes, *others = _problem(seed, n, C, sizes)
     want = reference.score_test(codes, *others)

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -34,7 +35,7 @@ def rest_of(mean: np.ndarray, *, far: bool) -> np.ndarray | None:
 
 
 @given(drawn=dense(), far=st.booleans())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_gaussian(each_isa, as_table, drawn, far):
     x, form, mean, scale, constant, start = drawn
     rest = rest_of(mean, far=far)
@@ -52,7 +53,7 @@ def test_gaussian(each_isa, as_table, drawn, far):
     spread=st.sampled_from([1.0, 1e-6, 1e10, 1e60, 1e150, 1e200]),
     far=st.booleans(),
 )
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_student(each_isa, as_table, drawn, powers, spread, far):
     x, form, mean, scale, constant, start = drawn
     scale, power = scale * spread, np.resize(powers, mean.shape).astype(float)
@@ -100,7 +101,7 @@ def rows_of_scores():
 
 
 @given(rows=rows_of_scores(), odd=st.sampled_from([None, np.nan, np.inf, -np.inf]), at=st.integers(0, 1000))
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_best_class(each_isa, rows, odd, at):
     scores = np.array(rows)
     scores.flat[at % scores.size] = scores.max() if odd is None else odd  # a tie, or a score that is no answer
@@ -120,7 +121,7 @@ def test_best_class_of_no_classes_is_refused():
 
 
 @given(rows=rows_of_scores())
-@settings(max_examples=150, deadline=None)
+@examples(150)
 def test_softmax(each_isa, rows):
     scores = np.array(rows)
     want, want_log = scores.copy(), scores.copy()

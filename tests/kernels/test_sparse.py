@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -39,7 +40,7 @@ def matrices(draw):
 @given(
     drawn=matrices(), weighting=st.sampled_from([None, [1.0], [0.0, 0.1, 3.0], [5e-324, 1e300]]), binary=st.booleans()
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_counts(each_isa, exact, drawn, weighting, binary):
     matrix, columns, y, n_classes = drawn
     weights = None if weighting is None else np.resize(weighting, len(y)).astype(float)
@@ -51,7 +52,7 @@ def test_counts(each_isa, exact, drawn, weighting, binary):
 
 
 @given(drawn=matrices())
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_scores(each_isa, drawn):
     (indptr, indices, data), columns, y, n_classes = drawn
     data = np.minimum(data, 1e9).astype(data.dtype)
@@ -71,7 +72,7 @@ def test_scores(each_isa, drawn):
 
 
 @given(drawn=matrices(), alpha=st.sampled_from([0.0, 5e-324, 1e-310, 1e-3, 1.0, 1e308]))
-@settings(max_examples=80, deadline=None)
+@examples(80)
 def test_rows_left_out_of_their_own_counts(each_isa, drawn, alpha):
     (indptr, indices, data), columns, y, n_classes = drawn
     data = np.minimum(data, 1e9).astype(data.dtype)

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.kernels import sparse_pattern
+from tests.examples import examples
 
 from . import reference
 
@@ -22,7 +23,7 @@ def places(draw: st.DrawFn, width: int) -> Any:
     return starts, np.array([row for column in columns for row in sorted(column)], np.int32)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.integers(0, 5).flatmap(lambda width: st.tuples(places(width), places(width))))
 def test_the_union_of_patterns_is_that_of_the_twin(both: Any) -> None:
     left, right = both
@@ -33,7 +34,7 @@ def test_the_union_of_patterns_is_that_of_the_twin(both: Any) -> None:
         np.testing.assert_array_equal(mine, twin)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(places(4), st.lists(st.tuples(st.integers(-1, 6), st.integers(0, 3)), max_size=12))
 def test_entries_are_found_where_the_twin_finds_them(given_places: Any, cells: list[tuple[int, int]]) -> None:
     rows, columns = np.array(cells, np.int64).reshape(-1, 2).T.copy()

@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -16,7 +17,7 @@ from . import reference
     at=st.tuples(st.floats(-3, 2), st.floats(-2, 2)),
     weighted=st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_losses_and_their_derivatives(each_isa, seed, shape, at, weighted):
     rng = np.random.default_rng(seed)
     scores = -np.abs(rng.normal(size=shape)) * 10 ** rng.uniform(-3, 3, (shape[0], 1))

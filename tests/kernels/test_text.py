@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.kernels import text
 from tallybayes.kernels.text import TextOptions
+from tests.examples import examples
 
 from . import text_reference
 
@@ -71,7 +72,7 @@ def classes_of(column: Any, n_classes: int = 3) -> Any:
     return (np.arange(len(column)) * 7 // 3 % n_classes).astype(np.int32)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(columns(), OPTIONS, st.sampled_from([1, 3, 7]))  # from five classes on, most tokens have a single counter
 def test_counts_are_those_of_the_twin(column: Any, options: TextOptions, n_classes: int) -> None:
     classes = classes_of(column, n_classes)
@@ -80,7 +81,7 @@ def test_counts_are_those_of_the_twin(column: Any, options: TextOptions, n_class
     assert_equal(got, text_reference.count_text(column, classes, n_classes, options))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(columns(), OPTIONS)
 def test_vectors_are_those_of_the_twin(column: Any, options: TextOptions) -> None:
     assert_equal(text.vectorise(column, options), text_reference.vectorise(column, options))
@@ -95,7 +96,7 @@ def some_of(vocabulary: Any, extra: list[str]) -> Any:
 EXTRA = st.lists(st.sampled_from(["zz", "the 42", "the", "A b", " ", "", "a  b", "x y z u v w", "\0"]), max_size=4)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(columns(), OPTIONS, EXTRA)
 def test_vectors_in_a_given_vocabulary_are_those_of_the_twin(column: Any, options: TextOptions, extra: Any) -> None:
     given_tokens = some_of(text.vectorise(column, options).vocabulary, extra)
@@ -103,7 +104,7 @@ def test_vectors_in_a_given_vocabulary_are_those_of_the_twin(column: Any, option
     assert_equal(got, text_reference.vectorise(column, options, text_reference.Lookup(given_tokens, options)))
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(columns(), OPTIONS, EXTRA, st.booleans(), st.booleans(), st.integers(0, 4))
 def test_scores_are_those_of_the_twin(
     column: Any, options: TextOptions, extra: Any, distinct: bool, has_unknown: bool, n_classes: int
@@ -120,7 +121,7 @@ def test_scores_are_those_of_the_twin(
     np.testing.assert_array_equal(out[0], out[1])
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.sets(st.text(max_size=5)), st.sets(st.text(max_size=5)), st.sets(st.sampled_from(WORDS)))
 def test_merged_vocabularies_are_those_of_the_twin(left: set[str], right: set[str], both: set[str]) -> None:
     a, b = (pa.array(sorted(side | both), kind) for side, kind in ((left, pa.string()), (right, pa.large_string())))

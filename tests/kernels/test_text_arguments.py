@@ -12,11 +12,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes.kernels import _native, text, text_normalise
 from tallybayes.kernels.text import BadText, Lookup, TextOptions, count_text, merge_vocabularies, vectorise
+from tests.examples import examples
 
 from . import text_reference
 
@@ -48,7 +49,7 @@ def zeros(n: int) -> Any:
     return np.zeros(n, np.int32)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(st.lists(st.one_of(st.binary(max_size=12), st.text(max_size=12).map(str.encode)), max_size=5), st.data())
 def test_bytes_that_are_not_text_are_named(documents: list[bytes], data: st.DataObject) -> None:
     options = data.draw(st.sampled_from(OPTIONS))

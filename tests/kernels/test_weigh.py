@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tallybayes import kernels
+from tests.examples import examples
 
 from . import reference
 
@@ -36,7 +37,7 @@ def _problem(seed, n, C, U, V, weighted):
     weighted=st.booleans(),
     curved=st.booleans(),
 )
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_loss_and_derivatives_are_those_of_the_twin(each_isa, seed, n, C, U, V, weighted, curved):
     given = _problem(seed, n, C, U, V, weighted)
     want = reference.weigh_terms(*given, curved=curved)
@@ -82,7 +83,7 @@ def test_shapes_that_do_not_fit_are_refused():
 
 
 @given(seed=st.integers(0, 2**32), cut=st.integers(0, 600), C=st.sampled_from([1, 2, 3, 6]))
-@settings(max_examples=30, deadline=None)
+@examples(30)
 def test_ranges_of_rows_add_up_to_all_rows(seed, cut, C):
     given = _problem(seed, 600, C, 5, 3, True)
     whole = kernels.weigh_terms(*given, curved=True)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -16,6 +16,7 @@ from tallybayes.events import Event
 from tallybayes.evidence.evidence import Evidence, count
 from tallybayes.model import Model
 from tallybayes.online import Learner
+from tests.examples import examples
 
 from .rows import every_event, rows_for
 
@@ -41,7 +42,7 @@ def recount(model: Model, rows: list[dict[str, Any]], schema: pa.Schema) -> Evid
 
 @each_event
 @each_weighting
-@settings(max_examples=8)
+@examples(8)
 @given(seed=st.integers(0, 10_000))
 def test_any_sequence_equals_a_count_of_what_remains(event: Event, weighted: bool, seed: int) -> None:
     table = rows_for(event, 24, weighted=weighted, seed=seed)
@@ -59,7 +60,7 @@ def test_any_sequence_equals_a_count_of_what_remains(event: Event, weighted: boo
 
 
 @each_event
-@settings(max_examples=4)
+@examples(4)
 @given(seed=st.integers(0, 10_000))
 def test_predictions_are_those_of_the_model_of_all_rows(event: Event, seed: int) -> None:
     table = rows_for(event, 24, seed=seed)

@@ -10,7 +10,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tallybayes as tb
@@ -19,6 +19,7 @@ from tallybayes.kernels import mail as kernel
 from tallybayes.mail import MailFilter
 from tallybayes.mail.file import dump, parse_bytes
 from tallybayes.mail.mail_filter import FEWEST
+from tests.examples import examples
 from tests.kernels import mail_reference as reference
 
 from .messages import SHAPES, message, pairs
@@ -80,7 +81,7 @@ def test_learning_and_forgetting_gives_back_the_same_file(trained: MailFilter) -
 
 
 @given(st.lists(labelled, max_size=12), st.lists(labelled, max_size=6))
-@settings(max_examples=60)
+@examples(60)
 def test_evidence_adds_and_subtracts(left: list[tuple[str, bytes]], right: list[tuple[str, bytes]]) -> None:
     a, b, both = MailFilter(), MailFilter(), MailFilter()
     a.learn(left)

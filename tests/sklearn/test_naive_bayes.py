@@ -17,6 +17,7 @@ from sklearn.model_selection import cross_val_score
 
 import tallybayes as tb
 from tallybayes.storage import model_file
+from tests.examples import number_of
 from tests.tables import tables
 
 from .versions import recent
@@ -108,7 +109,7 @@ def test_partial_fit_equals_fit_to_the_bit_with_new_classes_and_categories(libra
         assert model.classes_.tolist() == ["aardvark", "no", "perhaps", "yes", "zebra"]
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=number_of(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(tables(), st.data())
 def test_any_table_cut_anywhere_gives_the_same_bytes(made: tuple[pa.Table, dict[str, str]], data: Any) -> None:
     table, events = made

@@ -12,13 +12,14 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.feature_extraction.text import CountVectorizer as Theirs
 
 import tallybayes as tb
 from tallybayes.sklearn import vectorizer
+from tests.examples import examples
 
 DOCUMENTS = [
     "To be, or not to be: that is the question.",
@@ -103,7 +104,7 @@ def test_every_option_gives_their_matrix_and_vocabulary(options: dict[str, Any])
     compare(DOCUMENTS, ["To be new", *DOCUMENTS[::-1]], **options)
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.lists(st.text(max_size=30) | st.text("ab σΣ\n.é'", max_size=30), max_size=8),
     st.sampled_from([options for options in OPTIONS if "vocabulary" not in options]),

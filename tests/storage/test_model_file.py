@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from safetensors.numpy import load as load_tensors
 from safetensors.numpy import save as save_tensors
@@ -25,6 +25,7 @@ import tallybayes as tb
 from tallybayes.errors import BadModelFile
 from tallybayes.evidence import serialize
 from tallybayes.storage.model_file import dump, parse_bytes
+from tests.examples import examples
 from tests.laws.rows import every_event, rows_for, tokenizer_of
 
 
@@ -107,7 +108,7 @@ def test_the_file_is_written_with_the_usual_permissions(tmp_path) -> None:
 CONTENT = dump(mixed())
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(at=st.integers(0, len(CONTENT) - 1), value=st.integers(0, 255))
 def test_an_altered_byte_is_found(at: int, value: int) -> None:
     altered = bytearray(CONTENT)
@@ -123,14 +124,14 @@ def test_an_altered_byte_is_found(at: int, value: int) -> None:
     assert dump(loaded) == CONTENT
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(size=st.integers(0, len(CONTENT) - 1))
 def test_a_truncated_file_is_refused(size: int) -> None:
     with pytest.raises(BadModelFile, match=r"wanted .*, got "):
         parse_bytes(CONTENT[:size])
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(garbage=st.binary(max_size=200))
 def test_garbage_is_refused(garbage: bytes) -> None:
     with pytest.raises(BadModelFile):
@@ -254,7 +255,7 @@ def places(part: Any) -> Iterator[tuple[Any, Any]]:
             yield from places(part[key])
 
 
-@settings(max_examples=400)
+@examples(400)
 @given(data=st.data())
 def test_a_header_with_any_part_replaced_is_refused_or_read(data: st.DataObject) -> None:
     content = data.draw(st.sampled_from([CONTENT, WORDS, NUMBERED]))

@@ -2,6 +2,13 @@
 
 from __future__ import annotations
 
+MISSED = "✗"  # a row that has it fails the command
+
+
+def marked(cell: str, kept: bool) -> str:
+    """Return the cell, with a cross if its bound is missed."""
+    return cell if kept else f"{cell} {MISSED}"
+
 
 class Growing:
     """A table whose rows are printed as they are measured."""

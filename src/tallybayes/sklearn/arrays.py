@@ -26,6 +26,7 @@ _FEW = 4096  # rows; below, NumPy's sorting is faster than Arrow's hashing
 _LEAST_ROWS = 8192  # rows per slice, at least: enough to pay for a thread
 _COPY_BYTES = 64 << 20  # copied per slice, at most, to bound memory
 _SUMS_BYTES = 256 << 20  # sums of all slices together, at most; more means one thread
+_FEW_VALUES = 1 << 19  # counted in less than a millisecond: threads would take as long to start
 _FEW_BYTES = 1 << 20  # sums small enough that merging more slices costs nothing
 _ENTRIES = (np.float64, np.float32, np.int32, np.int64)
 
@@ -81,17 +82,25 @@ def places(y: Array, classes: Array) -> ClassCodes:
 
 
 def count(
-    counter: Counter, codes: ClassCodes, n_classes: int, weights: Weights, *, sums_bytes: int, copied: int = 0
+    counter: Counter,
+    codes: ClassCodes,
+    n_classes: int,
+    weights: Weights,
+    *,
+    values: int,
+    sums_bytes: int,
+    copied: int = 0,
 ) -> Statistic:
     """Return the sums of all rows, counted slice by slice on all cores.
 
-    `sums_bytes` is the approximate size of the sums, `copied` the number of bytes of each row that are copied first.
+    `values` is the number of values in all rows, `sums_bytes` the approximate size of the sums, and `copied` the number
+    of bytes of each row that are copied first.
     Negative weights subtract, as in scikit-learn.
     """
     if weights is not None and (weights < 0).any():
         more, less = (
-            count(counter, codes, n_classes, np.maximum(sign * weights, 0.0), sums_bytes=sums_bytes, copied=copied)
-            for sign in (1.0, -1.0)
+            count(counter, codes, n_classes, part, values=values, sums_bytes=sums_bytes, copied=copied)
+            for part in (np.maximum(weights, 0.0), np.maximum(-weights, 0.0))
         )
         return more.subtract(less, more.rows - less.rows)
 
@@ -99,11 +108,17 @@ def count(
         return counter(rows, codes[rows], None if weights is None else weights[rows])
 
     n, threads = len(codes), engines.default_threads(None)
+    if values < _FEW_VALUES:
+        return _summed(work(slice(0, n)), codes, n_classes, weights)
     if threads * sums_bytes > _SUMS_BYTES:
         threads = 1
     pieces = threads if sums_bytes > _FEW_BYTES else 4 * threads  # more slices balance the load better
     size = min(-(-n // pieces), _COPY_BYTES // max(1, copied))
     sums = engines.fold_rows(n, work, _merge, threads=threads, rows=max(_LEAST_ROWS, size))
+    return _summed(sums, codes, n_classes, weights)
+
+
+def _summed(sums: Mapping[str, Limbs], codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
     exact = {name: Exact.from_limbs(limbs) for name, limbs in sums.items()}
     return Statistic(_row_sums(codes, n_classes, weights), exact, dict.fromkeys(exact, Sum("column", signed=True)))
 

@@ -220,7 +220,8 @@ class Discrete(DropIn):
 
 def count_columns(counter: Counter, X: Any, codes: ClassCodes, n_classes: int, weights: Weights) -> Statistic:
     """Return the sums of all rows, one for each class and column."""
-    return count(counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 8)
+    values, sums_bytes = X.nnz if issparse(X) else X.size, n_classes * X.shape[1] * 8
+    return count(counter, codes, n_classes, weights, values=values, copied=copied(X), sums_bytes=sums_bytes)
 
 
 def writeable(values: Floats) -> Floats:

@@ -153,7 +153,8 @@ def _count_sizes(X: Array, codes: ClassCodes, n_classes: int, weights: Weights, 
         outside.append(out.any())
         return {"counts": counts}
 
-    counted = count(counter, codes, n_classes, weights, sums_bytes=n_classes * int(sizes.sum()) * 8)
+    sums_bytes = n_classes * int(sizes.sum()) * 8
+    counted = count(counter, codes, n_classes, weights, values=X.size, sums_bytes=sums_bytes)
     return None if any(outside) else counted
 
 

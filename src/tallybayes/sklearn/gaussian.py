@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,8 @@ from tallybayes.kernels import Limbs
 from tallybayes.sklearn.arrays import Array, are_finite, copied, count, dense
 from tallybayes.sklearn.base import DropIn, Scorer
 
+_SUMS = "present", "first", "second"
+_MANY_COLUMNS = 512  # beyond, exact moments of all columns take longer than finding the few that matter
 _CELLS = 8192  # of a class and a column, whose moments take about a millisecond: enough to pay for a thread
 
 
@@ -84,12 +87,17 @@ class GaussianNB(DropIn, naive_bayes.GaussianNB):
         weights = None if weights is None else np.ascontiguousarray(weights, np.float64)
 
         def counter(rows: slice, mine: ClassCodes, w: Weights) -> Any:
-            weight, first, second = kernels.power_sums(dense(X[rows]).columns, mine, n_classes, weights=w)
-            return {"present": weight, "first": first, "second": second}
+            return dict(zip(_SUMS, kernels.power_sums(dense(X[rows]).columns, mine, n_classes, weights=w), strict=True))
 
         try:
             counted = count(
-                counter, codes, n_classes, weights, copied=copied(X), sums_bytes=n_classes * X.shape[1] * 64
+                counter,
+                codes,
+                n_classes,
+                weights,
+                values=X.size,
+                copied=copied(X),
+                sums_bytes=n_classes * X.shape[1] * 64,
             )
         except kernels.NotFinite:
             self._refuse(X)
@@ -129,36 +137,47 @@ def _checked(priors: Any, n_classes: int, kind: npt.DTypeLike) -> Array:
 
 def _moments(statistic: Statistic) -> tuple[Floats, Floats]:  # (C, F) each
     """Return mean and variance of each class and column; 0 where there is no weight."""
-    limbs = [statistic.sums[name].to_limbs() for name in ("present", "first", "second")]
+    limbs = [statistic.sums[name].to_limbs() for name in _SUMS]
     shape = limbs[0].limbs.shape[:2]
-    mean, variance = np.empty(shape), np.zeros(shape)
+    if shape[0] * shape[1] <= _CELLS:
+        return _of_limbs(limbs)
+    mean, variance = np.empty(shape), np.empty(shape)
 
     def work(columns: slice) -> None:
-        parts = (Limbs(np.ascontiguousarray(part[:, columns]), base) for part, base in limbs)
-        n, mean[:, columns], m2, _ = kernels.exact_moments(*parts)
-        np.divide(m2, n, out=variance[:, columns], where=n != 0)
+        parts = [Limbs(np.ascontiguousarray(part[:, columns]), base) for part, base in limbs]
+        mean[:, columns], variance[:, columns] = _of_limbs(parts)
 
-    size = max(1, _CELLS // max(1, shape[0]))
+    size = max(1, _CELLS // shape[0])
     engines.map_rows(shape[1], work, threads=engines.default_threads(None), rows=size)
     return mean, variance
+
+
+def _of_limbs(parts: Sequence[Limbs]) -> tuple[Floats, Floats]:
+    n, mean, m2, _ = kernels.exact_moments(*parts)
+    return mean, np.divide(m2, n, out=np.zeros_like(m2), where=n != 0)
 
 
 def _largest_variance(statistic: Statistic, mean: Floats, variance: Floats) -> float:
     """Return the largest variance of a column over all classes.
 
-    Doubles tell which columns may have it, and only these are computed exactly.
+    Of many columns, doubles tell which may have it, and only these are computed exactly.
     """
-    n = statistic.sums["present"].to_float()
+    sums = [statistic.sums[name] for name in _SUMS]
+    if mean.shape[1] > _MANY_COLUMNS:
+        candidates = _may_be_largest(sums[0].to_float(), mean, variance)
+        sums = [part.take(candidates, axis=1) for part in sums]
+    limbs = (part.to_limbs() for part in sums)
+    return float(_of_limbs([Limbs(part.sum(axis=0), base) for part, base in limbs])[1].max())
+
+
+def _may_be_largest(n: Floats, mean: Floats, variance: Floats) -> npt.NDArray[np.intp]:
+    """Return the columns whose variance over all classes may be the largest, for all that doubles tell."""
     with np.errstate(all="ignore"):
-        share = n / n.sum(axis=0)
-        centre = (share * mean).sum(axis=0)
-        about = (share * (variance + (mean - centre) ** 2)).sum(axis=0)
+        share, far = n / n.sum(axis=0), np.abs(mean).max(axis=0)
+        about = (share * (variance + (mean - (share * mean).sum(axis=0)) ** 2)).sum(axis=0)
         # what rounding of means and sums may have changed, with much to spare
-        error = 1e-12 * (about + np.abs(mean).max(axis=0) * np.sqrt(about)) + (1e-12 * np.abs(mean).max(axis=0)) ** 2
-        candidates = np.flatnonzero(~(about + error < (about - error).max()))
-    parts = (statistic.sums[name].take(candidates, axis=1).sum(axis=0) for name in ("present", "first", "second"))
-    n, _, m2, _ = kernels.exact_moments(*(part.to_limbs() for part in parts))
-    return float(np.divide(m2, n, out=np.zeros_like(m2), where=n != 0).max())
+        error = 1e-12 * (about + far * np.sqrt(about)) + (1e-12 * far) ** 2
+        return np.flatnonzero(~(about + error < (about - error).max()))
 
 
 def _added_again(added: Floats, epsilon: float, before: Exact, after: Exact) -> Floats:  # (C,)

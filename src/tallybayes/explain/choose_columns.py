@@ -53,7 +53,8 @@ def choose_columns(
         own = train.with_others(counted, len(train))
         inner = ColumnTerms.of(counted, choices, own.rows, own.classes, own.left)
         fewer = counted.select(_needed(inner, choices, own, len(distinct), held))
-        losses.add(*(losses_of_fold(one, choices, train, test) for one in (fewer, counted)), test)
+        without, whole = (losses_of_fold(one, choices, train, test) for one in (fewer, counted))
+        losses.add(without, whole, test)
     return kept if losses.mean()[0] <= _NO_WORSE else distinct
 
 

@@ -46,7 +46,8 @@ _SOME = 4096  # rows that find precisions and a first point just as well as more
 # A loss closer to its minimum than this share cannot be told from it on new rows; earlier rounds need less.
 _STEPS, _GAIN, _NEAR = 60, 2e-5, 1e-4
 _LEAST_LOSS = 0.1  # nats per row: where next to nothing is left to gain, a share of it is less than that
-_FARTHEST, _LAST_STEP = 0.5, 1e-12  # of the common weight: the loss is convex, and shorter steps do not overshoot
+# Of the common weight: the loss is convex, and shorter steps than the first do not overshoot.
+_FARTHEST, _NEAR_STEP, _LAST_STEP = 0.5, 0.01, 1e-12
 _FIRST = 4.0  # the first precision of each group: numbers of about ±½
 _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and beyond the last it is at 0
 # The prior of a precision: it acts like one number of size 0.3, so that a group of two or three is not set free.
@@ -206,10 +207,12 @@ def fit_weights(
         if common:
             fit.run_common()
         elif len(terms.classes) < 2 * _SOME:
+            fit.run_common(_NEAR_STEP)
             fit.run(rounds=_ROUNDS)
         else:
             few = _Fit(fit.terms.take(slice(None, None, -(-len(terms.classes) // _SOME))))
             few.precision[0] = precision
+            few.run_common(_NEAR_STEP)
             few.run(rounds=_ROUNDS - 1)
             fit = _Fit(fit.terms, few.fitted())
             fit.run(rounds=1, near=True)
@@ -383,13 +386,17 @@ class _Fit:
                 found = minimise(value, start, first, steps=_STEPS, gain=gain, least=least)
             self.at = found * unit
 
-    def run_common(self) -> None:
-        """Fit the common weight alone, by Newton's method."""
+    def run_common(self, last: float = _LAST_STEP) -> None:
+        """Fit the common weight alone, by Newton's method, until a step is at most `last`.
+
+        Corrections can say almost the same. From here on they need not, and weights are what they are meant to be:
+        columns that repeat each other share the weight of one.
+        """
         for _ in range(_STEPS):
             _, slope, curvature = self.evaluate(self.at, curved=True)
             step = (slope[0] + self.precision[0] * self.at[0]) / (curvature[0] + self.precision[0])
             self.at[0] -= np.clip(step, -_FARTHEST, _FARTHEST)
-            if abs(step) <= _LAST_STEP:
+            if abs(step) <= last:
                 break
 
     def _choose_precisions(self, curvature: Floats, groups: Sequence[int]) -> None:
@@ -406,7 +413,7 @@ class _Fit:
     def _decided(self, curvature: Floats, g: int) -> float:
         """Return how many numbers of a group the rows decide, and not its prior."""
         h = self.told[g] * curvature[self.group == g]
-        return self.distinct[g] * float((h / (h + self.precision[g])).sum())
+        return float(self.distinct[g] * (h / (h + self.precision[g])).sum())
 
     def _find_precisions(self, slope: Floats, curvature: Floats, groups: Sequence[int]) -> None:
         """Set the precision of each group to its most probable one, given the slopes of the loss at the numbers."""

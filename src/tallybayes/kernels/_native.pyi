@@ -47,6 +47,7 @@ def mix_experts(
     log_rows: _Array,
     tree: bool,
     student: bool,
+    kernel: bool,
     chosen: bool,
     pairs: _Array,
     log_weights: _Array,

@@ -145,7 +145,7 @@ class KernelDensity:
             for out, width in zip(near, _WIDTHS, strict=True):
                 if step < width:
                     out += (1.0 - (step / width) ** 2) ** 3 * beside
-        return near[:, place - room]
+        return np.asarray(near[:, place - room], np.float64)
 
     @cached_property
     def _places(self) -> Places:  # (ΣK,)
@@ -169,7 +169,7 @@ class KernelDensity:
         nearer = (cells.value - high <= low - cells.value) | (some[after] < np.arange(len(column)))
         is_mine = column[some[before]] == column
         take_before = is_mine & (nearer | (column[some[after]] != column)) & ~(cells.pooled > 0)
-        return np.where(take_before, before, after)
+        return np.asarray(np.where(take_before, before, after), np.intp)
 
 
 def _scaled(sums: Floats, whole: Floats, totals: Floats, many: Floats) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tallybayes as tb
+from tallybayes.errors import LeftOutWarning
 
 N = 200
 
@@ -79,3 +80,11 @@ def test_a_stale_calibration_is_reported() -> None:
     rest = {name: values[40:] for name, values in rows.items()}
     found = tb.report(rows, model=tb.fit(half, "y").learn(rest)).remarks
     assert [one.kind for one in found] == ["stale"]
+
+
+def test_a_column_left_out_as_an_id_is_named_in_the_report() -> None:
+    rows = {"Kunde": list(range(500, 560)), "size": [k % 7 for k in range(60)], "y": ["a", "b"] * 30}
+    with pytest.warns(LeftOutWarning):
+        made = tb.report(rows, "y")
+    assert made.left_out[0] == "Not used: 'Kunde', which looks like an id (a running number: new rows have others)."
+    assert "Not used: &#39;Kunde&#39;, which looks like an id" in made.to_html()

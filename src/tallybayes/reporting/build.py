@@ -27,7 +27,7 @@ from tallybayes.explain.tables import Table, prior_table, table
 from tallybayes.explain.weight_table import weight_table
 from tallybayes.fitting import FitOptions, fit_with
 from tallybayes.model import Model
-from tallybayes.reporting.columns import Remark, facts_of, remarks_on
+from tallybayes.reporting.columns import Remark, facts_of, not_used, remarks_on
 from tallybayes.reporting.data import BeforeModelling, Origin, ReportData
 from tallybayes.reporting.distributions import ClassedRows, as_numbers, distributions, observed_range, present
 from tallybayes.reporting.duplicates import duplicates
@@ -184,7 +184,7 @@ def case_of(
 
 def _reported(case: Case, origin: Origin, changed: Drift | None) -> ReportData:
     scan, model = case.scan, case.model
-    left_out: list[str] = []
+    left_out = not_used(scan, model.schema)
     with span(*_ANSWERED):
         answer = answer_of(case, left_out)
     with span(*_WEIGHED_BY):

@@ -13,6 +13,8 @@ import pyarrow.compute as pc
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.model import Model
 from tallybayes.reporting.first_pass import FirstPass
+from tallybayes.schema.find_ids import find_ids
+from tallybayes.schema.find_readings import LOOK_ROWS
 from tallybayes.schema.schema import Schema
 from tallybayes.sources import plain_value
 
@@ -46,6 +48,14 @@ class Remark:
     kind: str
     column: str  # the column that it is about
     sentence: str
+
+
+def not_used(scan: FirstPass, schema: Schema) -> list[str]:
+    """Return a sentence about each column of the rows that looks like an id and is not in the model."""
+    used = {*schema.columns, schema.label, schema.weight, scan.label, scan.weight}
+    others = [one for one in scan.sample.schema if one.name not in used]
+    found = find_ids(scan.sample.slice(0, LOOK_ROWS), others)
+    return [f"Not used: {name!r}, which looks like an id ({reason})." for name, reason in found.items()]
 
 
 def facts_of(scan: FirstPass, schema: Schema, columns: list[str]) -> tuple[ColumnFacts, ...]:

@@ -406,3 +406,14 @@ def test_a_bar_counts_partitions(table: pa.Table, monkeypatch: pytest.MonkeyPatc
     tb.fit(dd.from_pandas(as_pandas(table), npartitions=5), "label", **OPTIONS)
     assert "5 partitions" in terminal.getvalue()
     assert "the Dask DataFrame" in terminal.getvalue()
+
+
+def test_a_running_number_is_left_out_of_a_collection_too() -> None:
+    kinds = ["kept", "lost"] * 60
+    rows = pa.table({"Kundennr": range(7000, 7120), "size": [k % 9 + 0.5 for k in range(120)], "state": kinds})
+    with pytest.warns(LeftOutWarning, match=r"^column 'Kundennr': not used, since it looks like an id"):
+        here = tb.fit(rows, "state")
+    with pytest.warns(LeftOutWarning, match=r"^column 'Kundennr': not used, since it looks like an id"):
+        there = tb.fit(dd.from_pandas(as_pandas(rows), npartitions=3), "state")
+    assert there.schema.columns == ("size",)
+    assert there.evidence == here.evidence

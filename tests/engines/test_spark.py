@@ -465,3 +465,12 @@ def test_connect_gives_the_same_bits(mixed, tmp_path):
     assert count >= FILES - 1
     assert (head, rows) == (5, 2000 * (FILES - 1))
     assert refused.startswith("the Spark DataFrame, partition ")
+
+
+def test_a_running_number_is_left_out_of_a_frame_of_spark_too(spark):
+    kinds = ["kept", "lost"] * 60
+    rows = pa.table({"Kundennr": range(7000, 7120), "size": [k % 9 + 0.5 for k in range(120)], "state": kinds})
+    there = spark.createDataFrame(rows.to_pandas()).repartition(3)
+    with pytest.warns(LeftOutWarning, match=r"^column 'Kundennr': not used, since it looks like an id"):
+        model = tb.fit(there, "state")
+    assert model.evidence == tb.fit(rows.drop_columns(["Kundennr"]), "state").evidence

@@ -3,6 +3,7 @@
 
 #include "bind/buffers.hpp"
 #include "bind/coefficients.hpp"
+#include "dense/lbfgs.hpp"
 
 namespace tally {
 
@@ -268,6 +269,31 @@ void add_product(nb::handle left, nb::handle right, nb::handle out) {
     run(&Kernels::add_product, ProductTask{rows.data, table.data, rows.size(0), rows.size(1), table.size(1), scores.data});
 }
 
+// Multiply a slope by the inverse curvature that pairs of steps and changes of slope suggest.
+void inverse_times(nb::list moved, nb::list turned, nb::handle curved, nb::handle out) {
+    const Buffer to(out, "out", true), products(curved, "curved");
+    to.need_axes(1);
+    products.need_axes(1);
+    const std::int64_t K = to.size(0), pairs = products.size(0);
+    auto* slope = to.all<double>(Type::f64, "float64");
+    const auto* product = products.all<const double>(Type::f64, "float64");
+    if (pairs > lbfgs::kMost) refuse("curved", "at most 32 pairs", std::to_string(pairs));
+    std::vector<Buffer> held;
+    held.reserve(2 * static_cast<std::size_t>(pairs));
+    const double* each[2][lbfgs::kMost];
+    for (int side = 0; side < 2; ++side) {
+        const nb::list& list = side == 0 ? moved : turned;
+        if (static_cast<std::int64_t>(nb::len(list)) != pairs) refuse("moved and turned", "an array for each pair", "others");
+        for (std::int64_t p = 0; p < pairs; ++p) {
+            const Buffer& one = held.emplace_back(list[static_cast<std::size_t>(p)], side == 0 ? "moved" : "turned");
+            one.need_axes(1);
+            one.need_length(K);
+            each[side][p] = one.all<const double>(Type::f64, "float64");
+        }
+    }
+    lbfgs::inverse_times(each[0], each[1], product, pairs, K, slope);
+}
+
 }  // namespace
 
 void bind_scores(nb::module_& m) {
@@ -286,6 +312,7 @@ void bind_scores(nb::module_& m) {
     m.def("best_class", &best_class);
     m.def("elementwise", &elementwise);
     m.def("add_product", &add_product);
+    m.def("inverse_times", &inverse_times);
     m.def("score_test", &score_test);
     m.def("weigh_terms", &weigh_terms, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
           nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg());

@@ -412,7 +412,8 @@ def _shifted_in_place(by_class: Floats) -> Floats:  # (C, n)
 def _some_columns(keys: npt.NDArray[np.uint64], columns: int) -> npt.NDArray[np.bool_]:  # (n, F)
     """Return which columns each row keeps when some are dropped: from one to all of them, by the row's key."""
     draws = mix(keys.view(np.int64)[:, None] + np.arange(1, columns + 2) * _ODD).view(np.uint64)
-    rank = np.argsort(np.argsort(draws[:, 1:], axis=1), axis=1)
+    rank = np.empty((len(keys), columns), np.intp)
+    np.put_along_axis(rank, np.argsort(draws[:, 1:], axis=1), np.arange(columns)[None], axis=1)
     return np.asarray(rank <= (draws[:, :1] % np.uint64(columns)).astype(np.intp))
 
 

@@ -54,6 +54,7 @@ _LEAST, _MOST = 0.02, 1e4  # precisions: a group is never free of its prior, and
 _PRIOR_NUMBERS, _PRIOR_SQUARES = 0.5, 0.05
 # Powers of the share of other columns: from weights that fade evenly to those that only whole rows have.
 _POWERS = (1, 2, 4, 8, 16, 32)
+_NOTHING = np.zeros(0)
 _SOFT = 0.1  # the precision of the weights of interactions: the linear penalty does the shrinking
 
 
@@ -344,11 +345,13 @@ class _Fit:
         return scale, point[1 + U : 1 + U + C], point[1 + U + C :].reshape(K, C)
 
     def evaluate(self, point: Floats, *, curved: bool = False) -> tuple[float, Floats, Floats]:
-        """Return loss, slope and curvature by t, ω, b and β."""
+        """Return loss, slope and, if it is asked for, curvature by t, ω, b and β."""
         terms, U = self.terms, self.sizes[0]
         found = terms.weigh(*self.parts(point), curved=curved)
         common = (found.slopes[:U] * terms.target).sum()
         slope = np.concatenate([[common], found.slopes])
+        if not curved:
+            return found.loss, slope, _NOTHING
         curve = np.maximum(np.concatenate([[found.all_curve], found.curves]), 0.0)  # below 0 by rounding only
         return found.loss, slope, curve
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from tallybayes import kernels
 from tallybayes.events.inputs import Floats
 
 __all__ = ["minimise"]
@@ -48,7 +49,8 @@ def minimise(
     value, slope = function(at) if first is None else first
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
     for _ in range(steps):
-        way = -_inverse_times(pairs, slope)
+        moved, turned, curved = (list(each) for each in zip(*pairs, strict=True)) if pairs else ([], [], [])
+        way = -kernels.inverse_times(moved, turned, curved, slope)
         fall = _dot(way, slope)
         if not fall < 0:
             break
@@ -61,30 +63,15 @@ def minimise(
             length /= 2
             if length < 1e-10:
                 return at
-        moved, turned = there - at, new_slope - slope
-        curved = _dot(moved, turned)
-        if curved > 0:
-            pairs.append((moved, turned, curved))
+        step, change = there - at, new_slope - slope
+        product = _dot(step, change)
+        if product > 0:
+            pairs.append((step, change, product))
         gained = value - new
         at, value, slope = there, new, new_slope
         if gained <= gain * (least + abs(value)):
             break
     return at
-
-
-def _inverse_times(pairs: deque[tuple[Floats, Floats, float]], slope: Floats) -> Floats:
-    """Return the inverse curvature that the pairs suggest, times the slope: the two-loop recursion."""
-    out, shares = slope.copy(), []
-    for moved, turned, curved in reversed(pairs):
-        share = _dot(moved, out) / curved
-        shares.append(share)
-        out -= share * turned
-    if pairs:
-        _, turned, curved = pairs[-1]
-        out *= curved / _dot(turned, turned)
-    for (moved, turned, curved), share in zip(pairs, reversed(shares), strict=True):
-        out += (share - _dot(turned, out) / curved) * moved
-    return out
 
 
 def _dot(a: Floats, b: Floats) -> float:

@@ -55,7 +55,7 @@ from .scores import (
     temper,
 )
 from .types import BadEntry, Codes, Columns, Limbs, NotFinite, PowerSums
-from .weigh import WeighedTerms, score_test, weigh_terms
+from .weigh import WeighedTerms, inverse_times, score_test, weigh_terms
 
 __all__ = [
     "MOST_BUCKETS",
@@ -93,6 +93,7 @@ __all__ = [
     "hash_dense",
     "hash_sparse",
     "hash_texts",
+    "inverse_times",
     "join_buckets",
     "leave_dense",
     "leave_sparse",

@@ -209,6 +209,7 @@ def score_test(
     curve_weights: _Array,
     out: _Array,
 ) -> None: ...
+def inverse_times(moved: list[_Array], turned: list[_Array], curved: _Array, out: _Array, /) -> None: ...
 def weigh_terms(
     base: Any,
     terms: Any,

@@ -1,4 +1,4 @@
-"""The loss of weighted terms, its gradient and the diagonal of its curvature; and the score test of more terms."""
+"""The loss of weighted terms with its derivatives, a step of their fit, and the score test of more terms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from . import _native
 from .types import Codes, Floats, Sizes
 
-__all__ = ["WeighedTerms", "score_test", "weigh_terms"]
+__all__ = ["WeighedTerms", "inverse_times", "score_test", "weigh_terms"]
 
 
 class WeighedTerms(NamedTuple):
@@ -73,6 +73,28 @@ def weigh_terms(
     given = base, terms, codes, classes, weights, share, scale, bias, table
     _native.weigh_terms(*given, out, first, max(first, end), sloped, curved)
     return WeighedTerms(float(out[0]), out[2 : 2 + size], out[2 + size :], float(out[1]))
+
+
+def inverse_times(moved: list[Floats], turned: list[Floats], curved: list[float], slope: Floats) -> Floats:  # (K,)
+    """Return the inverse curvature that pairs of steps and changes of slope suggest, times a slope (L-BFGS).
+
+    Parameters
+    ----------
+    moved, turned : list of float64 ndarray, shape (K,)
+        At most 32 steps and the changes of slope along them, oldest first.
+    curved : list of float
+        The products of the two, above 0.
+    slope : float64 ndarray, shape (K,)
+
+    Examples
+    --------
+    >>> one = np.array([1.0, 0.0])
+    >>> inverse_times([one], [4 * one], [4.0], np.array([8.0, 8.0])).tolist()      # a curvature of 4 on the first axis
+    [2.0, 2.0]
+    """
+    out = slope.copy()
+    _native.inverse_times(moved, turned, np.array(curved, np.float64), out)
+    return out
 
 
 def score_test(

@@ -20,8 +20,11 @@ __all__ = ["Count", "Summing", "count", "needed", "sample", "share_of"]
 
 # Bytes. Sparse rows are counted in one slice: each slice has sums as wide as the columns, and costs a merge of them.
 _WHOLE = 1 << 62
-# Rows of a matrix, however wide: each slice has several sums for each column.
-_LEAST_ROWS = 256
+# Bytes of a slice of a matrix, which is not copied: each slice has several sums for each column to find and to merge.
+_MATRIX = 128 << 20
+# Rows of a slice of a matrix: the fewest, however wide it is, and those that one thread counts sooner than two threads
+# and a merge; and the bytes of such a slice.
+_LEAST_ROWS, _ENOUGH_ROWS, _ENOUGH = 256, 1 << 14, 4 << 20
 # Bytes. A merge of vocabularies costs their length, however few the rows, so small batches of text are joined.
 _TOGETHER = 32 << 20
 
@@ -169,8 +172,8 @@ class Count(Summing):
             operator.add,
             self.zero() if earlier is None else earlier,
             threads=threads,
-            slice_bytes=_WHOLE if "sparse" in kinds else engines.SLICE_BYTES,
-            least_rows=_LEAST_ROWS if "matrix" in kinds else 1,
+            slice_bytes=_WHOLE if "sparse" in kinds else _MATRIX if "matrix" in kinds else engines.SLICE_BYTES,
+            least_rows=_least_rows(self.schema) if "matrix" in kinds else 1,
             before=before,
             progress=progress,
         )
@@ -191,6 +194,11 @@ class Count(Summing):
             if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
                 columns[name] = pc.dictionary_encode(column)
         return pa.record_batch(columns)
+
+
+def _least_rows(schema: Schema) -> int:
+    """Return the fewest rows of a slice of a matrix."""
+    return max(_LEAST_ROWS, min(_ENOUGH_ROWS, _ENOUGH // (8 * max(1, len(schema.columns)))))
 
 
 def _join_small(rows: Iterable[pa.RecordBatch], schema: Schema) -> Iterator[pa.RecordBatch]:

@@ -177,8 +177,12 @@ class BottomKSample:
 
     def rows(self, most: int | None = None) -> pa.RecordBatch | None:
         """Return the sampled rows, sorted by hash, or the first of them; None if there are none."""
-        one = self._one(most=most)
+        one = self.first(most)
         return None if one is None else one.batch
+
+    def first(self, most: int | None = None) -> Part | None:
+        """Return the sampled rows with their hashes, sorted by them, or the first of them; None if there are none."""
+        return self._one(most=most)
 
     def in_order(self) -> pa.RecordBatch:
         """Return the sampled rows, at least one, in the order in which they were added."""
@@ -189,10 +193,12 @@ class BottomKSample:
         self, cut: Callable[[Sequence[Part], float], tuple[Part, ...]] | None = None, most: int | None = None
     ) -> Part | None:
         """Return all sampled rows, or the first of them, in one batch, sorted by hash."""
-        parts = (cut or _lowest)([part.hashed(self.schema) for part in self.parts], self.room)
+        parts = tuple(part.hashed(self.schema) for part in self.parts if len(part))
         if not parts:
             return None
-        parts = parts if most is None else _first(parts, most)
+        if most is None or parts[0].text is not None:  # otherwise the first of all are the first of the sample
+            parts = (cut or _lowest)(parts, self.room)
+        parts = parts if most is None else _first(parts, min(most, round(self.room * MOST_ROWS)))
         hashes = _all_hashes(parts)
         order = np.argsort(hashes, kind="stable")
         texts = [part.text for part in parts if part.text is not None]

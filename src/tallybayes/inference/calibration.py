@@ -18,6 +18,7 @@ from tallybayes.cached_property import cached_property
 from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.events.inputs import Floats
 from tallybayes.evidence.evidence import Evidence, class_codes, row_weights
+from tallybayes.evidence.row_hash import Hashes
 from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.column_terms import (
@@ -144,37 +145,39 @@ def calibrate(evidence: Evidence, choices: Choices, sample: BottomKSample, threa
         rows = _SampledRows.of(evidence, sample)
         if rows is None:
             return Calibration()
-        searches = [_Search(viewed(evidence, view), choices, *rows, workers) for view in choice]
+        searches = [_Search(viewed(evidence, view), choices, *rows, threads=workers) for view in choice]
         calibrations = [search.run() for search in searches]
         best = min(range(len(choice)), key=lambda k: searches[k].surprise)
         return replace(calibrations[best], view=choice[best])
     evidence = viewed(evidence, None)
     rows = _SampledRows.of(evidence, sample, _most_rows(evidence, choices))
-    return Calibration() if rows is None else _Search(evidence, choices, *rows, workers).run()
+    return Calibration() if rows is None else _Search(evidence, choices, *rows, threads=workers).run()
 
 
 class _SampledRows(NamedTuple):
-    """Rows of a sample whose classes are in the evidence, with classes and weights."""
+    """Rows of a sample whose classes are in the evidence, with classes, weights and hashes of their content."""
 
     rows: RowBatch
     classes: npt.NDArray[np.int32]
     weights: Floats | None
+    hashes: Hashes | None  # None where they depend on the weights too
 
     @classmethod
     def of(cls, evidence: Evidence, sample: BottomKSample, most: int | None = None) -> _SampledRows | None:
         """Return all rows of a sample, or the first of them; None if there are none."""
-        batch, schema = sample.rows(most), sample.schema
-        if batch is None:
+        first, schema = sample.first(most), sample.schema
+        if first is None:
             return None
-        rows = RowBatch(batch, 0, schema.missing)
+        rows, hashes = RowBatch(first.batch, 0, schema.missing), first.hashes if schema.weight is None else None
         codes, found = class_codes(rows, schema.label)
         classes = evidence.classes.find(found.array).astype(np.int32)[codes]
         weights = row_weights(rows, schema.weight)
         counted = classes >= 0
         if not counted.all():  # rows of a class that is not in the evidence
-            rows, classes = RowBatch(batch.filter(counted), 0, schema.missing), classes[counted]
+            rows, classes = RowBatch(first.batch.filter(counted), 0, schema.missing), classes[counted]
             weights = None if weights is None else weights[counted]
-        return cls(rows, classes, weights)
+            hashes = None if hashes is None else hashes[counted]
+        return cls(rows, classes, weights, hashes)
 
 
 def _size(evidence: Evidence) -> tuple[int, int]:
@@ -204,12 +207,14 @@ class _Search:
         rows: RowBatch,
         classes: npt.NDArray[np.int32],
         weights: Floats | None,
+        hashes: Hashes | None = None,
+        *,
         threads: int,
     ) -> None:
         # A given prior is that of the rows to come; these rows have the shares they were counted with.
         self.choices = replace(choices, prior="learned")
         self.evidence, self.classes, self.weights = evidence, classes, weights
-        self.threads, self.rows = threads, rows
+        self.threads, self.rows, self.hashes = threads, rows, hashes
         self.surprise = np.inf  # minus the log-evidence per document, where weights of tokens are fitted
         if weights is not None and weights.max(initial=0.0) > _HEAVIEST:
             self.weights = weights * (_HEAVIEST / weights.max())  # only their shares matter from here on
@@ -291,7 +296,7 @@ class _Search:
         evidence = with_products(self.evidence)
         n = min(len(self.classes), rows_for_one_weight(len(evidence.schema.columns), len(evidence.classes)))
         rows = RowBatch(self.rows.batch.slice(0, n), 0, self.rows.missing)
-        few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), self.threads)
+        few = _Search(evidence, self.choices, rows, self.classes[:n], self._first(n), threads=self.threads)
         scores, scored = few._scores(alphas)
         if not len(scored):
             return Calibration(alphas, None, n, n)
@@ -316,7 +321,8 @@ class _Search:
         batch = self.rows.batch
         rows = RowBatch(batch if len(index) == len(batch) else batch.take(pa.array(index)), 0, self.rows.missing)
         one = _at_most_one(self._weight(index))
-        return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one)
+        hashes = None if self.hashes is None else self.hashes[index]
+        return ColumnTerms.of(self.evidence, self._resolved(alphas), rows, self.classes[index], one, hashes=hashes)
 
     def _best(self, alphas: Mapping[str, float], key: str) -> float:
         """Return the smoothing nearest to 1 whose loss is within one standard error of the least.

@@ -20,7 +20,7 @@ from tallybayes.events.likelihood import EstimateOptions
 from tallybayes.events.product import Product
 from tallybayes.events.statistic import Statistic
 from tallybayes.evidence.evidence import Evidence
-from tallybayes.evidence.row_hash import mix, row_hashes
+from tallybayes.evidence.row_hash import Hashes, mix, row_hashes
 from tallybayes.inference.choices import Choices
 from tallybayes.inference.correction_bins import CorrectionBins, bins_of, no_bins
 from tallybayes.inference.estimate import options_for
@@ -33,8 +33,9 @@ from tallybayes.schema.schema import Block
 __all__ = ["ColumnTerms", "at_weight_one", "has_few_terms", "rows_for_one_weight", "rows_to_weigh", "with_products"]
 
 _MOST_CORRECTIONS = 20_000  # of all columns and classes: more take longer to fit than to count
-# Numbers of all terms (32 MB): beyond, more rows no longer change the weights; and the rows taken in any case.
-_MOST_CELLS, _FEWEST_ROWS = 1 << 22, 2000
+# Numbers of all terms (16 MB): beyond, more rows take longer than counting a million, and on kddcup99, of 41 columns
+# and 18 classes, twice as many gained less than 0.0001 nats; and the rows taken in any case.
+_MOST_CELLS, _FEWEST_ROWS = 1 << 21, 2000
 _ENOUGH_ROWS = 20_000  # on large tables 50,000 gained less than 0.001 nats over these, in 2.5 times the time
 # Where one weight serves all columns: scores (16 MB) and the terms summed for them, of ten thousand classes too; and
 # the rows taken in any case. It is one number, and the fewer rows, the more it is drawn to 1.
@@ -70,7 +71,7 @@ def rows_for_one_weight(columns: int, classes: int) -> int:
 
 def has_few_terms(columns: int, classes: int) -> bool:
     """Return whether so many columns and classes can have a weight for each column; else one weight serves all."""
-    return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 8 * _MOST_CELLS
+    return columns <= _MOST_COLUMNS and _FEWEST_ROWS * columns * classes <= 16 * _MOST_CELLS
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,8 @@ class ColumnTerms:
     again : mapping of int to callable
         How to compute a term once more for some rows that keep only some columns (rows, parts), where it is neither as
         it was nor 0: that of all pairs.
+    hashes : ndarray of int64, shape (n,), or None
+        The hashes of the rows' content, if they are known.
     """
 
     evidence: Evidence
@@ -129,6 +132,7 @@ class ColumnTerms:
     bins: tuple[CorrectionBins, ...]
     missing: tuple[_Missing, ...] = ()
     again: Mapping[int, _Again] = field(default_factory=dict)
+    hashes: Hashes | None = None
 
     @classmethod
     def of(
@@ -140,8 +144,12 @@ class ColumnTerms:
         weights: RowWeights,
         *,
         binned: bool = True,
+        hashes: Hashes | None = None,
     ) -> ColumnTerms:
-        """Return the terms of rows that are part of the evidence; `binned` prepares corrections too."""
+        """Return the terms of rows that are part of the evidence; `binned` prepares corrections too.
+
+        Hashes are those of `row_hashes` without weights, if they are known.
+        """
         prior = LeftOutRows(evidence.select(()), rows, classes, weights).scores(choices)
         (n, C), schema = prior.shape, evidence.schema
         names = tuple(name for block in schema.blocks for name in block.columns)
@@ -194,7 +202,7 @@ class ColumnTerms:
         if sum(one.size for one in bins) * C > _MOST_CORRECTIONS:
             bins = [no_bins(n)] * len(names)
         parts = (prior, terms, present, offset, free, tuple(made_of), tuple(bins), tuple(missing), again)
-        return cls(evidence, rows, names, *parts)
+        return cls(evidence, rows, names, *parts, hashes)
 
     def with_products(self, other: ColumnTerms) -> ColumnTerms:
         """Return these terms and those of products, of the same rows."""
@@ -263,7 +271,8 @@ class ColumnTerms:
 
     def _keys(self) -> npt.NDArray[np.uint64]:  # (n,)
         """Return a random number for each row that depends on its content, and on which of its copies it is."""
-        keys = row_hashes(self.rows, replace(self.evidence.schema, weight=None))
+        known = self.hashes
+        keys = row_hashes(self.rows, replace(self.evidence.schema, weight=None)) if known is None else known.copy()
         order = np.argsort(keys, kind="stable")
         copy = np.arange(len(keys)) - np.searchsorted(keys[order], keys[order])
         keys[order] += copy * _ODD

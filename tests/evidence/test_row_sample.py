@@ -253,3 +253,13 @@ def test_the_first_rows_of_a_sample_are_those_of_lowest_hash(room_for_all: None)
         first = sample.rows(most)
         assert first is not None
         assert first.equals(every.slice(0, most))
+
+
+@pytest.mark.parametrize(("n", "most"), [(10, 10), (11, 10), (5, 1), (1000, 10), (9000, 2000), (9000, 8500)])
+def test_the_lowest_hashes_are_found_however_many_rows_are_equal(n, most):
+    rng = np.random.default_rng(n)
+    even = rng.integers(-(2**63), 2**63 - 1, n)
+    for hashes in (even, np.resize(even[: n // 5], n), *(np.full(n, one) for one in (7, 2**63 - 1, -(2**63)))):
+        found = row_sample._places(hashes, most)
+        assert len(set(found.tolist())) == len(found) == most
+        np.testing.assert_array_equal(np.sort(hashes[found]), np.sort(hashes)[:most])

@@ -5,6 +5,7 @@ Because all are sums, this file adds, subtracts and aligns them, and has their z
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, TypeVar
@@ -22,6 +23,8 @@ Index: TypeAlias = npt.NDArray[np.intp]
 # Of columns whose values are counted. A tuple has one kind; `Any` spares every event a check for the other.
 Labels: TypeAlias = tuple[Any, ...]
 T = TypeVar("T")
+
+_KEPT = 1 << 16  # numbers of a derived array that is kept: half a megabyte
 
 
 @dataclass(frozen=True)
@@ -126,10 +129,14 @@ class Statistic:
         return np.array([len(labels) for labels in self.labels], np.int64)
 
     def present(self) -> Exact:  # (C, F)
-        """Return the weight of the entries that are not missing."""
+        """Return the weight of the entries that are not missing; a small array is kept."""
         missing = self.sums["missing"]
-        limbs = np.broadcast_to(self.rows.limbs[:, None, :], (*missing.shape, self.rows.limbs.shape[-1]))
-        return Exact(limbs, self.rows.base) - missing
+
+        def make() -> Exact:
+            limbs = np.broadcast_to(self.rows.limbs[:, None, :], (*missing.shape, self.rows.limbs.shape[-1]))
+            return Exact(limbs, self.rows.base) - missing
+
+        return self.derive("present", make) if math.prod(missing.shape) <= _KEPT else make()
 
     def without_unused_values(self) -> Statistic:
         """Return the sums without the values that no row has."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from . import calls, commands
+from . import calls, commands, requests
 from .calls import Call, World
 from .verdict import Outcome, judge
 
@@ -29,7 +29,12 @@ class Done:
 def attack(folder: Path, seed: int, *, only: str = "", case: int | None = None, until: Callable[[Done], bool]) -> Done:
     """Call targets in turn until told to stop; a case depends only on seed, target and number."""
     world, done = World(folder), Done()
-    names = [name for name in [*calls.targets(), *commands.targets()] if only in name]
+    with world.stack:
+        return _attack(world, done, seed, only, case, until)
+
+
+def _attack(world: World, done: Done, seed: int, only: str, case: int | None, until: Callable[[Done], bool]) -> Done:
+    names = [name for name in [*calls.targets(), *commands.targets(), *requests.targets()] if only in name]
     number = 0 if case is None else case
     while True:
         for name in names:
@@ -53,4 +58,6 @@ def attack(folder: Path, seed: int, *, only: str = "", case: int | None = None, 
 
 def make(world: World, name: str, rng: Random) -> Call:
     """Return a random call of a function or a command."""
+    if name in requests.targets():
+        return requests.make(world, name, rng)
     return (commands if name.startswith("tally ") else calls).make(world, name, rng)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -79,7 +80,8 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "errors": ("strict", "replace"),
     "estimate": ("mle", "map", "bayes"),
     "events": (None, "gaussian", "categorical", {"x": "gaussian"}, {"x": "poisson"}, {"s": "text"}, {"x": "lognormal"},
-               {"*": "categorical"}, {"x": "histogram"}, {"x": "exponential"}, {"s": "ignore"}, {"x": "multinomial"}),
+               {"*": "categorical"}, {"x": "histogram"}, {"x": "bins(2)"}, {"x": "mdl"}, {"x": "exponential"},
+               {"s": "ignore"}, {"x": "multinomial"}),
     "floor": (1e-9, 0.0, 0.1),
     "folds": ([0, 1, 0, 1, 0, 1], "s"),
     "given": ("p", {"s": "a"}, {"y": "p"}, "s=a", {"x": 1.0}),
@@ -100,7 +102,7 @@ CHOICES: dict[str, tuple[Any, ...]] = {
     "positive": ("p", "q"),
     "prior": ("learned", "uniform", [0.5, 0.5], {"p": 0.1, "q": 0.9}),
     "refresh": (0.0, 0.05),
-    "structure": ("naive", "pairs", "tan", "joint", "auto"),
+    "structure": ("naive", "pairs", "tan", "joint", "aode", "auto"),
     "threshold": ({"p": 0.9}, {"q": 0.1}),
     "unseen": ("smooth", "skip", "error"),
     "variance": ("n", "n-1"),
@@ -136,7 +138,7 @@ class World:
     """A folder with good files of every format, and the objects whose methods are called."""
 
     def __init__(self, folder: Path) -> None:
-        self.folder = folder
+        self.folder, self.stack, self.kept = folder, ExitStack(), dict[str, Any]()
         self.model = tb.fit(ROWS, "y", calibrate=None)
         table = pa.table(ROWS)
         lines = ["x,s,y", *(f"{x},{'' if s is None else s},{y}" for x, s, y in zip(*ROWS.values(), strict=True))]
@@ -219,6 +221,7 @@ def targets() -> list[str]:
     functions += ["tb.events.parse", "tb.events.registered"]
     methods = [f"Model.{name}" for name in public_methods(tb.Model)] + ["Model.with_", "Model.+"]
     learner = [f"Learner.{name}" for name in public_methods(tb.Learner)] + ["tb.Learner"]
+    learner += [f"MailFilter.{name}" for name in MAIL]
     return [*functions, *dict.fromkeys(methods), *learner, *(f"tb.{name}" for name in ESTIMATORS), "results"]
 
 
@@ -245,8 +248,10 @@ def make(world: World, name: str, rng: Random) -> Call:
         numbers = method.startswith(("predict", "log_joint", "leave_one_out", "contributions", "shapley"))
         if method == "+":
             other = rng.choice([*world.models, values.anything(rng)])
-            return Call(name, lambda: model + other, f"{model!r} + {_shown(other)}", (TypeError,))
+            return Call(name, lambda: model + other, f"{model!r} + {shown(other)}", (TypeError,))
         return _call(world, name, getattr(model, method), rng, numbers=numbers, on=repr(model))
+    if owner == "MailFilter":
+        return _of_mail(world, method, rng)
     if owner == "Learner":
         learner = tb.Learner.of(rng.choice(world.models)) if rng.random() < 0.8 else tb.Learner("y")
         return _call(world, name, getattr(learner, method), rng, numbers=method.startswith("predict"), on=repr(learner))
@@ -271,8 +276,8 @@ def _call(
         given.setdefault(key, good(world, key, rng, name))
     for key in rng.sample(free, min(len(free), rng.choice((0, 1, 1, 1, 2)))):
         given[key] = _random(world, key, rng)
-    shown = ", ".join(f"{key}={_shown(value)}" for key, value in given.items())
-    return Call(name, lambda: _settled(function(**given)), f"{name}({shown}) {on}", numbers=numbers)
+    text = ", ".join(f"{key}={shown(value)}" for key, value in given.items())
+    return Call(name, lambda: _settled(function(**given)), f"{name}({text}) {on}", numbers=numbers)
 
 
 _FIT_OPTIONS = set(inspect.signature(tb.fit).parameters) - {
@@ -379,6 +384,47 @@ def _of_result(world: World, rng: Random) -> Call:
     return _call(world, f"{type(result).__name__}.{method}", getattr(result, method), rng)
 
 
+MAIL = ("train", "calibrate", "classify", "classify_all", "explain", "learn", "forget", "save", "load")
+MESSAGES = (
+    b"Subject: cheap\n\npills",
+    b"Subject: lunch\n\nat noon?",
+    b"",
+    b"\xff\x00",
+    b"From: a@b\n\n<html>=?utf-8?q?=80?=",
+)
+
+
+def _of_mail(world: World, method: str, rng: Random) -> Call:
+    """Return a call of a mail filter with messages that are good, mutated or no messages."""
+    made = tb.MailFilter.train([("spam", MESSAGES[0]), ("ham", MESSAGES[1])])
+    pairs = [(rng.choice(("spam", "ham", "news")), mutate.mutated(rng, rng.choice(MESSAGES))) for _ in range(3)]
+    options = {"false_positives": (0.1, None), "max_tokens": (10, 10**6), "threads": (1, 2)}
+    given: dict[str, Any] = {}
+    for one in inspect.signature(getattr(made, method)).parameters.values():
+        if one.name == "path":
+            given["path"] = str(world.folder / "mail.tally")
+            made.save(given["path"])
+            if method == "load" and rng.random() < 0.8:
+                content = (world.folder / "mail.tally").read_bytes()
+                (world.folder / "mail.tally").write_bytes(mutate.mutated_model(rng, content))
+        elif one.name == "messages":
+            given["messages"] = [text for _, text in pairs] if method == "classify_all" else pairs
+        elif one.name == "message":
+            given["message"] = pairs[0][1]
+        elif rng.random() < 0.4:
+            given[one.name] = rng.choice(options[one.name])
+    if rng.random() < 0.4:
+        key = rng.choice(list(given))
+        given[key] = _random(world, "threads" if key in ("threads", "max_tokens") else key, rng)
+
+    def run() -> Any:
+        answer = getattr(made, method)(**given)
+        return list(answer) if method == "classify_all" else answer
+
+    text = ", ".join(f"{key}={shown(value)}" for key, value in given.items())
+    return Call(f"MailFilter.{method}", run, f"MailFilter.{method}({text})")
+
+
 def _of_estimator(world: World, name: str, rng: Random) -> Call:
     """Return a fit and a prediction of an estimator, with random parameters, rows or labels."""
     cls = getattr(tb, name)
@@ -414,12 +460,12 @@ def _of_estimator(world: World, name: str, rng: Random) -> Call:
     # scikit-learn checks some parameters by using them: what that raises is the contract of a drop-in.
     theirs = (TypeError, ValueError, AttributeError, LookupError, OverflowError)
     allowed = theirs if name in DROP_INS else (TypeError, ValueError)
-    shown = ", ".join(f"{key}={_shown(value)}" for key, value in options.items())
-    text = f"tb.{name}({shown}).{learn}({_shown(X)}, {_shown(y)}, {_shown(more)}).{ask}({_shown(new)})"
+    made_with = ", ".join(f"{key}={shown(value)}" for key, value in options.items())
+    text = f"tb.{name}({made_with}).{learn}({shown(X)}, {shown(y)}, {shown(more)}).{ask}({shown(new)})"
     return Call(f"tb.{name}", run, text, allowed, numbers=name in ("NaiveBayes", "TextNB"))
 
 
-def _shown(value: Any) -> str:
+def shown(value: Any) -> str:
     try:
         text = repr(value)
     except Exception as error:

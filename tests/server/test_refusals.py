@@ -5,17 +5,20 @@ from __future__ import annotations
 import json
 import os
 import socket
+import struct
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pytest
 
 from .conftest import ROW
 from .process import Server
 
 PREDICT, JSON = "/models/weather/predict", {"Content-Type": "application/json"}
+ARROW = {"Content-Type": "application/vnd.apache.arrow.stream"}
 REFUSED: list[tuple[str, Any, dict[str, str], int, str]] = [
     (PREDICT, b"{", JSON, 400, "a JSON list of rows"),
     (PREDICT, b"\xff\xfe", JSON, 400, "a JSON list of rows"),
@@ -203,3 +206,19 @@ def test_many_connections_are_served(server: Server) -> None:
         for one in idle:
             one.close()
         resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.parametrize("offset", [1 << 30, -5, 3])
+def test_offsets_beyond_a_stream_are_refused(server: Server, offset: int) -> None:
+    rows = pa.table({"outlook": ["a", "b", "c", "d"], "play": ["yes", "no", "yes", "no"]})
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, rows.schema) as writer:
+        writer.write_table(rows)
+    good, bad = struct.pack("<5i", 0, 1, 2, 3, 4), struct.pack("<5i", 0, offset, 2, 3, 4)
+    body = sink.getvalue().to_pybytes()
+    assert good in body
+    for path in ("predict", "learn", "explain"):
+        answer = server.post(f"/models/weather/{path}", content=body.replace(good, bad), headers=ARROW)
+        assert answer.status_code == 422, answer.text
+        assert answer.json()["where"] == "the request"
+    assert server.post("/models/weather/predict", [ROW]).status_code == 200

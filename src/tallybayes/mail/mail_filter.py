@@ -11,6 +11,7 @@ from typing import TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tallybayes.arguments import is_number, shown, whole_number
 from tallybayes.engines.threads import default_threads, in_threads
 from tallybayes.errors import BadData, BadOption, CannotMerge, wanted
 from tallybayes.events.inputs import Floats
@@ -113,8 +114,8 @@ class MailFilter:
         threads : int, optional
             By default one per core.
         """
-        if false_positives is not None and not 0 <= false_positives < 1:
-            raise BadOption(wanted("false_positives", "a share from 0 to 1", repr(false_positives)))
+        _check_share(false_positives)
+        max_tokens = whole_number("max_tokens", max_tokens, 1)
         new, sample = cls(max_tokens=max_tokens), MessageSample()
         for tokens, codes in new._batches(messages, threads):
             new._add(tokens, codes, room=_ROOM)
@@ -165,9 +166,13 @@ class MailFilter:
     ) -> None:
         """Calibrate again, by leaving out each of these messages; all must have been learned."""
         self._check_version("calibrate")
-        sample = MessageSample()
+        _check_share(false_positives)
+        sample, some = MessageSample(), False
         for tokens, codes in self._batches(messages, threads, known=True):
             sample.add(tokens, codes)
+            some = True
+        if not some:
+            raise BadData(wanted("calibrate", "messages that were learned", "none"))
         self._calibrate(sample, false_positives, threads)
 
     @property
@@ -192,6 +197,7 @@ class MailFilter:
 
     def classify(self, message: bytes) -> Verdict:
         """Return the class of a message, and how probable each class is."""
+        _check_message(message)
         return self._verdicts(tokenise([message]))[0]
 
     def classify_all(self, messages: Iterable[bytes], *, threads: int | None = None) -> Iterator[Verdict]:
@@ -205,6 +211,7 @@ class MailFilter:
 
     def explain(self, message: bytes) -> MailExplanation:
         """Return the tokens of a message that decided, with their counts."""
+        _check_message(message)
         with self._lock:
             totals = dict(zip(self._names, self._counts.totals().tolist(), strict=True))
             return explain(message, self.classify(message), self._counts, totals, _focus(self.classes))
@@ -372,11 +379,26 @@ def _focus(classes: Sequence[str]) -> str:
     return SPAM if SPAM in classes or not classes else classes[-1]
 
 
+def _check_share(false_positives: float | None) -> None:
+    if false_positives is not None and not (is_number(false_positives) and 0 <= false_positives < 1):
+        raise BadOption(wanted("false_positives", "a share from 0 to 1", shown(false_positives)))
+
+
+def _check_message(one: object) -> None:
+    """Raise unless this is a message, or the class of a message and the message."""
+    message = one[1] if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) else one
+    if not isinstance(message, bytes):
+        raise BadData(wanted("messages", "bytes, or pairs of a class and bytes", shown(one)))
+
+
 def _batched(messages: Iterable[T]) -> Iterator[list[T]]:
     """Yield lists of messages, neither long nor large."""
     batch: list[T] = []
     size = 0
+    if isinstance(messages, str | bytes | memoryview | np.ndarray) or not isinstance(messages, Iterable):
+        raise BadData(wanted("messages", "a list of messages", shown(messages)))
     for one in messages:
+        _check_message(one)
         batch.append(one)
         size += len(one if isinstance(one, bytes) else one[1])
         if len(batch) >= _BATCH_MESSAGES or size >= _BATCH_BYTES:

@@ -21,6 +21,7 @@ from tallybayes.errors import BadData, Sentence, TallyError, did_you_mean, wante
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
 from tallybayes.sources.missing import markers_of_numbers
+from tallybayes.sources.steps import check_batches
 
 __all__ = [
     "ARROW",
@@ -143,9 +144,13 @@ def table_of(body: bytes, form: str, model: Model) -> pa.Table:
 
 
 def arrow_rows(stream: object, model: Model) -> sources.Source:
-    """Return the rows of an Arrow stream as they are read, with missing values blank."""
+    """Return the rows of an Arrow stream as they are read, with missing values blank.
+
+    Arrow believes a stream's offsets, and would read beyond its memory: each batch is checked first.
+    """
     file = stream if isinstance(stream, pa.NativeFile) else pa.PythonFile(stream, "r")
-    return _open(pa.ipc.open_stream(file), model)
+    reader = pa.ipc.open_stream(file)
+    return _open(pa.RecordBatchReader.from_batches(reader.schema, check_batches(reader, BODY, "strict")), model)
 
 
 def watch_some(rows: sources.Source, see: Callable[[pa.Table], None]) -> sources.Source:
@@ -172,7 +177,7 @@ def reading_arrow() -> Iterator[None]:
         got = f"something else ({str(error).splitlines()[0]})"
         raise Problem(400, wanted(BODY, "an Arrow stream", got)) from None
     except BadData as error:
-        raise renamed(error, f"the {pa.ipc.RecordBatchStreamReader.__name__}") from None
+        raise renamed(error, f"the {pa.RecordBatchReader.__name__}") from None
 
 
 def _read(rows: Any, model: Model, types: Mapping[str, pa.DataType] | None = None) -> pa.Table:

@@ -79,7 +79,10 @@ def test_a_number_with_gaps_is_found_among_floats_too() -> None:
 
 
 def test_few_rows_are_not_enough() -> None:
-    assert looks_like_id("member", pa.array(range(19))) == ""
+    assert looks_like_id("member", pa.array(range(29))) == ""
+    assert looks_like_id("member", pa.array(range(30))) != ""
+    assert looks_like_id("member_id", pa.array(range(19))) == ""
+    assert looks_like_id("member_id", pa.array(range(20))) != ""
 
 
 def test_a_table_of_running_numbers_alone_is_used() -> None:

@@ -14,6 +14,8 @@ __all__ = ["find_ids", "looks_like_id", "may_be_id"]
 
 # Rows. With fewer, distinct values may be chance.
 _LEAST_ROWS = 20
+# Rows of a running number that is not called an id: in a smaller table, 1 to 20 may be doses or steps.
+_LEAST_RUNNING = 30
 # Of the whole numbers between the lowest and the highest, the share that a running number has: a random two thirds of
 # a table, as for training, still look like one. Twenty drawn at random from thirty are distinct in 1 of 5,000 cases,
 # and more in fewer, so measurements hardly do: prices, populations and milliseconds have gaps or repeat.
@@ -116,4 +118,4 @@ def _are_whole_or_text(values: pa.Array) -> bool:
 def _is_dense(values: pa.Array) -> bool:
     """Return whether distinct whole numbers fill most of their range."""
     ends = pc.min_max(values).as_py()
-    return bool(len(values) >= _DENSE * (float(ends["max"]) - float(ends["min"]) + 1))
+    return len(values) >= _LEAST_RUNNING and bool(len(values) >= _DENSE * (float(ends["max"]) - float(ends["min"]) + 1))

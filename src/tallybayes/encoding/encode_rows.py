@@ -36,6 +36,6 @@ def encode_rows(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], un
         return (rows.encode(block, own.categories or None, unseen=unseen) for block, own in pairs)
     if is_scipy_sparse(rows):
         return few_rows.encode_sparse(rows, schema)
-    if not isinstance(rows, np.ndarray | list) or getattr(rows, "ndim", 1) == 0 or len(rows) > few_rows.MOST_ROWS:
+    if not isinstance(rows, np.ndarray | list) or getattr(rows, "ndim", 1) == 0:
         return None
     return few_rows.encode(rows, schema, likelihoods, unseen)

@@ -26,6 +26,7 @@ __all__ = ["MOST_ROWS", "encode", "encode_sparse", "encode_to_count", "encode_va
 # Rows; with more, Arrow's fixed costs no longer matter.
 MOST_ROWS = 64
 _MOST_SPARSE_ROWS = 1024  # they need several Arrow arrays
+_MOST_ARRAY_ROWS = 1024  # an array of floats is taken as it is
 _PLAIN = {"text": str, "whole numbers": int, "booleans": bool}
 _NUMBERS = (float, int, bool, type(None))
 _SPARSE = tuple(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
@@ -41,7 +42,8 @@ def encode(rows: Any, schema: Schema, likelihoods: Sequence[Likelihood], unseen:
     >>> encode([{"x": "q"}, {"x": "never"}], model.schema, model.belief.likelihoods, "smooth")[0].columns.tolist()
     [[1], [2]]
     """
-    if schema.missing != "skip" or not 0 < len(rows) <= MOST_ROWS or schema.products or not _takes_plain_rows(schema):
+    most = _MOST_ARRAY_ROWS if isinstance(rows, np.ndarray) else MOST_ROWS
+    if schema.missing != "skip" or not 0 < len(rows) <= most or schema.products or not _takes_plain_rows(schema):
         return None
     if isinstance(rows, np.ndarray):
         data = _array(rows, schema, likelihoods, unseen)
@@ -173,7 +175,8 @@ def _array(
         return None
     block = schema.blocks[0]
     if block.event.input == "codes":
-        return _whole_numbers(rows, likelihoods[0].categories, unseen) if rows.dtype.kind in "iu" else None
+        few = rows.dtype.kind in "iu" and len(rows) <= MOST_ROWS
+        return _whole_numbers(rows, likelihoods[0].categories, unseen) if few else None
     plain = type(rows) is np.ndarray and rows.dtype in (np.float64, np.float32) and rows.flags.c_contiguous
     if not plain or block.event.input == "text":
         return None

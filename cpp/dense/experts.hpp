@@ -19,7 +19,9 @@ namespace tally::TALLY_ISA {
 constexpr double kRounding = 1e-12;    // a difference below this share of its operand is rounding
 constexpr double kNegligible = 1e-12;  // a smoothing with less of the probability is left out
 constexpr double kMostLoss = 1e6;      // nats of one value, so that losses can be compared
-constexpr double kLeastSum = 1e-200;   // of probabilities, below which they are computed as logarithms
+constexpr double kLeastSum = 1e-200;   // of exponentials, below which they are computed as logarithms
+// Of weighted probabilities, likewise. Exponentials below 1e-307 are lost: 1e-107 of an expert's sum, and 1e-17 of this.
+constexpr double kLeastMix = 1e-90;
 
 inline F4 pick(F4 mask, F4 yes, F4 no) { return either(keep(mask, yes), drop(mask, no)); }
 
@@ -417,7 +419,7 @@ private:
             Numbers* from = c == own ? own_ : each_;
             double sum = 0.0;
             for (int e = 0; e < kExperts; ++e) sum += share[e] * from[e][k * C_ + c];
-            sums[c] = sum > kLeastSum ? sum : 0.0;
+            sums[c] = sum > kLeastMix ? sum : 0.0;
         }
     }
 

@@ -38,6 +38,7 @@ REFUSED: list[tuple[str, Any, dict[str, str], int, str]] = [
     (PREDICT + "?level=2", b"[{}]", JSON, 422, "level: wanted a number between 0 and 1"),
     (PREDICT + "?level=x", b"[{}]", JSON, 422, "level: wanted a number between 0 and 1"),
     (PREDICT + "?explain=maybe", b"[{}]", JSON, 422, "explain: wanted 0 or 1"),
+    (PREDICT + "?raw=", b"[{}]", JSON, 422, "raw: wanted 0 or 1"),
     ("/models/wether/predict", b"[{}]", JSON, 404, "Did you mean 'weather'?"),
     ("/models/..%2fweather/predict", b"[{}]", JSON, 404, ""),
     ("/models/weather/predictt", b"[{}]", JSON, 404, "/openapi.json"),

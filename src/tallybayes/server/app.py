@@ -162,9 +162,10 @@ class _Server:
         served = self._served(request)
         form = form_of(request.headers.get("content-type", JSON))
         level, reasons, only = _level(request), _flag(request, "explain"), _flag(request, "only")
+        raw = _flag(request, "raw")  # checked for JSON, too, as the description says
         counts = _flag(request, "count", default=True)  # a person who tries values does not want drift to count them
         if form != JSON:
-            return await self._predict_table(request, served, form, only=only, counts=counts)
+            return await self._predict_table(request, served, form, only=only, raw=raw, counts=counts)
         body = await read_body(request, self._limits)
         published = served.published
         rows = parse_to_score(body, published.names, published.numbers, published.model)
@@ -181,10 +182,9 @@ class _Server:
         return answer(found)
 
     async def _predict_table(
-        self, request: Request, served: ServedModel, form: str, *, only: bool, counts: bool
+        self, request: Request, served: ServedModel, form: str, *, only: bool, raw: bool, counts: bool
     ) -> Response:
-        published, recent = served.published, served.recent
-        level, raw = _given_level(request), _flag(request, "raw")
+        published, recent, level = served.published, served.recent, _given_level(request)
 
         def answered(rows: Source) -> tuple[int, list[Buffer]]:
             seen = watch_some(rows, partial(recent.add_table, published.model)) if counts else rows

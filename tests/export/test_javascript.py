@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from pathlib import Path
+from importlib.resources import files
 from typing import Any
 
 import numpy as np
@@ -109,13 +109,11 @@ def test_words_are_split_alike_whatever_the_characters() -> None:
 
 
 def test_the_marks_of_missing_values_are_those_of_python() -> None:
-    script = (Path(tb.__path__[0]) / "export" / "page" / "tally-score.js").read_text(encoding="utf-8")
+    script = (files("tallybayes.export") / "page" / "tally-score.js").read_text(encoding="utf-8")
     assert f"auto ? {json.dumps(list(NAME_MARKERS))} :" in script
 
 
 def test_the_script_knows_the_words_and_markers_that_python_knows() -> None:
-    from importlib.resources import files
-
     from tallybayes.sources.missing import NUMBER_MARKERS
     from tallybayes.sources.reading import NO, YES
 

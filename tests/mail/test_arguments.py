@@ -13,12 +13,15 @@ from tallybayes.errors import BadData, BadOption
 PAIRS = [("spam", b"Subject: cheap\n\npills"), ("ham", b"Subject: lunch\n\nat noon?")]
 
 
-@pytest.mark.parametrize("given", ["text", None, 3, np.zeros(2), ("spam", "text"), (1, b"x"), bytearray(b"a")])
+@pytest.mark.parametrize("given", ["text", None, 3, np.zeros(2), ("spam", "text"), bytearray(b"a")])
 def test_what_is_no_message_is_refused(given: Any) -> None:
     made = tb.MailFilter.train(PAIRS)
     for ask in (made.classify, made.explain):
-        with pytest.raises(BadData, match="wanted bytes"):
-            ask(given)
+        for one in (given, (1, b"x"), ("spam", b"x")):
+            with pytest.raises(BadData, match="wanted bytes"):
+                ask(one)
+            with pytest.raises(BadData, match="wanted bytes"):
+                list(made.classify_all([one]))
     for change in (made.learn, made.forget, made.calibrate, tb.MailFilter.train):
         with pytest.raises(BadData, match="wanted bytes"):
             change([given])  # type: ignore[operator]

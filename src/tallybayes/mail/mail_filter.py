@@ -206,7 +206,8 @@ class MailFilter:
         def work(batch: list[bytes]) -> list[Verdict]:
             return self._verdicts(tokenise(batch))
 
-        for verdicts in in_threads(((batch,) for batch in _batched(messages)), work, default_threads(threads)):
+        batches = ((batch,) for batch in _batched(messages, alone=True))
+        for verdicts in in_threads(batches, work, default_threads(threads)):
             yield from verdicts
 
     def explain(self, message: bytes) -> MailExplanation:
@@ -384,21 +385,22 @@ def _check_share(false_positives: float | None) -> None:
         raise BadOption(wanted("false_positives", "a share from 0 to 1", shown(false_positives)))
 
 
-def _check_message(one: object) -> None:
-    """Raise unless this is a message, or the class of a message and the message."""
-    message = one[1] if isinstance(one, tuple) and len(one) == 2 and isinstance(one[0], str) else one
+def _check_message(one: object, *, alone: bool = True) -> None:
+    """Raise unless this is a message, or where it need not be alone, a class and a message."""
+    message = one[1] if not alone and isinstance(one, tuple) and len(one) == 2 else one
     if not isinstance(message, bytes):
-        raise BadData(wanted("messages", "bytes, or pairs of a class and bytes", shown(one)))
+        want = "bytes" if alone else "bytes, or pairs of a class and bytes"
+        raise BadData(wanted("message" if alone else "messages", want, shown(one)))
 
 
-def _batched(messages: Iterable[T]) -> Iterator[list[T]]:
+def _batched(messages: Iterable[T], *, alone: bool = False) -> Iterator[list[T]]:
     """Yield lists of messages, neither long nor large."""
     batch: list[T] = []
     size = 0
     if isinstance(messages, str | bytes | memoryview | np.ndarray) or not isinstance(messages, Iterable):
         raise BadData(wanted("messages", "a list of messages", shown(messages)))
     for one in messages:
-        _check_message(one)
+        _check_message(one, alone=alone)
         batch.append(one)
         size += len(one if isinstance(one, bytes) else one[1])
         if len(batch) >= _BATCH_MESSAGES or size >= _BATCH_BYTES:

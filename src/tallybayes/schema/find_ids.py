@@ -33,7 +33,8 @@ _NAME = re.compile(
 _TIME = re.compile(
     r"(?:^|[\W_\d])(?i:t|years?|yr|jahre?|années?|annee|an|años?|anno|ano|jaar|months?|monate?|mois|mes|weeks?|wochen?|kw"
     r"|semaine|semana|days?|tage?|jour|día|dia|giorno|hours?|stunden?|heure|hora|minutes?|seconds?|time|timestamp|zeit"
-    r"|temps|tiempo|tempo|date|datum|fecha|epoch|quarter|season|age|alter)$|[a-z](?:Year|Month|Week|Day|Hour|Time|Date)$"
+    r"|temps|tiempo|tempo|when|wann|quand|date|datum|fecha|epoch|quarter|season|age|alter)$"
+    r"|[a-z](?:Year|Month|Week|Day|Hour|Time|Date)$"
 )
 _LONG = r"^\d{19,}$"  # a whole number that no computer counts with
 _WHOLE = r"^\d{1,18}$"

@@ -217,7 +217,7 @@ def _names(header: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _is_padded(row: Row) -> bool:
-    return any(value != value.strip() for value in row)
+    return any(value != value.strip(" ") for value in row)
 
 
 def looks_like_data(lines: Sequence[str], delimiter: str) -> bool:
@@ -246,12 +246,12 @@ def tidy(text: bytes, delimiter: str, *, padded: bool) -> bytes:
     """
     if delimiter != SPACES and not padded:
         return text
-    gap = b" " if delimiter == "\t" else b" \t"  # a tab at the end of a line may be an empty value
+    gap = b" \t" if delimiter == SPACES else b" "  # elsewhere a tab is an empty value, or part of one
     mark = re.escape(delimiter.encode())
-    between = re.compile(rb"[ \t]+" if delimiter == SPACES else rb"[%b]*(%b)[%b]*" % (gap, mark, gap))
+    between = re.compile(rb"[ \t]+" if delimiter == SPACES else rb" *(%b) *" % mark)
     ends = re.compile(rb"(\n)[%b]+|[%b]+(\r?\n)" % (gap, gap))
     put = b"\t" if delimiter == SPACES else rb"\1"
     parts = _QUOTED.split(text) if b'"' in text else [text]
     parts[::2] = [ends.sub(rb"\1\2", between.sub(put, part)) for part in parts[::2]]
-    parts[1::2] = [b'"' + part[1:-1].strip(b" \t") + b'"' for part in parts[1::2]]
+    parts[1::2] = [b'"' + part[1:-1].strip(gap) + b'"' for part in parts[1::2]]
     return b"".join(parts).strip(gap)

@@ -29,7 +29,7 @@ _NAME = re.compile(
     rf"(?:^|[\W_\d])(?i:{_WORDS})\.?$|(?i:nr|nummer|number)\.?$|[a-z](?:I[dD]|No|Num|Key)$|(?i:^(?:row[\W_]?)?index$)"
     r"|^[#№]$|[Nn][°º]$"
 )
-# Time goes on: whoever has one row for each year or minute may want to know where in time a row is.
+# A table may have one row for each year or minute, and where in time a row is may tell its class.
 _TIME = re.compile(
     r"(?:^|[\W_\d])(?i:t|years?|yr|jahre?|années?|annee|an|años?|anno|ano|jaar|months?|monate?|mois|mes|weeks?|wochen?|kw"
     r"|semaine|semana|days?|tage?|jour|día|dia|giorno|hours?|stunden?|heure|hora|minutes?|seconds?|time|timestamp|zeit"

@@ -16,6 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tallybayes import __version__
+from tallybayes.cli.convert import convert_if_needed
 from tallybayes.cli.option_groups import expand_groups
 from tallybayes.errors import did_you_mean
 
@@ -71,6 +72,9 @@ def _group_of(commands: Mapping[str, Mapping[str, tuple[str, str]]], *, fallback
     class Group(TyperGroup):
         """A group of commands."""
 
+        def get_params(self, ctx: Any) -> list[Any]:
+            return convert_if_needed(super().get_params(ctx), {})
+
         def list_commands(self, ctx: Any) -> list[str]:
             return list(places)
 
@@ -123,13 +127,20 @@ def _command(name: str, module: str) -> Any:
         app.callback()(function)
         return get_command(app)
     app = typer.Typer(**_PLAIN)
-    app.command(name, cls=_taking_many(getattr(function, "many", ())), **words)(expand_groups(function))
+    expanded = expand_groups(function)
+    typed = _command_of(expanded.__annotations__, getattr(function, "many", ()))
+    app.command(name, cls=typed, **words)(expanded)
     return get_command(app)
 
 
-def _taking_many(flags: tuple[str, ...]) -> type[TyperCommand]:
+def _command_of(hints: Mapping[str, Any], flags: tuple[str, ...]) -> type[TyperCommand]:
+    """Return a command whose parameters have these types, and some of whose flags take several values."""
+
     class Command(TyperCommand):
-        """A command some of whose options take several values."""
+        """A command."""
+
+        def get_params(self, ctx: Any) -> list[Any]:
+            return convert_if_needed(super().get_params(ctx), hints)
 
         def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
             return super().parse_args(ctx, repeat_flags(args, flags))

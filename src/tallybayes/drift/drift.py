@@ -22,6 +22,7 @@ from tallybayes.evidence.count import Count
 from tallybayes.evidence.evidence import Evidence, row_weights
 from tallybayes.evidence.partial import PartialEvidence
 from tallybayes.inference.scorer import Scorer
+from tallybayes.methods.rows import types_of
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
@@ -136,7 +137,7 @@ def _open(
     model: Model, schema: Schema, rows: Any, label: Any, weights: Any, types: open_rows.Types | None
 ) -> tuple[engines.Partitioned, Schema, bool]:
     """Return the rows, the schema with their names of label and weight, and whether they have classes."""
-    types = model._types(rows, types)
+    types = types_of(model, rows, types)
     reading = sources.ReadOptions(schema.missing_values)
     opened = engines.read(rows, reading, types=types, documents=schema.texts)
     names = opened.schema.names

@@ -21,6 +21,7 @@ from tallybayes.events.inputs import Encoded, Floats
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.inference.estimate import Belief
 from tallybayes.inference.score import map_rows
+from tallybayes.methods.rows import rows_to_score
 from tallybayes.model import Model
 from tallybayes.schema.schema import Schema
 
@@ -234,7 +235,7 @@ def weigh_rows(model: Model, rows: Any, asking: Ask, threads: int | None) -> tup
     def read(types: open_rows.Types | None) -> tuple[ContrastWeights, Floats]:
         weights: list[ContrastWeights] = []
         terms, first = [np.zeros((0, len(model.schema.terms)))], 0
-        for batch in model._to_score(rows, types):
+        for batch in rows_to_score(model, rows, types):
             out = np.zeros((batch.num_rows, len(model.schema.terms)))
 
             def work(part: RowBatch, out: Floats) -> ContrastWeights:

@@ -22,6 +22,7 @@ from tallybayes.events.product import Product
 from tallybayes.explain.contrast import ClassContrast, ContrastWeights
 from tallybayes.explain.contributions import add_terms, ask, column_places, encoded_rows
 from tallybayes.explain.words import TextContributions, spoken_words
+from tallybayes.methods.rows import rows_to_score
 from tallybayes.model import Model
 from tallybayes.schema.column_names import NumberedNames
 from tallybayes.schema.schema import Schema
@@ -287,7 +288,7 @@ def _several(n: int) -> BadData:
 
 def _through_arrow(model: Model, row: Any) -> tuple[list[Encoded], pa.RecordBatch]:
     def read(types: open_rows.Types | None) -> pa.RecordBatch:
-        found = [batch for batch in model._to_score(row, types) if batch.num_rows]
+        found = [batch for batch in rows_to_score(model, row, types) if batch.num_rows]
         if sum(batch.num_rows for batch in found) != 1:
             raise _several(sum(batch.num_rows for batch in found))
         return found[0]

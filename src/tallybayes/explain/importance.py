@@ -32,6 +32,7 @@ from tallybayes.inference.posterior import Tempering
 from tallybayes.inference.sampled_rows import SampledRows
 from tallybayes.inference.weights import share_of_others
 from tallybayes.kernels import log_softmax
+from tallybayes.methods.rows import sample_rows
 from tallybayes.model import Model
 from tallybayes.schema.schema import Block
 
@@ -233,7 +234,7 @@ class _Rows:
 
     @classmethod
     def of(cls, model: Model, rows: Any, label: Any, weights: Any) -> _Rows:
-        sample = model._sample_rows(rows, label, weights=weights)
+        sample = sample_rows(model, rows, label, weights=weights)
         batch = sample.rows()
         if batch is None:
             raise BadData(wanted("importance", "rows that the model has learned", "none"))

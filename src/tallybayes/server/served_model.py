@@ -21,6 +21,7 @@ from tallybayes.encoding.row_batch import RowBatch
 from tallybayes.errors import BadData, CannotMerge, TallyError, wanted
 from tallybayes.evidence.row_hash import row_hashes
 from tallybayes.evidence.serialize import evidence_hash
+from tallybayes.methods.rows import labelled, sample_rows
 from tallybayes.model import Model
 from tallybayes.server.problem import Problem
 from tallybayes.server.published import Published
@@ -204,9 +205,9 @@ class ServedModel:
             rows = self._kept_rows(model)
             if not rows:
                 raise BadData(wanted("calibrate", "rows in the journal", "none", "Let the model learn some first"))
-            sample = model._sample_rows(rows[0])
+            sample = sample_rows(model, rows[0])
             for more in rows[1:]:
-                sample = sample + model._sample_rows(more)
+                sample = sample + sample_rows(model, more)
             assert self._writer is not None
             change = Change(calibration=dump_calibration(model._calibrated(sample)))
             future: Future[Receipt] = self._writer.submit(change)
@@ -252,7 +253,7 @@ _ALLOW = "Start it with 'tally serve --learn'"
 
 def _hashes(model: Model, rows: pa.Table) -> list[int]:
     """Return the content hash of each row."""
-    source, schema = model._labelled(rows, None, None, None)
+    source, schema = labelled(model, rows, None, None, None)
     found: list[int] = []
     for batch in source:
         found += row_hashes(RowBatch(batch, len(found), schema.missing), replace(schema)).tolist()

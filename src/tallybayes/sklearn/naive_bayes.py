@@ -24,6 +24,7 @@ from tallybayes.evidence.row_sample import BottomKSample
 from tallybayes.fitting import FitOptions, begin
 from tallybayes.inference.choices import Alpha, Choices, Prior
 from tallybayes.kernels.text import Tokenizer
+from tallybayes.methods.rows import sample_rows
 from tallybayes.model import Model
 from tallybayes.schema.infer import Events, SchemaOptions, infer
 from tallybayes.schema.schema import Schema
@@ -196,7 +197,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         self._decide(rows)
         model, sample = self._learned.model, self._learned.sample
         if sample is not None:
-            sample = (sample + model._sample_rows(rows, y, weights=weights, threads=self.threads)).resolved()
+            sample = (sample + sample_rows(model, rows, y, weights=weights, threads=self.threads)).resolved()
         return self._now(model.learn(rows, y, weights=weights, threads=self.threads), sample)
 
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> NaiveBayes:
@@ -206,7 +207,7 @@ class NaiveBayes(ClassifierMixin, BaseEstimator):
         rows, y, weights = self._labelled(X, y, sample_weight, reset=False)
         model, sample = self._learned.model, self._learned.sample
         if sample is not None:
-            sample = sample - model._sample_rows(rows, y, weights=weights, threads=self.threads)
+            sample = sample - sample_rows(model, rows, y, weights=weights, threads=self.threads)
         return self._now(model.forget(rows, y, weights=weights, threads=self.threads), sample)
 
     def __add__(self, other: NaiveBayes) -> NaiveBayes:

@@ -1,4 +1,6 @@
-// Python bindings of expert_terms and mix_experts.
+// Python bindings of expert_terms, mix_experts and the kernel density.
+#include <optional>
+
 #include "bind/buffers.hpp"
 #include "bind/coefficients.hpp"
 
@@ -84,12 +86,61 @@ void mix_experts(nb::handle terms, nb::handle counts, nb::handle sizes, nb::hand
     run(&Kernels::mix_experts, task);
 }
 
+// Write the place of each cell.
+void density_places(nb::handle sizes, nb::handle low, nb::handle value, nb::handle high, nb::handle pooled,
+                    int64_t steps, int64_t farthest, nb::handle out) {
+    const auto F = static_cast<int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, F);
+    const int64_t K = offsets.back();
+    const Buffer a(low, "low"), b(value, "value"), c(high, "high"), d(pooled, "pooled"), to(out, "out", true);
+    to.need_axes(1);
+    to.need_length(K);
+    run(&Kernels::density_places,
+        DensityPlacesTask{F, offsets.data(), numbers_of(a, K), numbers_of(b, K), numbers_of(c, K), numbers_of(d, K),
+                          need_count(steps, "steps"), need_count(farthest, "farthest"),
+                          to.all<std::int32_t>(Type::i32, "int32")});
+}
+
+// Write the terms of the kernel density to out (3 K, C), its weights, and the rows near each cell to sums (H K, C).
+void density(nb::handle counts, nb::handle sizes, nb::handle places, int64_t n_places, nb::handle shapes,
+             nb::handle masses, nb::handle prior, bool chosen, nb::handle weights, nb::handle out, nb::handle sums) {
+    const auto F = static_cast<int64_t>(nb::len(sizes));
+    const auto offsets = offsets_of(sizes, F);
+    const int64_t K = offsets.back();
+    const Matrix by_class(counts, "counts", K, -1), kernel(shapes, "shapes", -1, -1);
+    const int64_t C = by_class.size(1), H = kernel.size(0), R = kernel.size(1);
+    const Buffer at(places, "places"), alphas(masses, "masses");
+    at.need_axes(1);
+    at.need_length(K);
+    const auto* place = at.all<const std::int32_t>(Type::i32, "int32");
+    need_count(n_places, "n_places");
+    for (int64_t k = 0; k < K; ++k)
+        if (place[k] < 0 || place[k] >= n_places)
+            refuse("places", "numbers from 0 to n_places - 1", std::to_string(place[k]));
+    alphas.need_axes(1);
+    const int64_t A = alphas.size(0);
+    if (H < 1 || R < 1 || A < 1) refuse("shapes and masses", "at least one of each", "none");
+    const Matrix rows(prior, "prior", 2, C), chances(weights, "weights", H * A, F, true);
+    DensityTask task{F, C, n_places, H, R, A, offsets.data(), by_class.data, place, kernel.data, numbers_of(alphas, A),
+                     rows.data, chosen, chances.data, {nullptr, nullptr, nullptr}, nullptr};
+    std::optional<Matrix> terms, near;
+    if (!out.is_none()) {
+        double* const t = terms.emplace(out, "out", 3 * K, C, true).data;
+        for (int64_t k = 0; k < 3; ++k) task.terms[k] = t + k * K * C;
+    }
+    if (!sums.is_none()) task.sums = near.emplace(sums, "sums", H * K, C, true).data;
+    run(&Kernels::density, task);
+}
+
 }  // namespace
 
 void bind_experts(nb::module_& m) {
     m.def("expert_terms", &expert_terms);
     m.def("mix_experts", &mix_experts, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
           nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg());
+    m.def("density_places", &density_places);
+    m.def("density", &density, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg(),
+          nb::arg(), nb::arg().none(), nb::arg().none());
 }
 
 }  // namespace tally

@@ -181,6 +181,29 @@ struct MixExpertsTask {
     double* left_out;           // OUT (C, P)
 };
 
+// A kernel density on the cells of numeric columns: see dense/kernel_density.hpp.
+struct DensityPlacesTask {
+    std::int64_t n_columns;
+    const std::int64_t* offsets;                  // (F + 1,)
+    const double *low, *value, *high, *pooled;    // (K,)
+    std::int64_t steps, farthest;                 // to a standard deviation, and to the farthest place
+    std::int32_t* places;                         // OUT (K,): from 0 to 2 farthest
+};
+
+struct DensityTask {
+    std::int64_t n_columns, n_classes, n_places, n_widths, reach, n_masses;
+    const std::int64_t* offsets;  // (F + 1,)
+    const double* counts;         // (K, C)
+    const std::int32_t* places;   // (K,)
+    const double* shapes;         // (H, R): the kernel of each width, by distance
+    const double* masses;         // (A,)
+    const double* prior;          // (2, C): the class prior, and that with a row less
+    bool chosen;                  // whether weights are given
+    double* weights;              // OUT (H A, F), or given
+    double* terms[3];             // OUT (K, C): now, other and own; or null
+    double* sums;                 // OUT (H, K, C), or null
+};
+
 struct ScoreCodesTask {
     Table table;
     const double* scores;         // (offsets[F], C)
@@ -396,6 +419,8 @@ struct Kernels {
     Fault (*leave_dense)(const LeaveDenseTask&);
     Fault (*expert_terms)(const ExpertTermsTask&);
     Fault (*mix_experts)(const MixExpertsTask&);
+    Fault (*density_places)(const DensityPlacesTask&);
+    Fault (*density)(const DensityTask&);
     Fault (*score_codes)(const ScoreCodesTask&);
     Fault (*score_own_codes)(const ScoreCodesTask&);
     Fault (*score_sparse)(const ScoreSparseTask&);

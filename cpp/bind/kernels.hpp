@@ -8,6 +8,7 @@
 #include "dense/best_class.hpp"
 #include "dense/buckets.hpp"
 #include "dense/experts.hpp"
+#include "dense/kernel_density.hpp"
 #include "dense/elementwise.hpp"
 #include "dense/leave_one_out.hpp"
 #include "codes/pairs.hpp"
@@ -28,7 +29,8 @@ namespace tally::TALLY_ISA {
 inline const Kernels* table(const char* name) {
     static const Kernels kernels{name,        power_sums,    count_codes,  count_pairs,     find_buckets,
                                  find_cells,  count_sparse,
-                                 score_gaussian, score_student, leave_dense, expert_terms, mix_experts, score_codes,
+                                 score_gaussian, score_student, leave_dense, expert_terms, mix_experts,
+                                 density_places, density, score_codes,
                                  score_own_codes, score_sparse, leave_sparse, terms_dense,  terms_codes,  hash_dense,
                                  hash_codes,
                                  hash_sparse, softmax,       best_class,   temper,       weigh_terms,     score_test,

@@ -36,6 +36,7 @@ from .buckets import (
 from .cells import ChosenCells, bin_codes, choose_cells, count_cells, cut_cells, cut_runs, pair_terms
 from .contributions import terms_codes, terms_dense
 from .counts import count_codes, count_pairs, count_sparse, power_sums
+from .density import density_places, density_sums, density_terms
 from .elementwise import add_product, exp, log, log1p, logaddexp, power
 from .experts import ExpertTerms, MixedExperts, expert_terms, mix_experts
 from .hashes import hash_codes, hash_dense, hash_sparse, hash_texts
@@ -84,6 +85,9 @@ __all__ = [
     "count_sparse",
     "cut_cells",
     "cut_runs",
+    "density_places",
+    "density_sums",
+    "density_terms",
     "exact_moments",
     "exp",
     "expert_terms",

@@ -55,6 +55,31 @@ def mix_experts(
     left_out: _Array,
     /,
 ) -> None: ...
+def density_places(
+    sizes: _Sizes,
+    low: _Array,
+    value: _Array,
+    high: _Array,
+    pooled: _Array,
+    steps: int,
+    farthest: int,
+    out: _Array,
+    /,
+) -> None: ...
+def density(
+    counts: _Array,
+    sizes: _Sizes,
+    places: _Array,
+    n_places: int,
+    shapes: _Array,
+    masses: _Array,
+    prior: _Array,
+    chosen: bool,
+    weights: _Array,
+    out: _Array | None,
+    sums: _Array | None,
+    /,
+) -> None: ...
 def find_buckets(
     columns: _Columns, /
 ) -> tuple[NDArray[np.int16], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]: ...

@@ -66,6 +66,7 @@ def expert_terms(
     *,
     floor: float,
     omegas: Floats | None = None,
+    out: Floats | None = None,
 ) -> ExpertTerms:
     """Return the terms of a tree of counts and of a Student t for each cell.
 
@@ -91,6 +92,8 @@ def expert_terms(
         The smallest squared scale, as a share of the column's variance.
     omegas : float64 ndarray, shape (L, A, F), optional
         The probabilities of smoothings, if they are known.
+    out : float64 ndarray, shape (2, 3, K, C), optional
+        Where to write the terms.
 
     Examples
     --------
@@ -103,7 +106,7 @@ def expert_terms(
     """
     K, C = counts.shape
     chances = np.zeros((len(n_nodes), len(alphas), len(sizes))) if omegas is None else omegas.copy()
-    terms, lost = np.empty((2, 3, K, C)), np.zeros(K, np.uint8)
+    terms, lost = np.empty((2, 3, K, C)) if out is None else out, np.zeros(K, np.uint8)
     flat = chances.reshape(len(n_nodes) * len(alphas), len(sizes)), terms.reshape(6 * K, C)
     by_class = moments.reshape(3 * len(sizes), C)
     chosen = omegas is not None

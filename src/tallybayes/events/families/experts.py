@@ -214,6 +214,7 @@ class Experts:
         own, shift = filled(student.own, whole), _shift(whole)
         full, less = (coefficients(n, 1.0, options) for n in (own.n, np.maximum(own.n - 1.0, 0.0)))
         nodes, n_nodes = cells.nodes
+        terms = np.empty((3, 3, *counts.shape))
         found = kernels.expert_terms(
             cells.value - shift[cells.column, 0],
             counts,
@@ -227,11 +228,13 @@ class Experts:
             less,
             floor=floor,
             omegas=None if plan is None else plan.omegas,
+            out=terms[:2],
         )
         some = np.flatnonzero(found.lost)
         if len(some):  # few: moments of hardly any rows
-            found.terms[1, 1, some], found.terms[1, 2, some] = student.log_terms_without_one(some)
-        terms, equal = np.concatenate([found.terms, density.log_terms()[None]]), np.zeros((3, len(cells.sizes)))
+            terms[1, 1, some], terms[1, 2, some] = student.log_terms_without_one(some)
+        density.log_terms(out=terms[2])
+        equal = np.zeros((3, len(cells.sizes)))
         return cls(cells, counts, student, density, rows, terms, found.omegas, equal)
 
     @property
